@@ -80,7 +80,7 @@ class MeasurementOptions:
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence")] = False
     busy_device: Annotated[
         BusyDevice,
-        typer.Option(help="What to do where other processes use a device: the verdict names them if allowed"),
+        typer.Option(help="If other processes use a device"),
     ] = BusyDevice.REFUSE
 
 
