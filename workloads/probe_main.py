@@ -29,7 +29,7 @@ from workloads.ranks.stop import STARTER_GRACE_S, handle_stop_signals
 
 PATIENCE_S = 600.0
 """For one probe: imports, compilation, slow first steps."""
-NOTHING_MEASURED = (failure.ERROR, failure.WRONG_BUILD, failure.PEER_MISSING, failure.INTERRUPTED)
+NOTHING_MEASURED = (*failure.NOTHING_MEASURED, failure.INTERRUPTED)
 TAIL_LINES = 15
 
 

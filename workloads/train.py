@@ -18,7 +18,7 @@ from workloads.contract import failure
 from workloads.contract.failure import RunError
 from workloads.contract.result import Record
 from workloads.contract.spec import Spec, SpecError, from_json, read_document
-from workloads.measure import environment, telemetry, topology
+from workloads.measure import device_load, environment, telemetry, topology
 from workloads.node import BEGAN_VARIABLE
 from workloads.ranks.parent_death import follow_parent
 from workloads.ranks.stop import StopRequest
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from workloads.strategies.precision import Precision
 
 STARTED_S = time.perf_counter()
+BUSY_FIX = (
+    "Stop them (nvidia-smi shows what a container hides on the host), or measure all the same: --busy-device allow."
+)
 
 
 class World:
@@ -111,7 +114,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
 
     start_s = time.perf_counter()
     phases_before = len(record.phases)
-    device = _prepared_device(record, world)
+    device = _prepared_device(spec, record, world)
     own_topology = _topology(record, device) if world.local_rank == 0 else None
     _join_process_group(spec, world, device)
     loop = _build_loop(spec, record, world, device, stop, own_topology)
@@ -127,13 +130,18 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
     return leave(exit_reason)  # from here, where model and process group are still held
 
 
-def _prepared_device(record: Record, world: World) -> torch.device:
-    """Return this rank's device, after checks that torch can compute on it; facts of both go to the record."""
+def _prepared_device(spec: Spec, record: Record, world: World) -> torch.device:
+    """Return this rank's device, after checks that it is free and that torch can compute on it."""
     device = _device(world)
+    busy_before = _busy_before(device)
     _set_cpu_threads(device, world)
     record.document["environment"].update(environment.describe_torch())
     _check_build(device)
     record.document.update(device_type=device.type, backend=_backend(device), memory=_memory_in_use(device))
+    record.document["busy_before_share"] = busy_before
+    wrong = device_load.problem(record.document["memory"].get("in_use_before_gib", 0.0), busy_before)
+    if wrong is not None and spec.busy_device == "refuse":
+        raise RunError(failure.DEVICE_BUSY, f"{wrong} {BUSY_FIX}")
     return device
 
 
@@ -260,6 +268,15 @@ def _device(world: World) -> torch.device:
         )
     torch.cuda.set_device(world.local_rank)
     return torch.device("cuda", world.local_rank)
+
+
+def _busy_before(device: torch.device) -> Optional[float]:
+    """Return the share of the last second in which others ran kernels on the device, before we have a context there."""
+    import torch
+
+    if device.type != "cuda":
+        return None
+    return device_load.busy_share(getattr(torch.cuda.get_device_properties(device), "uuid", None))
 
 
 def _memory_in_use(device: torch.device) -> Dict[str, float]:

@@ -19,6 +19,7 @@ from planner.model.network.architecture import Resnet
 from planner.model.network.workload import (
     BenchMode,
     BenchWorkload,
+    BusyDevice,
     Checkpointing,
     Precision,
     Strategy,
@@ -80,6 +81,7 @@ class Settings:
     """Before the first start: the machine stays the same."""
     data: DataSettings | None = None
     """None: synthetic tokens."""
+    busy_device: BusyDevice = BusyDevice.REFUSE
 
     @property
     def searches(self) -> bool:
@@ -130,6 +132,7 @@ def spec_of(
         "data": None if settings.data is None else asdict(settings.data),
         "mode": settings.mode.value,
         "note": workload.note,
+        "busy_device": settings.busy_device.value,
     }
 
 

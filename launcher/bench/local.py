@@ -29,7 +29,6 @@ RESULT_NAME = "result.json"
 LOG_NAME = "torchrun.log"
 
 POLL_S = 0.2
-NOTHING_MEASURED = (failure.ERROR, failure.WRONG_BUILD, failure.PEER_MISSING)
 
 Progress = Callable[[dict[str, object]], None]
 
@@ -185,7 +184,9 @@ def _read_result(
     document = json.loads(out.read_text(encoding="utf-8")) if out.exists() else log.result()
     if document is None:
         raise NodeError(_why(out, log, timeout_s=timeout_s, code=code), fix=f"The whole log is in {log.path}.")
-    if document["exit_reason"] in NOTHING_MEASURED:
+    if document["exit_reason"] == failure.DEVICE_BUSY:
+        raise InputError(f"the benchmark did not start: {document['error']}")
+    if document["exit_reason"] in failure.NOTHING_MEASURED:
         raise NodeError(f"the benchmark failed: {document['error']}", fix=f"The whole log is in {log.path}.")
     program_started_s = datetime.fromisoformat(document["started_at"]).timestamp()
     document["phases"] = {"launch_s": max(0.0, program_started_s - started_unix_s), **document["phases"]}

@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from planner.model.evidence.mfu import model_flops_utilization
 from planner.model.evidence.run import NodeResult
+from workloads.measure.device_load import MAX_CONTEXT_GIB
 
 
 @dataclass(frozen=True)
@@ -34,18 +36,19 @@ NOTHING = Expected()
 
 
 def mfu_by_name(result: NodeResult, expected: Expected) -> dict[str, float]:
-    """Model FLOPs utilization by convention and peak; never one figure without its name.
-
-    MFU = FLOPs per sample x samples / window_s / (accelerators x peak)
+    """Return the MFU (planner/model/evidence/mfu.py) by convention and peak; never one figure without its name.
 
     `..._of_nominal_peak`: the data sheet's; `..._of_measured_peak`: the slowest device's plain products just before.
-    Source: Chowdhery et al. 2022 (PaLM), appendix B.
     """
     measured = (result.calibration or {}).get("matmul_tflop_per_s")
     peaks = {"nominal": expected.peak_tflop_per_s, "measured": measured}
-    rate = result.samples / result.window_s / result.world_size
     return {
-        f"{convention}_of_{kind}_peak": flops * rate / (peak * 1e12)
+        f"{convention}_of_{kind}_peak": model_flops_utilization(
+            flops_per_sample=flops,
+            samples_per_s=result.samples / result.window_s,
+            accelerators=result.world_size,
+            peak_tflop_per_s=peak,
+        )
         for kind, peak in peaks.items()
         for convention, flops in expected.flops_per_sample.items()
         if peak
@@ -56,12 +59,13 @@ def used_gib(result: NodeResult) -> float | None:
     """Return the GiB of the fullest device at the peak: what its allocator reserved, and the context beside it.
 
     The context is that at the end of the run, with NCCL, cuBLAS and kernels. Older results have only what was in use
-    before the run.
+    before the run. None where it is not known, and where other processes held memory beside the context.
     """
     reserved_gib, context_gib = (result.memory.get(name) for name in ("peak_reserved_gib", "context_gib"))
-    if context_gib is None:
-        context_gib = result.memory.get("in_use_before_gib") or 0.0
-    return None if reserved_gib is None else reserved_gib + context_gib
+    before_gib = result.memory.get("in_use_before_gib") or 0.0
+    if reserved_gib is None or before_gib > MAX_CONTEXT_GIB:
+        return None
+    return reserved_gib + (before_gib if context_gib is None else context_gib)
 
 
 def memory_facts(result: NodeResult, expected: Expected) -> dict[str, float | None]:

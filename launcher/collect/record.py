@@ -20,10 +20,11 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, Resnet
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.model.quantity import Basis, Quantity, Unit
+from workloads.measure.telemetry import MEAN_POWER
 
 SHORT_WINDOW_S = 10.0
-ENERGY_COUNTER_ERROR = 0.10
-"""Of the devices' own energy counters, both ways; source: the measurement protocol in workloads/README.md."""
+ENERGY_ERROR = 0.10
+"""Of the devices' counters and power readings, both ways; source: the measurement protocol in workloads/README.md."""
 GOOD_ENDS = ("completed", "not_steady")
 
 
@@ -129,6 +130,7 @@ def _settings(result: NodeResult) -> dict[str, Any]:
 def _observations(result: NodeResult, expected: Expected) -> dict[str, Any]:
     """Return what the first start observed beside its speed; other starts repeat it."""
     return {
+        "device_busy_seconds": result.device_busy_seconds,
         "losses_first10": result.losses_first10,
         "state_bytes": result.state_bytes,
         "matmul_flops_by_dtype": result.matmul_flops_by_dtype,
@@ -227,21 +229,26 @@ def _problems(results: Sequence[NodeResult], probes: Sequence[Probe], expected: 
 def _accelerator_power(results: Sequence[NodeResult]) -> Quantity | None:
     """Return energy / seconds of all accelerators, the mean of the starts; None where any start does not know it.
 
+    The source says whether energy comes from the devices' counters or, in a short window, from mean power x seconds.
+
     Not the power of the machine: CPUs, fans, network and power supplies are left out, so `power` stays unknown.
     """
     kilowatts = []
+    read = "energy counters"
     for result in results:
         energy_j, seconds = ((result.telemetry or {}).get(key) for key in ("energy_j", "seconds"))
         if not energy_j or not seconds:
             return None
         kilowatts.append(energy_j / seconds / 1000.0)
+        if (result.telemetry or {}).get("energy_from") == MEAN_POWER:
+            read = "mean power readings (the window is too short for energy counters)"
     return Quantity(
         value=statistics.mean(kilowatts),
-        low=min(kilowatts) * (1 - ENERGY_COUNTER_ERROR),
-        high=max(kilowatts) * (1 + ENERGY_COUNTER_ERROR),
+        low=min(kilowatts) * (1 - ENERGY_ERROR),
+        high=max(kilowatts) * (1 + ENERGY_ERROR),
         unit=Unit.KW,
         basis=Basis.MEASURED,
-        source=f"energy counters of the {results[0].world_size} accelerator(s) alone over the window; "
+        source=f"{read} of the {results[0].world_size} accelerator(s) alone over the window; "
         "CPUs, fans, network and power supplies are left out",
         as_of=_day(results[0]),
     )

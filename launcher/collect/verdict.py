@@ -6,8 +6,11 @@ import statistics
 from collections.abc import Sequence
 
 from launcher.collect.expectations import NOTHING, Expected, memory_facts, mfu_by_name
+from launcher.collect.host_bound import host_bound
 from launcher.collect.saturation import room_for_more
+from planner.model.evidence.held_clocks import clock_problems
 from planner.model.evidence.run import NodeResult, Probe
+from workloads.measure.device_load import MAX_CONTEXT_GIB
 
 MIN_WINDOW_S = 60.0
 MIN_STEPS = 50
@@ -24,9 +27,8 @@ MAX_DATA_WAIT_SHARE = 0.02
 MAX_STRAGGLER_RATIO = 1.05
 MAX_OWN_WORK_RATIO = 1.10
 """Of short work without its neighbours; wider, because it is measured for milliseconds."""
-MAX_CONTEXT_GIB = 1.5
-"""Device memory in use before the run begins: its own CUDA context takes 0.3 to 0.6 GiB."""
-MAX_THROTTLED_SHARE = 0.05
+MAX_LOSS_RISE = 1.20
+"""Of a loss over an earlier one, within the first ten steps."""
 MATMUL_CEILING_TOLERANCE = 1.02
 CAUSAL_SHARE_LEFT_OUT = 0.5
 """A fused causal kernel may skip half of the attention that `matmul_flops_by_dtype` counts in full."""
@@ -47,11 +49,13 @@ def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expe
     """
     return [
         *_unsteady(result),
+        *host_bound(result),
+        *_rising_loss(result),
         *_wrong_precision(result),
         *_wrong_counts(result),
         *_waiting(result),
         *_disturbed(result),
-        *_throttled(result),
+        *clock_problems((result.telemetry or {}).get("devices", []), result.environment.get("accelerator_name")),
         *_impossible(result),
         *_off_the_reference(result, expected),
         *_too_slow(result, expected),
@@ -82,7 +86,7 @@ def _unsteady(result: NodeResult) -> list[str]:
     seconds = result.step_seconds
     if len(seconds) > 1:
         cv = statistics.stdev(seconds) / statistics.mean(seconds)
-        if cv > MAX_STEP_CV:
+        if cv > MAX_STEP_CV and not host_bound(result):
             problems.append(
                 f"step times scatter by {cv:.0%} (coefficient of variation; up to {MAX_STEP_CV:.0%} is steady)"
             )
@@ -95,6 +99,19 @@ def _unsteady(result: NodeResult) -> list[str]:
                 f"window to the last (up to {MAX_DRIFT:.0%} is steady)"
             )
     return problems
+
+
+def _rising_loss(result: NodeResult) -> list[str]:
+    """Return the first loss that is 20 % or more over an earlier one, within the first ten steps."""
+    losses = [(loss, step) for step, loss in enumerate(result.losses_first10, start=1) if loss is not None]
+    for place, (loss, step) in enumerate(losses):
+        lowest, before = min(losses[: place + 1])
+        if lowest > 0 and loss >= MAX_LOSS_RISE * lowest:
+            return [
+                f"the loss rose from {lowest:.3g} (step {before}) to {loss:.3g} (step {step}): the learning rate is "
+                "too high for this network, or the data are wrong"
+            ]
+    return []
 
 
 def _wrong_precision(result: NodeResult) -> list[str]:
@@ -177,6 +194,11 @@ def _disturbed(result: NodeResult) -> list[str]:
             f"{in_use_before_gib:.1f} GiB of a device were in use before the run began "
             f"(its own context takes under {MAX_CONTEXT_GIB} GiB): other processes were on it"
         )
+    if result.busy_before_share:
+        problems.append(
+            f"a device was at work before the run began (kernels ran {result.busy_before_share:.0%} of the time): "
+            "other processes were on it"
+        )
     counts = [device.get("compute_processes") or 0 for device in (result.telemetry or {}).get("devices", [])]
     if max(counts, default=0) > 1:
         problems.append(
@@ -191,26 +213,6 @@ def _disturbed(result: NodeResult) -> list[str]:
             f"the allocator ran out of memory and tried again {retries:.0f} times: take a smaller micro-batch"
         )
     return problems
-
-
-def _throttled(result: NodeResult) -> list[str]:
-    """Name the device that was held back longest; a power cap counts, heat counts, an idle device does not."""
-    devices = (result.telemetry or {}).get("devices", [])
-    shares = [device.get("throttled_share") or 0.0 for device in devices]
-    if not shares or max(shares) <= MAX_THROTTLED_SHARE:
-        return []
-    device = devices[shares.index(max(shares))]
-    reasons = ", ".join(
-        f"{name.replace('_', ' ')} {share:.0%}"
-        for name, share in (device.get("throttle_shares") or {}).items()
-        if share > 0
-    )
-    limit_w, default_w = device.get("power_limit_w"), device.get("default_power_limit_w")
-    limit = f"; its power limit is {limit_w:.0f} W, {default_w:.0f} W as delivered" if limit_w and default_w else ""
-    return [
-        f"device {shares.index(max(shares))} held its clocks back in {max(shares):.0%} of the samples "
-        f"({reasons}{limit}); up to {MAX_THROTTLED_SHARE:.0%} is fine"
-    ]
 
 
 def _impossible(result: NodeResult) -> list[str]:
@@ -257,12 +259,15 @@ def _off_the_reference(result: NodeResult, expected: Expected) -> list[str]:
 
 
 def _too_slow(result: NodeResult, expected: Expected) -> list[str]:
-    mfu = mfu_by_name(result, expected).get("full_attention_of_nominal_peak")
-    if mfu is None or expected.least_mfu is None or mfu >= expected.least_mfu:
+    """Return a problem where the MFU is below the workload's least; not where it waits for the host, which says why."""
+    shares = mfu_by_name(result, expected)
+    mfu, causal = (shares.get(f"{convention}_of_nominal_peak") for convention in ("full_attention", "causal"))
+    if mfu is None or expected.least_mfu is None or mfu >= expected.least_mfu or host_bound(result):
         return []
+    beside = "" if causal is None else f"; causal {causal:.1%}"
     return [
-        f"it reached {mfu:.1%} of the accelerator's nominal peak (MFU, full attention); this workload reaches "
-        f"{expected.least_mfu:.0%} at least: something holds it back"
+        f"it reached {mfu:.1%} of the accelerator's nominal peak (MFU, full attention{beside}); this workload reaches "
+        f"{100 * expected.least_mfu:.3g}% at least: something holds it back"
     ]
 
 

@@ -28,7 +28,7 @@ CODES = {
     "fabric_not_recorded": "several nodes of AWS, and nothing says that EFA was used",
     "no_peer_to_peer": "accelerators without peer-to-peer: all traffic passes through the host",
     "short_window": "measured for seconds, so warm-up and noise weigh",
-    "throttling": "by its telemetry a device held its clocks back: heat, or a power limit",
+    "throttling": "by its telemetry a device was held back: a power limit below the factory one, heat, or low clocks",
     "drift": "steps of an imported log grow longer or shorter: throttling, other load, or samples in order of length",
     "log_doubt": "what the import of a log found wrong: totals alone, padding, stalls, a clock that goes back",
     "benchmark_doubt": "what our own benchmark found wrong: drift, throttling, scatter, waiting, other processes",

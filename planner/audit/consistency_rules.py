@@ -7,11 +7,12 @@ import re
 from planner.audit.findings import Fact, digits, doubtful, impossible
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding
+from planner.model.evidence.mfu import model_flops_utilization
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import Decoder, ImageModel, MoeDecoder
 from planner.model.network.workload import Precision
 from planner.network.flops import active_parameters, parameters
-from planner.speed.physics.accelerator_facts import peak_flops
+from planner.speed.throughput.matching_runs import training_peak_tflops
 
 COUNTS_AGREE = 0.02
 SIZES_AGREE = 2.0
@@ -160,11 +161,19 @@ def _mfu(run: StatedRun, record: RunRecord) -> list[Finding]:
     """Hold a stated share of the peak against the one that its throughput gives: causal to full attention."""
     if run.work is None or run.accelerator is None or run.samples_per_s is None:
         return []
-    peak = peak_flops(run.accelerator, run.number_format or "16bit")
+    peak, _ = training_peak_tflops(run.accelerator, record.precision)
     stated = {name: value for name, value in record.mfu.items() if not name.endswith("_of_measured_peak")}
     if peak is None:
         return []
-    low, high = (run.rate(flops(run.length)) / peak for flops in (run.work.least, run.work.headline))
+    low, high = (
+        model_flops_utilization(
+            flops_per_sample=flops(run.length),
+            samples_per_s=run.samples_per_s,
+            accelerators=run.devices,
+            peak_tflop_per_s=peak,
+        )
+        for flops in (run.work.least, run.work.headline)
+    )
     for name, value in stated.items():
         if low * (1 - MFU_AGREES) <= value <= high * (1 + MFU_AGREES):
             continue

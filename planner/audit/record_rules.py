@@ -8,6 +8,7 @@ from planner.audit.findings import digits, doubtful, note, share_of
 from planner.audit.rate_rules import ASSUMED_FORMAT, executed
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding
+from planner.model.evidence.held_clocks import clock_problems
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import Precision
@@ -22,7 +23,6 @@ MOST_POWER, LEAST_POWER, LEAST_POWER_BUSY, BUSY = 1.1, 0.25, 0.4, 0.4
 MOST_OF_MACHINE = 2.5
 """Of the accelerators' limit that a whole machine draws, where nobody states its own."""
 LEAST_SECONDS = 60.0
-MOST_THROTTLED = 0.05
 FAST_FABRICS = ("efa", "infiniband", "rdma", "roce", "gpudirect")
 OFF = ("false", "no", "off", "0", "none", "disabled")
 SLOW_NETS = ("socket", "tcp", "ethernet")
@@ -93,16 +93,18 @@ def _window(record: RunRecord) -> list[Finding]:
 
 
 def _throttling(record: RunRecord) -> list[Finding]:
-    """Name the device that held its clocks back longest, by the telemetry that a record carries."""
-    devices = [
-        device for start in record.telemetry for device in start.get("devices") or () if isinstance(device, dict)
+    """Return what telemetry says of devices that were held back, unless the record's own verdict says it."""
+    name = record.environment.get("accelerator_name")
+    problems = [
+        problem
+        for start in record.telemetry
+        for problem in clock_problems([one for one in start.get("devices") or () if isinstance(one, dict)], name)
+        if not any(problem in said for said in record.verdict)
     ]
-    shares = [share for device in devices if isinstance(share := device.get("throttled_share"), int | float)]
-    if max(shares, default=0.0) <= MOST_THROTTLED:
-        return []
-    says = f"A device held its clocks back in {max(shares):.0%} of the samples: heat, or a power limit."
-    fact = ("throttled", float(max(shares)), "of the samples", "the record: telemetry")
-    return [doubtful("throttling", says, fact, fix="nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE")]
+    return [
+        doubtful("throttling", f"{says[:1].upper()}{says[1:]}.", fix="nvidia-smi -q -d PERFORMANCE,POWER,TEMPERATURE")
+        for says in dict.fromkeys(problems)
+    ]
 
 
 def _of_the_log(record: RunRecord, log: ImportedLog) -> list[Finding]:

@@ -22,7 +22,8 @@ def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
     """Return the screen in lines of at most `width`."""
     title = f"{document.workload} on {document.accelerators}x {document.accelerator} ({document.run})"
     expected = "not known" if document.expected is None else _rate(document.expected)
-    peak = "" if document.share_of_peak is None else f"; {document.share_of_peak:.0%} of the peak"
+    causal = "" if document.causal_share_of_peak is None else f" (causal {document.causal_share_of_peak:.0%})"
+    peak = "" if document.share_of_peak is None else f"; MFU {document.share_of_peak:.0%}{causal}"
     figures = f"Measured {_rate(document.measured)} samples/s, expected {expected}{peak}."
     lines = [*wrapped(title, width=width), "", *wrapped(document.sentence, width=width), *wrapped(figures, width=width)]
     if document.causes:

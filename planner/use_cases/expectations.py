@@ -18,10 +18,10 @@ from planner.model.evidence.run import NodeResult
 from planner.model.network.architecture import Architecture, TextModel
 from planner.model.network.trainer_memory import benchmark_trainer
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Preset, Strategy
-from planner.model.plan.plan import FlopsConvention
-from planner.network.flops import flops_per_sample
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
+from planner.speed.throughput.matching_runs import training_peak_tflops
+from planner.speed.throughput.mfu import flops_by_convention
 
 INIT_STD = 0.02
 """Of the benchmark's normal weights (workloads/models/decoder.py), as in GPT-2."""
@@ -33,7 +33,6 @@ OTHER_DEVICE_TOLERANCE = 0.02
 """Another kind of device draws other random weights from the same seed."""
 ESTIMATE_TOO_HIGH = 1.1
 """The memory estimate is within 10 % of the recorded H100 runs."""
-CONVENTIONS = (FlopsConvention.FULL_ATTENTION, FlopsConvention.CAUSAL)
 
 
 def expect_from(catalog: Catalog) -> Expect:
@@ -48,12 +47,12 @@ def expect_from(catalog: Catalog) -> Expect:
         known = catalog.accelerators.get(accelerator)
         full = spec.get("method", "full") == "full"
         losses, tolerance = _first_losses(result, preset, architecture)
-        as_stated = preset is not None and preset.precision.value == spec["precision"]
         recomputes_all = spec.get("checkpointing") == Checkpointing.FULL.value
+        as_usual = full and not recomputes_all and preset and preset.precision.value == spec["precision"]
         return Expected(
-            flops_per_sample=_flops(architecture, seq_len) if full else {},
-            peak_tflop_per_s=known.peak_tflops(Precision(spec["precision"])) if known else None,
-            least_mfu=preset.least_mfu if preset and as_stated and not recomputes_all else None,
+            flops_per_sample=flops_by_convention(architecture, seq_len=seq_len, adapters=not full),
+            peak_tflop_per_s=training_peak_tflops(known, Precision(spec["precision"]))[0] if known else None,
+            least_mfu=_least_mfu(preset, compiled=bool(spec.get("compile", False))) if as_usual else None,
             device_memory_gib=_memory(result, architecture) if full and result.device_type == "cuda" else None,
             first_losses=losses,
             loss_tolerance=tolerance,
@@ -129,11 +128,10 @@ def _first_losses(
     return (first_loss(architecture),), FIRST_LOSS_TOLERANCE
 
 
-def _flops(architecture: Architecture, seq_len: int | None) -> dict[str, float]:
-    return {
-        convention.value: flops_per_sample(architecture, seq_len=seq_len, convention=convention)
-        for convention in CONVENTIONS
-    }
+def _least_mfu(preset: Preset | None, *, compiled: bool) -> float | None:
+    if preset is None:
+        return None
+    return (preset.least_mfu_compiled if compiled else None) or preset.least_mfu
 
 
 def _memory(result: NodeResult, architecture: Architecture) -> float:

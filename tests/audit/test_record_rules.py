@@ -81,7 +81,15 @@ WRONG = [
     pytest.param({"accelerator_power": drawn(5_200)}, "power_unlike_load", "doubtful", id="watts as kilowatts"),
     pytest.param({"power": drawn(0.7)}, "power_unlike_load", "doubtful", id="the machine: 0.7 kW"),
     pytest.param({"power": drawn(30)}, "power_unlike_load", "doubtful", id="the machine: 30 kW"),
-    pytest.param({"telemetry": [{"devices": [{"throttled_share": 0.4}]}]}, "throttling", "doubtful", id="throttled"),
+    pytest.param(
+        {"telemetry": [{"devices": [{"throttle_shares": {"hw_thermal": 0.4}}]}]}, "throttling", "doubtful", id="hot"
+    ),
+    pytest.param(
+        {"telemetry": [{"devices": [{"power_limit_w": 500, "default_power_limit_w": 700}]}]},
+        "throttling",
+        "doubtful",
+        id="under a power limit",
+    ),
 ]
 SOUND = [
     pytest.param({}, id="56 % of the peak"),
@@ -99,7 +107,13 @@ SOUND = [
     pytest.param({"memory": {"peak_reserved_gib": 60.0}}, id="60 GiB of 80"),
     pytest.param({"accelerator": "MI300X", "speed": 8_000}, id="MI300X at 30 %"),
     pytest.param({"accelerator": "RTX-4090", "gpus": 1, "speed": 2_500, "method": "lora"}, id="LoRA on an RTX 4090"),
-    pytest.param({"telemetry": [{"devices": [{"throttled_share": 0.01}, {}, None]}, {}]}, id="hardly throttled"),
+    pytest.param(
+        {"telemetry": [{"devices": [{"throttle_shares": {"hw_thermal": 0.01}}, {}, None]}, {}]}, id="hardly hot"
+    ),
+    pytest.param(
+        {"telemetry": [{"devices": [{"throttled_share": 1.0, "throttle_shares": {"power_cap": 1.0}}]}]},
+        id="at its factory power limit",
+    ),
     pytest.param({"node": "my-own-box", "environment": {"EFA": None, "note": "서울"}}, id="a machine nobody knows"),
 ]
 

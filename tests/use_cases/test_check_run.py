@@ -10,7 +10,9 @@ from planner.adapters.catalog import load_catalog
 from planner.model.answer.run_check import RunVerdict
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord
+from planner.present.run_check_screen import run_check_lines
 from planner.use_cases.importing.check_run import check_run
+from tests.launcher.collect.h100 import h100_record
 
 CATALOG = load_catalog()
 TABLE = "catalogs/evidence"
@@ -136,3 +138,29 @@ def test_what_is_expected_of_a_cpu_is_not_known_and_proven_faults_are_named_all_
     document = check_run(slow, CATALOG)
     assert document.verdict is RunVerdict.NOT_KNOWN
     assert [cause.code for cause in document.causes][:1] == ["slow_rank"]
+
+
+def test_eager_kernels_are_named_where_the_record_says_that_it_was_not_compiled():
+    """One H100 at 12.93 samples/s eager, and at 19.67 compiled (2026-11-26): half as fast again."""
+    eager, compiled = (check_run(h100_record(f"qwen3-0.6b-{name}"), CATALOG) for name in ("eager", "compiled"))
+    (cause,) = [cause for cause in eager.causes if cause.code == "unfused"]
+    assert eager.causes[0] == cause
+    assert cause.text == "eager kernels (not compiled or fused)"
+    assert "torch.compile" in cause.fix
+    assert not [cause for cause in compiled.causes if cause.code == "unfused"]
+
+
+def test_a_device_that_waits_for_the_host_proves_the_host():
+    """ZeRO-3: 0.1216 s of work in a step of 6.175 / 25 s (2026-11-26)."""
+    document = check_run(h100_record("gpt-305m-zero3", device_busy_seconds=0.1216), CATALOG)
+    (cause,) = [cause for cause in document.causes if cause.code == "host"]
+    assert cause.proven
+    assert cause.gain == pytest.approx(6.175 / 25 / 0.1216, rel=0.01)
+
+
+def test_the_causal_share_stands_beside_that_of_full_attention():
+    """Qwen3-0.6B at 4,096 tokens takes 6.3945 GFLOP a token, 4.9852 causal; 80,560 tokens/s on 989.4 TFLOP/s."""
+    document = check_run(h100_record("qwen3-0.6b-compiled"), CATALOG)
+    assert document.share_of_peak == pytest.approx(80_560 * 6.3945e9 / 989.4e12, rel=0.002)
+    assert document.causal_share_of_peak == pytest.approx(80_560 * 4.9852e9 / 989.4e12, rel=0.002)
+    assert "MFU 52% (causal 41%)" in " ".join(run_check_lines(document, width=200))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from launcher.bench.bench import Settings, spec_of
+from launcher.bench.bench import LoraSettings, Settings, spec_of
 from launcher.collect.expectations import Expected, memory_facts, mfu_by_name, used_gib
 from launcher.collect.record import record_of
 from planner.model.evidence.run import NodeResult
@@ -67,8 +67,14 @@ def test_where_the_device_or_the_network_is_not_known_nothing_is_held_against_th
 @pytest.mark.parametrize(
     ("name", "settings", "least"),
     [
-        pytest.param("qwen3-0.6b", Settings(devices=1), 0.40, id="the workload's floor"),
-        pytest.param("gpt-305m", Settings(devices=1), None, id="no floor stated"),
+        pytest.param("qwen3-0.6b", Settings(devices=1), 0.27, id="eager"),
+        pytest.param("qwen3-0.6b", Settings(devices=1, compile=True), 0.41, id="compiled"),
+        pytest.param("gpt-305m", Settings(devices=1, compile=True), 0.17, id="compiled: no floor of its own"),
+        pytest.param("cpu-smoke", Settings(devices=1), None, id="no floor stated"),
+        pytest.param("qwen3-0.6b", Settings(devices=1, precision=Precision.FP32), None, id="another format"),
+        pytest.param(
+            "qwen3-0.6b", Settings(devices=1, lora=LoraSettings(rank=8, targets=("query",))), None, id="adapters"
+        ),
         pytest.param(
             "qwen3-0.6b",
             Settings(devices=1, checkpointing=Checkpointing.FULL),

@@ -59,7 +59,13 @@ def test_the_result_agrees_with_itself(two_process_run):
     (node,) = result["topology"]
     assert (node["gpus"], node["gpus_unknown_because"]) == (None, "the run is on the CPU")
     assert result["calibration"] is None
-    assert result["telemetry"] == {"unknown_because": "the run is on the CPU", "energy_j": None, "devices": []}
+    assert result["telemetry"] == {
+        "unknown_because": "the run is on the CPU",
+        "energy_j": None,
+        "energy_from": None,
+        "devices": [],
+    }
+    assert (result["device_busy_seconds"], result["busy_before_share"]) == (None, None)
     assert result["memory"]["peak_rss_gib"] > 0
     assert result["tf32_allowed"] is False
     assert len(result["rank_step_seconds"]) == len(result["rank_work_seconds"]) == 2

@@ -89,6 +89,8 @@ class Record:
             "rank_step_seconds": [],
             "rank_work_seconds": [],
             "data_wait_s": None,
+            "device_busy_seconds": None,
+            "busy_before_share": None,
             "samples": 0,
             "tokens": 0,
             "padding_tokens": 0,

@@ -22,6 +22,7 @@ STRATEGIES = ("ddp", "fsdp2", "zero1", "zero2", "zero3")
 PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "float8")
 DATA_DTYPES = ("uint16", "uint32")
 MODES = ("matched", "tuned")
+BUSY_DEVICE = ("refuse", "allow")
 ATTENTION_TARGETS = ("query", "key", "value", "out")
 LORA_TARGETS = (*ATTENTION_TARGETS, "gate", "up", "down")
 
@@ -34,6 +35,7 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "checkpointing": ("none", "selective", "full"),
     "method": ("full", "lora"),
     "mode": MODES,
+    "busy_device": BUSY_DEVICE,
     "dtype": DATA_DTYPES,
     "targets": LORA_TARGETS,
     "frozen": ("16bit",),
@@ -119,6 +121,7 @@ class Spec:
     note: Optional[str] = None
     peer_timeout_s: float = 300.0
     channels_last: bool = False
+    busy_device: str = "refuse"
 
     def global_batch(self, world_size: int) -> int:
         """Samples in one optimizer step of the whole world: micro_batch * grad_accumulation * world_size."""

@@ -23,6 +23,7 @@ from workloads.contract.spec import FLOAT8_MULTIPLE, Spec
 from workloads.inputs.tokens import Batch, Samples
 from workloads.measure import telemetry, window
 from workloads.measure.agreement import INTERRUPTED, Agreement
+from workloads.measure.device_busy import busy_seconds
 from workloads.measure.environment import GIB
 from workloads.measure.op_recorder import OpRecorder
 from workloads.measure.rank_speed import own_work_seconds
@@ -83,6 +84,7 @@ class TrainingLoop:
             return failure.INTERRUPTED
         if not self._losses_are_finite():
             return failure.LOSS_NOT_FINITE
+        self._record.document["device_busy_seconds"] = busy_seconds(self._step, self._device)
         in_vain = self._spec.window.waits_until_steady and not self._record.document["warmup_steady"]
         return failure.NOT_STEADY if in_vain else failure.COMPLETED
 

@@ -19,7 +19,7 @@ from planner.cli.workload_options import (
     read_adapters,
 )
 from planner.errors import InputError
-from planner.model.network.workload import BenchMode, Checkpointing, Method, Strategy
+from planner.model.network.workload import BenchMode, BusyDevice, Checkpointing, Method, Strategy
 from workloads.contract.spec import DATA_DTYPES
 
 MOST_REPEATS = 1000
@@ -78,6 +78,10 @@ class MeasurementOptions:
     ] = False
     repeats: Annotated[int, typer.Option(help="Independent runs; reports the median")] = 1
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence")] = False
+    busy_device: Annotated[
+        BusyDevice,
+        typer.Option(help="If other processes use a device"),
+    ] = BusyDevice.REFUSE
 
 
 def read_settings(
@@ -118,6 +122,7 @@ def read_settings(
         compile=training.compiled,
         loss_chunks=training.loss_chunks,
         channels_last=training.channels_last,
+        busy_device=measurement.busy_device,
         lora=None if adapters is None else LoraSettings(rank=adapters.rank, targets=adapters.targets),
     )
 

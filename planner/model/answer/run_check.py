@@ -82,7 +82,9 @@ class RunCheckDocument(Frozen):
     expected: Quantity | None
     """Of the run as it is stated, from published runs alone."""
     share_of_peak: NonNegative | None
-    """Model FLOPs, full attention, of the dense peak in the run's number format."""
+    """MFU: model FLOPs with full attention, without recomputation, of the dense peak in the run's number format."""
+    causal_share_of_peak: NonNegative | None = None
+    """The same with causal attention."""
     causes: tuple[RunCause, ...]
     """The likeliest three, the first first."""
     hardware_fixes: tuple[HardwareFix, ...]

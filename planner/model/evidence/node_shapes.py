@@ -81,6 +81,7 @@ class _DeviceShape(_Shape):
 class _TelemetryShape(_Shape):
     devices: tuple[_DeviceShape, ...] = ()
     energy_j: NonNegative | None = None
+    energy_from: Cleaned | None = None
     seconds: NonNegative | None = None
 
 

@@ -134,9 +134,14 @@ class RunRecord(Frozen):
     power: Quantity | None = None
     """Of the whole machine."""
     accelerator_power: Quantity | None = None
-    """Of all accelerators together, by their own energy counters: without CPUs, fans, network and power supplies."""
+    """Of all accelerators together, by their own counters or power readings (the source says which).
+
+    CPUs, fans, network and power supplies are left out.
+    """
     repeats: tuple[Positive, ...] = ()
     """Throughput of each process restart, samples/s."""
+    device_busy_seconds: NonNegative | None = None
+    """Seconds in which the first device works in one step; below 80 % of a step the host decides on the speed."""
     losses_first10: tuple[float | None, ...] = ()
     """Mean over ranks; null where a loss was not finite."""
     state_bytes: dict[str, int] = Field(default_factory=dict)
@@ -230,6 +235,8 @@ class NodeResult(Frozen):
     rank_step_seconds: tuple[NonNegative, ...] = ()
     rank_work_seconds: tuple[NonNegative, ...] = ()
     data_wait_s: NonNegative | None = None
+    device_busy_seconds: NonNegative | None = None
+    busy_before_share: NonNegative | None = None
     samples: Whole
     tokens: Whole | None
     padding_tokens: Whole | None

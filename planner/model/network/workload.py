@@ -97,6 +97,15 @@ class BenchMode(StrEnum):
     """The best of this device, at the workload's global batch by accumulation."""
 
 
+class BusyDevice(StrEnum):
+    """What a benchmark does where other processes use a device."""
+
+    REFUSE = "refuse"
+    """It does not start."""
+    ALLOW = "allow"
+    """It measures beside them, and its verdict says so."""
+
+
 class Window(Frozen):
     """How long the benchmark warms up and measures (workloads/README.md)."""
 
@@ -135,7 +144,9 @@ class BenchWorkload(Frozen):
     global_batch: Count | None = None
     """Samples of one optimizer step in tuned mode; null: micro_batch x devices."""
     least_mfu: Annotated[float, Field(gt=0, lt=1)] | None = None
-    """Of the nominal peak, full attention: a run below it has something wrong."""
+    """Of the nominal peak, full attention: a run below it has something wrong. Any kernels, eager ones included."""
+    least_mfu_compiled: Annotated[float, Field(gt=0, lt=1)] | None = None
+    """The same of a run under torch.compile; null: no higher than `least_mfu`."""
     first_losses: tuple[FirstLosses, ...] = ()
     note: Text | None = None
     """What must be said with every record of it."""

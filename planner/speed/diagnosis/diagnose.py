@@ -106,6 +106,9 @@ def _shown(run: RunRecord) -> list[Found]:
     uneven = (run.log.uneven_share or 0.0) if run.log else 0.0
     if (lost := max(waited, uneven)) > 0:
         found.append((CauseCode.DATA_WAIT, 1 / max(0.05, 1 - lost)))
+    if run.device_busy_seconds and run.global_batch is not None:
+        step_seconds = run.global_batch / run.throughput.value
+        found.append((CauseCode.HOST, step_seconds * (1 - lost) / run.device_busy_seconds))
     if run.slowest_rank is not None:
         found.append((CauseCode.SLOW_RANK, run.slowest_rank))
     if run.log is not None and run.log.filled_share is not None:

@@ -6,25 +6,14 @@ import statistics
 from collections.abc import Iterable, Sequence
 
 from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.evidence.held_clocks import SAME_LIMIT, tightest_cap_w
 from planner.model.evidence.run import RunRecord
 from planner.scenario.candidate import Candidate
 
-SAME_FRACTION = 0.01
-"""Limits this close are the same limit."""
-
 
 def cap_w(run: RunRecord) -> float | None:
-    """Return the limit under which a run's accelerators worked; None: as delivered, or not recorded.
-
-    The tightest of all devices and starts, where it is under the limit that the device was delivered with.
-    """
-    limits = []
-    for start in run.telemetry:
-        for device in start.get("devices") or ():
-            limit, delivered = device.get("power_limit_w"), device.get("default_power_limit_w")
-            if limit and delivered and limit < (1 - SAME_FRACTION) * delivered:
-                limits.append(float(limit))
-    return min(limits, default=None)
+    """Return the tightest limit of all devices and starts in watts; None: the factory limit, or not recorded."""
+    return tightest_cap_w([device for start in run.telemetry for device in start.get("devices") or ()])
 
 
 def same_cap(run: RunRecord, candidate: Candidate) -> bool:
@@ -32,7 +21,7 @@ def same_cap(run: RunRecord, candidate: Candidate) -> bool:
     wanted, had = candidate.option.power_cap_w, cap_w(run)
     if wanted is None or had is None:
         return wanted is None and had is None
-    return abs(had - wanted) <= SAME_FRACTION * wanted
+    return abs(had - wanted) <= SAME_LIMIT * wanted
 
 
 def as_delivered(runs: Iterable[RunRecord]) -> list[RunRecord]:

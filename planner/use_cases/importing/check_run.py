@@ -9,12 +9,11 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import FlopsConvention
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.network.flops import flops_per_sample
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
 from planner.speed.diagnosis.image_setup import ImageSetup, image_setup_of
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, setup_of
-from planner.speed.throughput.matching_runs import training_peak_tflops
+from planner.speed.throughput.mfu import mfu_of_run
 from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES, SMALLEST_SHARE
 from planner.use_cases.audited_records import audit_record
 
@@ -38,7 +37,7 @@ WORDS = {
                               "planner memory {workload} --on {accelerator} --gpus {gpus} --checkpointing {recompute}"),
     CauseCode.HOST: ("the host launches kernels too slowly", "torch.compile, CUDA graphs, a larger micro-batch",
                      "nvidia-smi dmon -s u -c 20 (far below 100 % while training)"),
-    CauseCode.UNFUSED: ("kernels are not fused", "torch.compile, Liger or TransformerEngine",
+    CauseCode.UNFUSED: ("eager kernels (not compiled or fused)", "torch.compile, Liger or TransformerEngine",
                         "one short run with torch.compile"),
 }  # fmt: skip
 """Of each cause: what it is, what mends it, the cheapest test."""
@@ -56,6 +55,7 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
     verdict = _verdict(run, found)
     assumed = setup.assumed if setup is not None else ()
     shares = found.expected.shares if found.expected else {}
+    mfu = mfu_of_run(run, catalog.accelerators.get(run.hardware.accelerator))
     return RunCheckDocument(
         run=run.id,
         workload=run.workload,
@@ -65,7 +65,8 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         sentence=_sentence(run, verdict, found),
         measured=run.throughput,
         expected=expected,
-        share_of_peak=_share_of_peak(run, catalog),
+        share_of_peak=mfu.get(FlopsConvention.FULL_ATTENTION.value),
+        causal_share_of_peak=mfu.get(FlopsConvention.CAUSAL.value),
         causes=tuple(_cause(one, run, setup) for one in found.causes),
         hardware_fixes=() if setup is None else hardware_fixes(setup, read_upgrades(), catalog),
         parts={names[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
@@ -102,22 +103,6 @@ def _quantity(expected: Expectation) -> Quantity:
         value=expected.value, low=expected.low, high=expected.high, unit=Unit.SAMPLES_PER_S, basis=Basis.MODELLED,
         source="the estimator on published runs, without any run of your own",
     )  # fmt: skip
-
-
-def _share_of_peak(run: RunRecord, catalog: Catalog) -> float | None:
-    accelerator = catalog.accelerators.get(run.hardware.accelerator)
-    if accelerator is None or run.architecture is None:
-        return None
-    peak, _ = training_peak_tflops(accelerator, run.precision)
-    if peak is None:
-        return None
-    work = flops_per_sample(
-        run.architecture,
-        seq_len=run.seq_len,
-        convention=FlopsConvention.FULL_ATTENTION,
-        adapters=run.method == "lora",
-    )
-    return run.throughput.value * work / (run.hardware.accelerators * peak * 1e12)
 
 
 def _may_have_nvlink(setup: RunSetup | None) -> bool:

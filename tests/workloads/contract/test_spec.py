@@ -28,6 +28,7 @@ def test_a_spec_with_every_option_survives_the_round_trip(spec_document):
     document.update(
         precision="bf16", calibrate=True, peer_timeout_s=5.0, mode="tuned", note="a cut", channels_last=False
     )
+    document["busy_device"] = "allow"
     document["data"] = {"path": "/tokens", "dtype": "uint32"}
     document["architecture"]["kind"] = "decoder"
     assert to_json(from_json(document)) == document
@@ -88,6 +89,7 @@ def test_the_global_batch_counts_every_device_and_every_accumulated_pass(spec_do
         pytest.param("data", {"path": "/x", "dtype": "int8"}, "data: dtype: 'int8' is not known here", id="dtype"),
         pytest.param("data", {"path": "/x"}, "data: dtype: is missing", id="data without dtype"),
         pytest.param("data", "/x", "data: '/x' is not an object", id="data as text"),
+        pytest.param("busy_device", "maybe", "'maybe' is not known here. Choose one of: refuse, allow", id="busy"),
         pytest.param("mode", "best", "mode: 'best' is not known here. Choose one of: matched, tuned", id="mode"),
         pytest.param("note", "", "note: '' is not a text", id="an empty note"),
         pytest.param("precision", "fp8", "precision: 'fp8' is not known here", id="precision"),

@@ -10,6 +10,7 @@ import pytest
 from launcher.collect.record import record_of
 from launcher.collect.verdict import problems_of
 from planner.model.evidence.run import NodeResult
+from tests.launcher.collect.h100 import h100_document, h100_record
 from workloads.measure import telemetry
 from workloads.measure.telemetry import Telemetry, device_facts, joined, open_telemetry
 
@@ -43,6 +44,7 @@ def nvml(**changes):
             "nvmlDeviceGetTotalEnergyConsumption": energy,
             "nvmlDeviceGetPowerUsage": lambda _: 500_000,
             "nvmlDeviceGetClockInfo": lambda *_: 1980,
+            "nvmlDeviceGetMaxClockInfo": lambda *_: 2100,
             "nvmlDeviceGetTemperature": lambda *_: 61,
             "nvmlDeviceGetCurrentClocksThrottleReasons": lambda handle: POWER_CAP if handle == "GPU-b" else IDLE,
             "nvmlDeviceGetComputeRunningProcesses": lambda handle: ["ours"] * (2 if handle == "GPU-b" else 1),
@@ -72,6 +74,8 @@ def test_every_device_is_watched(monkeypatch):
     seen = watched(nvml())
     first, second = seen["devices"]
     assert (first["energy_j"], second["energy_j"], seen["energy_j"]) == (5.0, 5.0, 10.0)
+    assert (first["energy_from"], seen["energy_from"]) == ("counter", "counter")
+    assert first["max_sm_clock_mhz"] == 2100
     assert (first["mean_power_w"], first["max_power_w"], first["power_limit_w"]) == (500.0, 500.0, 700.0)
     assert (first["mean_sm_clock_mhz"], first["max_temperature_c"], first["memory_busy_share"]) == (1980, 61, 0.4)
     assert (first["throttled_share"], second["throttled_share"]) == (0.0, 1.0)
@@ -80,31 +84,63 @@ def test_every_device_is_watched(monkeypatch):
     assert seen["unknown_because"] is None
 
 
-def test_energy_over_a_short_window_is_unknown():
-    assert watched(nvml())["energy_j"] is None
+def test_energy_over_a_short_window_is_mean_power_times_seconds():
+    seen = watched(nvml())
+    assert seen["energy_from"] == "mean power"
+    assert seen["energy_j"] == pytest.approx(2 * 500.0 * seen["seconds"])
+
+
+@pytest.mark.parametrize("name", ["qwen3-0.6b-compiled", "qwen3-0.6b-recomputed"])
+def test_mean_power_gives_the_energy_that_the_counter_of_an_h100_gave(name):
+    """Two recorded runs, of 30 and 11 s."""
+    recorded = h100_document(name)["telemetry"]
+    samples = [{"power_w": recorded["devices"][0]["mean_power_w"]}]
+    facts = device_facts(samples, counter_j=None, seconds=recorded["seconds"], limits_w=(None, None))
+    assert facts["energy_j"] == pytest.approx(recorded["energy_j"], rel=0.006)
+
+
+def test_a_record_says_where_its_energy_comes_from():
+    facts = {"energy_j": 3000.0, "seconds": 6.0, "devices": []}
+    read = h100_record("resnet50", telemetry=facts | {"energy_from": "mean power"}).accelerator_power
+    counted = h100_record("resnet50", telemetry=facts).accelerator_power
+    assert (read.value, counted.value) == (0.5, 0.5)
+    assert read.source.startswith("mean power readings")
+    assert counted.source.startswith("energy counters")
+
+
+def test_energy_of_which_one_device_has_no_counter_is_marked_by_the_weaker_source():
+    devices = [{"energy_j": 7.0, "energy_from": "counter"}, {"energy_j": 5.0, "energy_from": "mean power"}]
+    whole = joined([{"unknown_because": None, "seconds": 20.0, "devices": devices}])
+    assert (whole["energy_j"], whole["energy_from"]) == (12.0, "mean power")
 
 
 def test_what_a_device_does_not_tell_is_null_and_the_rest_is_kept():
     mute = dict.fromkeys(
-        ("nvmlDeviceGetTotalEnergyConsumption", "nvmlDeviceGetPowerUsage", "nvmlDeviceGetEnforcedPowerLimit"), refuse
+        (
+            "nvmlDeviceGetTotalEnergyConsumption",
+            "nvmlDeviceGetPowerUsage",
+            "nvmlDeviceGetEnforcedPowerLimit",
+            "nvmlDeviceGetMaxClockInfo",
+        ),
+        refuse,
     )
     device = watched(nvml(**mute))["devices"][0]
     assert (device["energy_j"], device["mean_power_w"], device["power_limit_w"]) == (None, None, None)
+    assert (device["energy_from"], device["max_sm_clock_mhz"]) == (None, None)
     assert device["mean_sm_clock_mhz"] == 1980
 
 
 def test_throttling_is_the_share_of_samples_in_which_any_reason_held():
     samples = [{"throttle_bits": bits} for bits in (0, IDLE, POWER_CAP, POWER_CAP | THERMAL)]
-    facts = device_facts(samples, energy_j=None, limits_w=(None, None))
+    facts = device_facts(samples, counter_j=None, seconds=1.0, limits_w=(None, None))
     assert facts["throttled_share"] == 0.5
     assert (facts["throttle_shares"]["power_cap"], facts["throttle_shares"]["sw_thermal"]) == (0.5, 0.25)
     assert facts["throttle_shares"]["hw_thermal"] == 0.0
 
 
 def test_nothing_called_occupancy_or_utilization():
-    assert not [
-        key for key in device_facts([], energy_j=None, limits_w=(None, None)) if "util" in key or "occup" in key
-    ]
+    facts = device_facts([], counter_j=None, seconds=1.0, limits_w=(None, None))
+    assert not [key for key in facts if "util" in key or "occup" in key]
 
 
 def test_the_energy_of_several_nodes_is_known_only_where_each_one_is():
@@ -153,11 +189,12 @@ _made_up = SimpleNamespace(
     nvmlDeviceGetTotalEnergyConsumption=lambda handle: int(time.perf_counter() * 500_000),
     nvmlDeviceGetPowerUsage=lambda handle: 500_000,
     nvmlDeviceGetClockInfo=lambda handle, which: 1980,
+    nvmlDeviceGetMaxClockInfo=lambda handle, which: 1980,
     nvmlDeviceGetTemperature=lambda handle, which: 61,
     nvmlDeviceGetCurrentClocksThrottleReasons=lambda handle: 0x4,
     nvmlDeviceGetUtilizationRates=lambda handle: SimpleNamespace(memory=40),
     nvmlDeviceGetComputeRunningProcesses=lambda handle: ["this run"],
-    nvmlDeviceGetEnforcedPowerLimit=lambda handle: 700_000,
+    nvmlDeviceGetEnforcedPowerLimit=lambda handle: 600_000,
     nvmlDeviceGetPowerManagementDefaultLimit=lambda handle: 700_000,
 )
 def open_for(device_type, *, local_rank, local_devices):
@@ -172,7 +209,7 @@ def open_for(device_type, *, local_rank, local_devices):
     assert result["window_s"] <= seen["seconds"] < result["window_s"] + 0.2
     assert seen["devices"][0]["samples"] > 0.5 * result["window_s"] / 0.02
     problems = problems_of(NodeResult.model_validate(result))
-    assert any("held its clocks back in 100% of the samples (power cap 100%" in problem for problem in problems)
+    assert any("power limit of 600 W, below its factory limit of 700 W" in problem for problem in problems)
     record = record_of([result], aliases={})
     assert record.power is None
     assert record.accelerator_power is not None

@@ -1,0 +1,43 @@
+"""MFU of a run record, and what it is computed from: the network's FLOPs and the nominal peak."""
+
+from __future__ import annotations
+
+from planner.model.evidence.mfu import model_flops_utilization
+from planner.model.evidence.run import RunRecord
+from planner.model.hardware.machines import Accelerator
+from planner.model.network.architecture import Architecture, TextModel
+from planner.model.plan.plan import FlopsConvention
+from planner.network.flops import flops_per_sample
+from planner.speed.throughput.matching_runs import training_peak_tflops
+
+CONVENTIONS = (FlopsConvention.FULL_ATTENTION, FlopsConvention.CAUSAL)
+"""The first is the headline's; the second stands beside it."""
+
+
+def flops_by_convention(architecture: Architecture, *, seq_len: int | None, adapters: bool) -> dict[str, float]:
+    """Return the training FLOPs of one sample, by the name of the convention; recomputation does not count."""
+    return {
+        convention.value: flops_per_sample(architecture, seq_len=seq_len, convention=convention, adapters=adapters)
+        for convention in CONVENTIONS
+    }
+
+
+def mfu_of_run(run: RunRecord, accelerator: Accelerator | None) -> dict[str, float]:
+    """Return a run's MFU by the name of the convention; empty where network, sample length or peak are not known."""
+    if accelerator is None or run.architecture is None:
+        return {}
+    if isinstance(run.architecture, TextModel) and run.seq_len is None:
+        return {}
+    peak, _ = training_peak_tflops(accelerator, run.precision)
+    if peak is None:
+        return {}
+    work = flops_by_convention(run.architecture, seq_len=run.seq_len, adapters=run.method == "lora")
+    return {
+        name: model_flops_utilization(
+            flops_per_sample=flops,
+            samples_per_s=run.throughput.value,
+            accelerators=run.hardware.accelerators,
+            peak_tflop_per_s=peak,
+        )
+        for name, flops in work.items()
+    }

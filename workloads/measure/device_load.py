@@ -1,0 +1,63 @@
+"""Is the device free before the run? Memory that others hold, and kernels that others run, spoil the measurement.
+
+Containers hide other processes, so lists of processes are not asked.
+"""
+
+from __future__ import annotations
+
+import importlib
+import statistics
+import time
+from typing import Any, Callable, Optional
+
+MAX_CONTEXT_GIB = 1.5
+"""Device memory in use before the run begins: its own CUDA context takes 0.3 to 0.6 GiB, NCCL's comes later."""
+READINGS = 6
+PAUSE_S = 0.2
+
+
+def busy_share(
+    uuid: Optional[str],
+    *,
+    import_nvml: Callable[[], Any] = lambda: importlib.import_module("pynvml"),
+    pause_s: float = PAUSE_S,
+) -> Optional[float]:
+    """Return the share of the last second in which kernels ran on a device, 0 to 1; None where NVML does not tell.
+
+    The median of six readings over a second, so that a desktop that draws now and then counts as idle. Call it before
+    anything of ours runs there. `uuid` is torch's, without NVML's "GPU-".
+    """
+    if uuid is None:
+        return None
+    try:
+        nvml = import_nvml()
+    except ImportError:
+        return None
+    try:
+        nvml.nvmlInit()
+        handle = nvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}")
+        readings = []
+        for _ in range(READINGS):
+            readings.append(nvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100.0)
+            time.sleep(pause_s)
+    except nvml.NVMLError:
+        return None
+    return float(statistics.median(readings))
+
+
+def problem(in_use_gib: float, busy: Optional[float]) -> Optional[str]:
+    """Return in one sentence why a device is not free; None where it is.
+
+    `in_use_gib`: of its memory, our own context included. `busy`: what `busy_share` returned.
+    """
+    signs = []
+    if in_use_gib > MAX_CONTEXT_GIB:
+        signs.append(f"{in_use_gib:.1f} GiB of its memory are in use")
+    if busy:
+        signs.append(f"kernels run on it {busy:.0%} of the time")
+    if not signs:
+        return None
+    return (
+        f"the device is busy before the run begins: {' and '.join(signs)}, by other processes (a container does not "
+        "see them). What is measured beside them is wrong."
+    )
