@@ -96,3 +96,4 @@ def test_a_search_for_the_micro_batch_ends_with_run_sh(
     assert len(processes.of("workloads.probe_main")) == 1
     node.bash.kill()
     processes.are_gone()
+    assert node.bash.wait(timeout=1) == -KILL
