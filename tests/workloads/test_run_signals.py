@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.marked_processes import MarkedProcesses, until
+from tests.workloads.conftest import BareNode
 
 pytestmark = pytest.mark.slow
 
@@ -62,7 +63,7 @@ def processes() -> Iterator[MarkedProcesses]:
     ],
 )
 def test_a_signal_ends_what_run_sh_started(
-    bare_node: Callable[[], Path],
+    bare_node: Callable[[], BareNode],
     spec_document: Callable[..., dict[str, object]],
     processes: MarkedProcesses,
     number: signal.Signals,
@@ -89,10 +90,11 @@ def test_a_signal_ends_what_run_sh_started(
 
 
 def test_a_search_for_the_micro_batch_ends_with_run_sh(
-    bare_node: Callable[[], Path], spec_document: Callable[..., dict[str, object]], processes: MarkedProcesses
+    bare_node: Callable[[], BareNode], spec_document: Callable[..., dict[str, object]], processes: MarkedProcesses
 ) -> None:
     node = Node(bare_node().folder, spec_document(), processes, PLANNER_PROBES="search --start 1")
     until(lambda: len(processes.of("workloads.train")) == 2)
     assert len(processes.of("workloads.probe_main")) == 1
     node.bash.kill()
     processes.are_gone()
+    assert node.bash.wait(timeout=1) == -KILL
