@@ -84,7 +84,8 @@ class TrainingLoop:
             return failure.INTERRUPTED
         if not self._losses_are_finite():
             return failure.LOSS_NOT_FINITE
-        self._record.document["device_busy_seconds"] = busy_seconds(self._step, self._device)
+        if self._spec.window.waits_until_steady:  # a probe has no seconds to spare for the profiler
+            self._record.document["device_busy_seconds"] = busy_seconds(self._step, self._device)
         in_vain = self._spec.window.waits_until_steady and not self._record.document["warmup_steady"]
         return failure.NOT_STEADY if in_vain else failure.COMPLETED
 

@@ -64,7 +64,8 @@ def own_evidence(
             steps.append((stepped, observed))
     runs: list[tuple[RunRecord, Observed]] = []
     for run in as_delivered(catalog.runs.values()):
-        node = None if run.id in catalog.impossible_runs else _telling_node(run, candidate, catalog)
+        passed_over = run.id in catalog.impossible_runs or _is_of_another_site(run, catalog)
+        node = None if passed_over else _telling_node(run, candidate, catalog)
         of_this = None if node is None else of_run(run, node)
         if of_this is not None:
             runs.append((run, of_this))
@@ -86,6 +87,11 @@ def steps_not_used(job: Job, why: str) -> tuple[str, ...]:
 def step_name(stepped: Candidate) -> str:
     """Return by what an option's step is called among measurements."""
     return f"step of {stepped.id}"
+
+
+def _is_of_another_site(run: RunRecord, catalog: Catalog) -> bool:
+    """Return whether a bundled run was measured on a machine that no plan can name: its site is not the reader's."""
+    return run.id in catalog.bundled_runs and run.hardware.node not in catalog.nodes
 
 
 def _telling_node(run: RunRecord, candidate: Candidate, catalog: Catalog) -> Node | None:

@@ -227,3 +227,16 @@ def test_predictions_of_the_stepped_machine_see_its_own_step(blind: Catalog, est
     found = predict(job, candidate, blind)
     assert isinstance(found, Prediction)
     assert [step.id for step in found.steps] == ["pc-rtx4090"]
+
+
+H100_RECORD = "h100-sxm-qwen3-0.6b-compiled-b8"
+
+
+def test_a_bundled_run_of_a_machine_that_no_plan_can_name_corrects_nothing(catalog: Catalog) -> None:
+    record = catalog.runs[H100_RECORD]
+    without = catalog.model_copy(update={"runs": {}})
+    bundled = catalog.model_copy(update={"runs": {H100_RECORD: record}})
+    own = bundled.model_copy(update={"bundled_runs": frozenset()})
+    expected = rates(answers(without, *OTHERS))
+    assert rates(answers(bundled, *OTHERS)) == expected
+    assert all(abs(mine / other - 1) > 0.01 for mine, other in zip(rates(answers(own, *OTHERS)), expected, strict=True))
