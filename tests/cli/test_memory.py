@@ -42,7 +42,8 @@ def test_states_and_activations_can_be_recomputed_from_their_sources(planner: An
 
     Kept, selective: input 2 x 4,096, attention's output 2 x 4,096 + 4 x 32, and of the products query, value, up and
     down 2 x (4,096 + 1,024 + 14,336 + 4,096): 8,192 + 8,320 + 47,104 = 63,616 = 15.5 x 4,096 + 128.
-    With fused kernels and a loss in pieces the layer that is computed again counts: norms (2 x 8 + 2 x 2) x 4,096
+    With fused kernels and a loss in pieces the layer that is computed again counts, written out: norms
+    (2 x 8 + 2 x 2) x 4,096
     = 81,920; attention 2 x (4,096 + 2 x 1,024 + 2 x 4,096) + 128 = 28,800; MLP 2 x 4 x 14,336 = 114,688: 225,408,
     and a twentieth of it for gradients.
     """
@@ -51,9 +52,9 @@ def test_states_and_activations_can_be_recomputed_from_their_sources(planner: An
     states, activations = document["states_gib"], document["activations_gib"]
     assert states["source"].startswith("(weights 4 / 8 + moments 8 / 8) = 1.5 bytes x 8,030,261,248 parameters")
     assert states["value"] == pytest.approx(1.5 * 8_030_261_248 / 2**30)
-    layers = "8,192 tokens x (31 layers x 63,616 bytes kept + 1 layer x 236,678.4 bytes)"
+    layers = "8,192 tokens x (32 layers x 63,616 bytes kept + 1 layer x 236,678.4 bytes)"
     assert activations["source"].startswith(layers)
-    assert activations["value"] == pytest.approx(8_192 * (31 * 63_616 + 236_678.4) / 2**30)
+    assert activations["value"] == pytest.approx(8_192 * (32 * 63_616 + 236_678.4) / 2**30)
 
 
 @pytest.mark.parametrize(

@@ -160,4 +160,4 @@ def test_the_table_for_finance_says_how_it_is_divided(planner, plan_of, tmp_path
     plan = plan_of(MIXTURE, {"offer": "aws/p5.48xlarge"}, MEGATRON)
     assert planner("report", plan, "--out", target).code == 0
     [row] = csv.DictReader(target.read_text(encoding="utf-8").splitlines())
-    assert row["split"].startswith("experts ")
+    assert "experts " in row["split"]

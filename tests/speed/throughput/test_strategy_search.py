@@ -59,7 +59,7 @@ def test_the_routed_experts_are_most_of_a_mixture() -> None:
 @pytest.mark.parametrize(
     ("strategy", "experts", "bytes_each"),
     [
-        pytest.param(Strategy.DDP, 8, 16 / 8, id="ddp: an eighth of the experts, all of their states"),
+        pytest.param(Strategy.DDP, 8, 20 / 8, id="ddp: an eighth of the experts, all of their states"),
         pytest.param(Strategy.ZERO1, 8, (4 + 12 / 2) / 8, id="zero1: two of sixteen devices hold the same ones"),
         pytest.param(Strategy.ZERO2, 4, (2 + 14 / 4) / 4, id="zero2: four do"),
         pytest.param(Strategy.ZERO2, 16, 16 / 16, id="zero2: each device has its own"),
@@ -69,13 +69,17 @@ def test_the_routed_experts_are_most_of_a_mixture() -> None:
 def test_states_of_experts_are_divided_by_their_degree_and_then_by_zero(
     strategy: Strategy, experts: int, bytes_each: float
 ) -> None:
-    """Sixteen devices. What is held beside states differs by weights that are gathered or copied: 2 bytes each."""
-    undivided = {Strategy.DDP: 16.0, Strategy.ZERO1: 4 + 12 / 16, Strategy.ZERO2: 2 + 14 / 16, Strategy.FSDP2: 1.0}
+    """Sixteen devices. What is held beside states differs by weights that are gathered or copied: 2 bytes each.
+
+    ddp accumulates gradients beside its buckets: 4 bytes more than the 16 of states.
+    """
+    undivided = {Strategy.DDP: 20.0, Strategy.ZERO1: 4 + 12 / 16, Strategy.ZERO2: 2 + 14 / 16, Strategy.FSDP2: 1.0}
     here = needed_gib(question(), way(strategy, Split(experts=experts)))
     there = needed_gib(question(), way(strategy, WHOLE))
     copied = {Strategy.DDP: ROUTED, Strategy.FSDP2: ROUTED / 24}.get(strategy, 0.0) * 2 * (1 - 1 / experts)
     saved = ROUTED * (undivided[strategy] - bytes_each) + copied
-    assert (there - here) * 2**30 == pytest.approx(1.04 * saved, rel=0.01), "the allocator's 4 %; a few of the router"
+    reserved = 1.08 if strategy is Strategy.FSDP2 else 1.05
+    assert (there - here) * 2**30 == pytest.approx(reserved * saved, rel=0.01), "a few of the router"
 
 
 def test_a_dense_network_has_no_experts_to_spread() -> None:
@@ -180,7 +184,7 @@ def test_hybrid_sharding_gathers_weights_within_a_node_and_holds_more() -> None:
     """Of 8.03 billion parameters 16 bytes each are sharded over 8 instead of 64: 14.96 GiB a device instead of 1.87."""
     asked = of_workload("llama3-8b", nodes=8)
     full, hybrid = (needed_gib(asked, way(Strategy.FSDP2, split)) for split in (WHOLE, Split(shards=8)))
-    assert hybrid - full == pytest.approx(1.04 * 8.03e9 * 16 * (1 / 8 - 1 / 64) / 2**30, rel=0.01), "4 % of slack"
+    assert hybrid - full == pytest.approx(1.08 * 8.03e9 * 16 * (1 / 8 - 1 / 64) / 2**30, rel=0.01), "8 % of slack"
     fsdp = {
         one.split.shards: one.samples_per_s
         for one in search(asked, load_once().calibration, workload="w")
