@@ -92,6 +92,12 @@ PARAMETERS = (
     Parameter("host_cast", 1.2, 0.20, 1.0, 2.0, "host time under autocast, against 16-bit weights", before=1.0),
     Parameter("host_older", 1.2, 0.20, 0.8, 2.5, "host time of machines before Ampere's, against those"),
     Parameter("host_newer", 0.75, 0.20, 0.3, 1.2, "host time of machines after Ampere's, against those"),
+    Parameter(
+        "zero2_ms", 7.2, 0.10, 1.0, 40.0, "host time a layer and step of ZeRO-1 or 2 in DeepSpeed, ms", before=0.0
+    ),
+    Parameter(
+        "zero3_ms", 12.0, 0.10, 1.0, 80.0, "host time a layer and micro-batch of ZeRO-3 in DeepSpeed, ms", before=0.0
+    ),
     Parameter("step_ms", 8.0, 0.70, 0.5, 60.0, "host time per optimizer step besides layers: loader, loop, optimizer"),
     Parameter(
         "adapter_bytes", 40.0, 0.40, 4.0, 200.0, "bytes moved per input and output of a map with an adapter, at 16 bit"
