@@ -35,6 +35,11 @@ RECORDED = {Strategy.DDP: 259.9, Strategy.FSDP2: 264.6, Strategy.ZERO2: 218.0, S
         pytest.param({"zero": 3.0, "micro_batches": 4.0}, 12.0, id="ZeRO-3, in every micro-batch"),
         pytest.param({"zero": 3.0, "recompute": 1.0}, 15.96, id="forward passes twice"),
         pytest.param({"zero": 2.0, "adapters": 1.0, "adapted_maps": 2.0}, 2.0, id="4 trained tensors of 12"),
+        pytest.param(
+            {"zero": 3.0, "experts": 8.0, "sequential_experts": 1.0, "mlp_matrices": 3.0},
+            36.0,
+            id="8 experts of 3 maps each, called one by one: 24 modules more than 12",
+        ),
         pytest.param({"zero": 3.0, "generation": 5.0}, 6.0, id="a host of Hopper's age, twice as fast"),
         pytest.param({"zero": 3.0, "deepspeed": 0.0}, 0.0, id="FSDP"),
         pytest.param({"zero": 0.0}, 0.0, id="DeepSpeed without ZeRO"),
