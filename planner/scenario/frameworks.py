@@ -133,6 +133,16 @@ def unnamed_family(accelerator: Accelerator) -> str:
     return f"{OWN_FRAMEWORK} xla" if accelerator.architecture in COMPILED_BY_XLA else OWN_FRAMEWORK
 
 
+CALL_DEEPSPEED = ("deepspeed", "hf trainer", "lightning", "xtuner", OWN_FRAMEWORK)
+"""Families in which DeepSpeed's engine does ZeRO; other families have a distributed optimizer of their own."""
+
+
+def runs_deepspeed(framework: str | None, accelerator: Accelerator) -> bool:
+    """Return whether DeepSpeed's engine does ZeRO where a plan names this framework, or none."""
+    family = unnamed_family(accelerator) if framework is None else planned_family(framework)
+    return family in CALL_DEEPSPEED or "deepspeed" in (framework or "").casefold()
+
+
 HUGGING_FACE = ("hf trainer", "deepspeed")
 """Families that train Hugging Face's networks, with PEFT's adapters."""
 

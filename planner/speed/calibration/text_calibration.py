@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
 
-METHOD = "14"
+METHOD = "15"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "family", "scale", "precision")
 """What is left out, to see how far predictions of each group miss; never more than is left to train on."""

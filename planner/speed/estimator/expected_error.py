@@ -33,6 +33,7 @@ PART_ERROR = {
     "tail": 0.90,
     "logits": 0.45,
     "host": 0.40,
+    "engine": 0.60,
     "split": 0.60,
     "sharding": 0.60,
     "gradients": 0.50,

@@ -7,12 +7,20 @@ from collections.abc import Mapping
 
 from planner.model.evidence.measurement import Measurement, year_of
 from planner.model.hardware.machines import Accelerator
-from planner.scenario.frameworks import ALWAYS_COMPILED, USUAL_CHECKPOINTING, USUAL_KERNELS, framework_family
+from planner.scenario.frameworks import (
+    ALWAYS_COMPILED,
+    USUAL_CHECKPOINTING,
+    USUAL_KERNELS,
+    framework_family,
+    runs_deepspeed,
+)
 from planner.speed.physics.adapter_facts import measured_adapters
 from planner.speed.physics.kernels import dispatches_tokens, kernel_words, kernels_of
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
 """Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
+OTHER_SHARDING = ("fsdp", "shard", "gemini")
+"""Words for sharding by something else than DeepSpeed."""
 AUTOCAST = ("amp", "autocast")
 OWN_COMPILERS = ("Gaudi", "TPU", "Neuron")
 FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
@@ -52,6 +60,7 @@ def training_of(
             "dispatched": float(dispatches_tokens(f"{said} {row.parallelism.casefold()}", row.framework, accelerator)),
             "autocast": float(any(word in row.precision.casefold() for word in AUTOCAST)),
             "zero": float(zero),
+            "deepspeed": float(zero > 0 and _runs_deepspeed(row, accelerator)),
             "optimizer_offload": float(_offloaded(row.offload.casefold())),
             "optimizer_scale": 1.0,
             "paged_bytes": 0.0,
@@ -110,6 +119,14 @@ def old_stack(row: Measurement, accelerator: Accelerator) -> bool:
         return False
     old = "megatron" in said or year_of(row) < SECOND_KERNEL_YEAR
     return "ngc" in said or ("deepspeed" in said and old)
+
+
+def _runs_deepspeed(row: Measurement, accelerator: Accelerator) -> bool:
+    """Return whether DeepSpeed does a row's ZeRO: by its name, or by trainers that call it for ZeRO."""
+    said = f"{row.zero} {row.parallelism}".casefold()
+    if any(word in said for word in OTHER_SHARDING):
+        return False
+    return "deepspeed" in said or runs_deepspeed(row.framework, accelerator)
 
 
 def _zero(row: Measurement) -> int:

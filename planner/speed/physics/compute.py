@@ -325,10 +325,17 @@ def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     fused = (1 - c.compiled * (1 - p["host_fused"])) * (1 + c.autocast * (p["host_cast"] - 1))
     sharded = 1 + gathers_weights(c) * (p["host_sharded"] - 1)
     gathers = gathers_weights(c) * c.separate_gathers * (1 - c.adapters_fused) * c.adapted_maps * p["host_gather"]
-    processor = np.array([p[f"host_{HOST_AGE[name]}"] if name in HOST_AGE else 1.0 for name in GENERATIONS])
     routing = (c.experts > 1) * (p["host_experts"] - 1) * _of_routing(c, p) + c.sequential_experts * c.experts * p[
         "host_loop"
     ]
     layer = (1 + c.adapted_maps * p["host_adapter"] + routing) * sharded + gathers
     launches = fused * layer * (1 + REPEATED * c.recompute)
-    return np.asarray(p["host_us"] * c.host_scale * US * processor[c.generation.astype(int)] * launches)
+    return np.asarray(p["host_us"] * c.host_scale * US * host_age(c, p) * launches)
+
+
+def host_age(c: Configs, p: Mapping[str, float]) -> Array:
+    """Return the time of the host's work by the age of its processor, against one of Ampere's machines."""
+    import numpy as np
+
+    processor = np.array([p[f"host_{HOST_AGE[name]}"] if name in HOST_AGE else 1.0 for name in GENERATIONS])
+    return np.asarray(processor[c.generation.astype(int)])

@@ -109,6 +109,8 @@ class Configs:
     """Of a gradient on the wire."""
     zero: Array
     """0 plain data parallelism, 1 and 2 as in ZeRO, 3 also for fully sharded data parallelism."""
+    deepspeed: Array
+    """1: DeepSpeed's engine does ZeRO, by hooks on the host at every module and gradient."""
     shards: Array
     """Devices over which weights are sharded: all replicas, or those of one node (hybrid sharding)."""
     optimizer_offload: Array

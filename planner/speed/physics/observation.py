@@ -68,8 +68,8 @@ NAMES_IN_DIGESTS = {
 identifies the rows of a shipped calibration, so renaming a key must not change it."""
 
 
-NOT_IN_DIGESTS = frozenset({"stage_layers", "pcie_cards", "pcie_5"})
-"""Keys that other keys determine in every measured row: layers / stages."""
+NOT_IN_DIGESTS = frozenset({"stage_layers", "pcie_cards", "pcie_5", "deepspeed"})
+"""Keys that other facts of a measured row determine: layers / stages, the framework and its ZeRO stage."""
 
 
 def digest_items(config: Mapping[str, float]) -> list[tuple[str, float]]:

@@ -72,7 +72,7 @@ PARAMETERS = (
     Parameter("optimizer", 28.0, 0.30, 12.0, 120.0, "bytes moved per parameter by an Adam step"),
     Parameter("hbm", 0.80, 0.05, 0.5, 1.0, "share of memory bandwidth that long streams reach"),
     Parameter("tail_us", 120.0, 0.20, 10.0, 1000.0, "idle device time per layer between kernels, microseconds"),
-    Parameter("host_us", 1400.0, 0.20, 100.0, 3000.0, "host time per layer to launch its kernels, microseconds"),
+    Parameter("host_us", 2000.0, 0.20, 100.0, 3000.0, "host time per layer to launch its kernels, microseconds"),
     Parameter("host_fused", 0.45, 0.20, 0.1, 1.0, "share of the host's time that is left after compiling"),
     Parameter("host_adapter", 0.25, 0.40, 0.02, 1.0, "host time of one adapter, against a layer"),
     Parameter("host_sharded", 1.5, 0.40, 1.0, 8.0, "host time of a layer whose weights are gathered, against one held"),
@@ -89,9 +89,15 @@ PARAMETERS = (
         "host time of one expert that is called by itself, against a layer",
         before=0.0,
     ),
-    Parameter("host_cast", 1.2, 0.20, 1.0, 2.0, "host time under autocast, against 16-bit weights", before=1.0),
+    Parameter("host_cast", 1.5, 0.20, 1.0, 2.0, "host time under autocast, against 16-bit weights", before=1.0),
     Parameter("host_older", 1.2, 0.20, 0.8, 2.5, "host time of machines before Ampere's, against those"),
     Parameter("host_newer", 0.75, 0.20, 0.3, 1.2, "host time of machines after Ampere's, against those"),
+    Parameter(
+        "zero2_ms", 7.2, 0.10, 1.0, 40.0, "host time a layer and step of ZeRO-1 or 2 in DeepSpeed, ms", before=0.0
+    ),
+    Parameter(
+        "zero3_ms", 12.0, 0.10, 1.0, 80.0, "host time a layer and micro-batch of ZeRO-3 in DeepSpeed, ms", before=0.0
+    ),
     Parameter("step_ms", 8.0, 0.70, 0.5, 60.0, "host time per optimizer step besides layers: loader, loop, optimizer"),
     Parameter(
         "adapter_bytes", 40.0, 0.40, 4.0, 200.0, "bytes moved per input and output of a map with an adapter, at 16 bit"

@@ -12,7 +12,7 @@ from planner.model.network.trainer_memory import NOTHING_STATED, TrainerSettings
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapters_of
-from planner.scenario.frameworks import XLA, planned_family, stack_of, unnamed_family
+from planner.scenario.frameworks import XLA, planned_family, runs_deepspeed, stack_of, unnamed_family
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, chip_of, generation_of, peak_flops
 from planner.speed.physics.adapter_facts import planned_adapters
 from planner.speed.physics.interconnect import interconnect_of
@@ -24,6 +24,7 @@ from planner.speed.physics.planned_trainer import planned_trainer
 OWN_SITE = "own runs"
 """The benchmark that ships with the planner; published evidence has none of it."""
 ZERO_STAGE = {Strategy.DDP: 0, Strategy.ZERO1: 1, Strategy.ZERO2: 2, Strategy.ZERO3: 3, Strategy.FSDP2: 3}
+DEEPSPEED_STAGES = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 RECOMPUTED = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.3, Checkpointing.FULL: 1.0}
 """Share of the forward pass that is computed twice; selective: attention and every second product are kept."""
 FORMATS = {
@@ -122,6 +123,7 @@ def planned_text_config(
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
             "autocast": float(framework is None and uses_autocast(strategy, precision=asked, adapters=adapters)),
             "zero": float(zero),
+            "deepspeed": float(strategy in DEEPSPEED_STAGES and runs_deepspeed(framework, accelerator)),
             "shards": float(split.shards or replicas),
             "dp": devices / split.devices,
             "tp": float(split.tensor),

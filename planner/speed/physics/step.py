@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.speed.physics import communication, compute
+from planner.speed.physics import communication, compute, engine
 from planner.speed.physics.config_arrays import Configs
 from planner.speed.physics.part_formula import computes
 
@@ -45,7 +45,7 @@ def _exposed(traffic: Array, work: Array) -> Array:
     return smooth_maximum(traffic, work, HIDING_SHARPNESS) - work
 
 
-ELSEWHERE = ("tail", "split", "host", "sharding", "gradients", "overhead", "waiting", "input")
+ELSEWHERE = ("tail", "split", "host", "engine", "sharding", "gradients", "overhead", "waiting", "input")
 """Parts that are no work of the accelerator's own units: gaps between kernels, links, host, waiting, storage."""
 
 
@@ -71,15 +71,17 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     """Compute seconds of one optimizer step and the shares of its parts.
 
     seconds = ((micro-batches + bubble) x micro-batch + exposed gradients + optimizer) x (1 + waiting)
-    micro-batch = the slower of compute and sharded traffic, smoothly; compute = the slower of device and host; the
-    device also waits for tensor and expert traffic, which nothing hides, and for context traffic, which attention over
-    the blocks before hides (Liu et al. 2023); bubble = (stages - 1) / virtual stages.
+    micro-batch = the slower of compute and sharded traffic, smoothly; compute = the slower of device and host. The
+    host launches kernels and does DeepSpeed's work (`engine.py`). The device also waits for tensor and expert traffic,
+    which nothing hides, and for context traffic, which attention over the blocks before hides (Liu et al. 2023);
+    bubble = (stages - 1) / virtual stages.
     """
     import numpy as np
 
     longest = _longest(c, p)
     parts = _device_parts(c, p, longest)
-    host = _host_seconds(c, p) * longest
+    launches = _launch_seconds(c, p) * longest
+    host = launches + engine.engine_seconds(c, p)
     device = np.sum(list(parts.values()), axis=0)
     busy = smooth_maximum(device, host, HOST_SHARPNESS)
     of_device = (device / busy) ** HOST_SHARPNESS
@@ -95,7 +97,8 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     of_busy = repeated / total * of_work
     shares = {name: of_busy * of_device * value / device for name, value in parts.items()}
     shares |= {
-        "host": of_busy * (1 - of_device),
+        "host": of_busy * (1 - of_device) * launches / host,
+        "engine": of_busy * (1 - of_device) * (1 - launches / host),
         "sharding": repeated / total * (1 - of_work),
         "gradients": exposed / total,
         "optimizer": optimizer / total,
@@ -108,11 +111,12 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
 def formula_seconds(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     """Seconds of each part by its own formula, of samples of one length: what a reader gets who recomputes it.
 
-    Parts of the device, launches and sharded weights: of one micro-batch; the others: of one step. What waits for the
-    slowest has none: it is a share of the rest.
+    Parts of the device, the host's work and sharded weights: of one micro-batch; the others: of one step. Waiting for
+    the slowest has none: it is a share of the rest.
     """
     return _device_parts(c, p, 1.0) | {
-        "host": _host_seconds(c, p),
+        "host": _launch_seconds(c, p),
+        "engine": engine.engine_seconds(c, p),
         "sharding": communication.sharded_seconds(c, p),
         "gradients": communication.gradient_seconds(c, p),
         "optimizer": _optimizer_seconds(c, p),
@@ -134,8 +138,8 @@ def _device_parts(c: Configs, p: Mapping[str, float], longest: Array | float) ->
     return parts
 
 
-def _host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
-    """Seconds that the host needs to launch one micro-batch."""
+def _launch_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Return the seconds that the host needs to launch one micro-batch."""
     return compute.host_seconds(c, p) * (c.stage_layers + OTHER_LAYERS)
 
 

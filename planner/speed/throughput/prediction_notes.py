@@ -21,6 +21,7 @@ PART_NAMES = {
     "tail": "kernel gaps",
     "logits": "logits and loss",
     "host": "exposed kernel launches",
+    "engine": "DeepSpeed's host work",
     "split": "TP/PP/CP/EP communication",
     "sharding": "exposed FSDP/ZeRO gathers",
     "gradients": "exposed gradient all-reduce",

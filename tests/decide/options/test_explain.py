@@ -191,6 +191,19 @@ def test_without_own_runs_labels_alone_correct_a_step(catalog: Catalog) -> None:
     assert part.seconds / option.correction.factor == pytest.approx(alone * own, rel=1e-3)
 
 
+def test_deepspeed_s_host_work_is_a_part_of_its_own(catalog: Catalog) -> None:
+    """16 layers of 24 GB cards of Ampere's age under ZeRO-2, by formula: zero2_ms a layer, one micro-batch a step."""
+    found = explained(catalog, MEASURED)
+    parts = {part.name: part for part in found.parts}
+    constants = {one.name: one.value for one in found.constants}
+    assert found.correction is not None
+    alone = 16 * constants["zero2_ms"] / 1000
+    assert parts["engine"].where == "planner/speed/physics/engine.py: engine_seconds"
+    assert parts["engine"].times is not None
+    assert parts["engine"].seconds / found.correction.factor / parts["engine"].times == pytest.approx(alone)
+    assert all(part.name != "engine" for part in explained(catalog, MODELLED).parts), "DDP"
+
+
 def test_every_part_that_the_physics_knows_has_its_formula(catalog: Catalog) -> None:
     for option in (MODELLED, MEASURED):
         assert {part.name for part in explained(catalog, option).parts} <= FORMULAS.keys()

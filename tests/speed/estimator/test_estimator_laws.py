@@ -237,7 +237,7 @@ def test_the_unit_of_time_does_nothing(config: dict[str, float], scale: float) -
     """Rates in units of `scale` seconds, constants of time too: the step takes 1/scale as many units."""
     rates = {name: config[name] * scale for name in ("peak", "peak16", "hbm", "intra", "inter")}
     constants = dict(calibration().constants)
-    for name in ("tail_us", "host_us", "step_ms", "message_us", "hop_us"):
+    for name in ("tail_us", "host_us", "zero2_ms", "zero3_ms", "step_ms", "message_us", "hop_us"):
         constants[name] /= scale
     for name in ("host_bus_gb", "offload_gb"):
         constants[name] *= scale

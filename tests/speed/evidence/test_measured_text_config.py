@@ -65,6 +65,13 @@ def test_a_count_far_from_the_experts_stated_is_not_believed() -> None:
         pytest.param({}, "zero", 3, id="zero 3 is full sharding"),
         pytest.param({"zero": "", "parallelism": "DDP8"}, "zero", 0, id="nothing sharded"),
         pytest.param({"zero": "FSDP full_shard"}, "zero", 3, id="FSDP in words"),
+        pytest.param({"zero": "3", "framework": "HF Trainer"}, "deepspeed", 1, id="ZeRO of a trainer that calls it"),
+        pytest.param({"zero": "1", "framework": "Megatron-DeepSpeed"}, "deepspeed", 1, id="DeepSpeed under Megatron"),
+        pytest.param({"zero": "1", "framework": "Megatron-LM"}, "deepspeed", 0, id="a distributed optimizer"),
+        pytest.param(
+            {"zero": "3", "framework": "PyTorch / DeepSpeed", "parallelism": "FSDP8"}, "deepspeed", 0, id="FSDP beside"
+        ),
+        pytest.param({"zero": "0", "framework": "DeepSpeed", "parallelism": "DDP8"}, "deepspeed", 0, id="no ZeRO"),
         pytest.param(
             {"zero": "2", "parallelism": "TP8 DP64 (FSDP)"}, "zero", 2, id="a stage that is stated goes before"
         ),

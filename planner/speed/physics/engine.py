@@ -1,0 +1,48 @@
+"""Host work of DeepSpeed's engine, beside the launches of the network's own kernels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from planner.speed.physics.compute import REPEATED, host_age
+from planner.speed.physics.part_formula import computes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from planner.speed.physics.config_arrays import Array, Configs
+
+AT_THE_STEP = 0.5
+"""Share of stage 2's work that its optimizer step does; the rest belongs to each backward pass. Source: deepspeed
+0.19.8 on a CPU, 16 layers of a GPT: 9.5 ms more a backward pass than without the engine, and 10 ms at the step."""
+TENSORS_OF_A_LAYER, TENSORS_OF_AN_ADAPTER = 12, 2
+"""Tensors of the GPT block by which the stages were measured, and of a low-rank adapter."""
+MS = 1e-3
+"""Seconds of a millisecond."""
+
+
+@computes(
+    engine=(
+        "layers x host_older or host_newer x ms a layer: zero3_ms x (1 + 0.33 recomputed) (more where experts are "
+        "called one by one), or zero2_ms x (0.5 + 0.5 / micro-batches), or of ZeRO-1 zero2_ms / micro-batches "
+        "(adapters: x 2 x maps / 12); with the network's launches it shows as far as it takes longer than the device"
+    ),
+)
+def engine_seconds(c: Configs, p: Mapping[str, float]) -> Array:
+    """Return the seconds that DeepSpeed's engine needs on the host for one micro-batch; 0 without DeepSpeed.
+
+    Stage 1 copies, reduces and checks every gradient once an optimizer step, so a micro-batch has its share of that.
+    Stage 2 reduces them in every backward pass. Stage 3 gathers and releases the weights of every module by hooks, in
+    forward and backward pass, and once more where the forward pass is repeated. All of it is per tensor or module and
+    hardly depends on their sizes. Stage 3 never takes less than stage 2. Experts that are called one by one
+    have hooks of their own; others count as one MLP.
+    """
+    import numpy as np
+
+    tensors = np.where(c.adapters > 0, c.adapted_maps * TENSORS_OF_AN_ADAPTER / TENSORS_OF_A_LAYER, 1.0)
+    times = np.where(c.zero >= 2, AT_THE_STEP + (1 - AT_THE_STEP) * c.micro_batches, 1.0)
+    replicated = p["zero2_ms"] * tensors * times / c.micro_batches
+    modules = 1 + c.sequential_experts * c.experts * c.mlp_matrices / TENSORS_OF_A_LAYER
+    sharded = p["zero3_ms"] * modules * (1 + REPEATED * c.recompute)
+    layer = np.where(c.zero >= 3, np.maximum(sharded, replicated), replicated) * MS * host_age(c, p)
+    return np.asarray(c.deepspeed * (c.zero >= 1) * c.stage_layers * layer)
