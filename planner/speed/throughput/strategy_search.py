@@ -310,7 +310,9 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
         logits=logits / (split.tensor * split.context),
         buffers=_buffers(question, config),
         slack=FITTED.slack_of(config.strategy),
-        keeps_gradients=keeps_gradients(config.strategy, devices=group_size, trainer=question.trainer),
+        # Trainers that cut tensors or stages (Megatron) accumulate in one buffer of gradients.
+        keeps_gradients=split.tensor * split.pipeline == 1
+        and keeps_gradients(config.strategy, devices=group_size, trainer=question.trainer),
     )
     return shared.fullest(accumulates=config.accumulation > 1).total_gib
 
