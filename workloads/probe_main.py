@@ -13,6 +13,7 @@ import contextlib
 import dataclasses
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -120,7 +121,8 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _end(number: int, frame: Optional[FrameType]) -> None:
-    del number, frame
+    del frame
+    signal.signal(number, signal.SIG_IGN)  # a second one would interrupt the clean-up
     raise SystemExit(failure.exit_code(failure.INTERRUPTED))
 
 

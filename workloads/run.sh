@@ -85,4 +85,5 @@ if [ -n "$pusher" ]; then
   kill "$pusher" 2>/dev/null # it pushes once more and ends
   wait "$pusher" || echo "PLANNER-PUSH-FAILED: the results are on the node alone." >&2
 fi
+[ "$stopped" -eq 0 ] || [ "$code" -ne 0 ] || code=143 # stopped between two starts
 exit "$code"

@@ -123,7 +123,9 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
 
     exit_reason = loop.run()
 
-    record.close(exit_reason)  # first without the teardown's seconds: a teardown that hangs must not cost the result
+    record.close(exit_reason)  # first without what follows: neither profiler nor teardown must cost the result
+    if exit_reason == failure.COMPLETED:
+        loop.note_device_busy()
     start_s = time.perf_counter()
     dist.destroy_process_group()
     record.phases["teardown_s"] = time.perf_counter() - start_s

@@ -10,7 +10,7 @@ from launcher.collect.host_bound import host_bound
 from launcher.collect.saturation import room_for_more
 from planner.model.evidence.held_clocks import clock_problems
 from planner.model.evidence.run import NodeResult, Probe
-from workloads.measure.device_load import MAX_CONTEXT_GIB
+from workloads.measure.device_load import MAX_BUSY_SHARE, MAX_CONTEXT_GIB
 
 MIN_WINDOW_S = 60.0
 MIN_STEPS = 50
@@ -194,7 +194,7 @@ def _disturbed(result: NodeResult) -> list[str]:
             f"{in_use_before_gib:.1f} GiB of a device were in use before the run began "
             f"(its own context takes under {MAX_CONTEXT_GIB} GiB): other processes were on it"
         )
-    if result.busy_before_share:
+    if result.busy_before_share is not None and result.busy_before_share > MAX_BUSY_SHARE:
         problems.append(
             f"a device was at work before the run began (kernels ran {result.busy_before_share:.0%} of the time): "
             "other processes were on it"

@@ -41,6 +41,11 @@ class Agreement:
         client = dist.TCPStore(host, port, is_master=False, timeout=STORE_TIMEOUT)  # type: ignore[attr-defined]
         self._store = dist.PrefixStore(f"workloads/{os.environ.get('TORCHELASTIC_RESTART_COUNT', '0')}", client)  # type: ignore[attr-defined]
 
+    @property
+    def is_first_rank(self) -> bool:
+        """Whether this process is rank 0."""
+        return self._rank == 0
+
     def steps_ahead(self, decide: Decision) -> int:
         """Return rank 0's decision on every rank; INTERRUPTED once any rank was asked to stop."""
         self._round += 1

@@ -14,17 +14,18 @@ STEPS = 2
 Interval = Tuple[float, float]
 
 
-def busy_seconds(step: Callable[[], None], device: torch.device) -> Optional[float]:
+def busy_seconds(step: Callable[[], None], device: torch.device, *, profiles: bool = True) -> Optional[float]:
     """Run two steps and return the device's seconds of work in one; None on a CPU, where no step is run.
 
     seconds = length of the union of all kernels' and copies' times / steps
 
-    Call it after the window and on every rank: the profiler slows the host, and the steps are collective. Where the
-    profiler does not work (no CUPTI, another tool holds it) the answer is None too, and never an error.
+    NCCL's kernels are left out: they also run while they wait for another device. Call it after the window and on every
+    rank, because the steps are collective; a rank with `profiles=False` runs them alone. Where the profiler does not
+    work (no CUPTI, another tool holds it) the answer is None too, and never an error.
     """
     if device.type != "cuda":
         return None
-    profiler = _started()
+    profiler = _started() if profiles else None
     for _ in range(STEPS):
         step()
     synchronise(device)
@@ -61,7 +62,9 @@ def _device_intervals(profiler: Any) -> List[Interval]:
             return [
                 (event.time_range.start, event.time_range.end)
                 for event in profiler.events()
-                if event.device_type.name == "CUDA" and not getattr(event, "is_user_annotation", False)
+                if event.device_type.name == "CUDA"
+                and not getattr(event, "is_user_annotation", False)
+                and not event.name.startswith("nccl")
             ]
     except Exception:  # noqa: BLE001
         return []

@@ -12,6 +12,8 @@ from typing import Any, Callable, Optional
 
 MAX_CONTEXT_GIB = 1.5
 """Device memory in use before the run begins: its own CUDA context takes 0.3 to 0.6 GiB, NCCL's comes later."""
+MAX_BUSY_SHARE = 0.05
+"""Share of the time in which others may run kernels: a desktop that draws its screen needs a few per cent."""
 READINGS = 6
 PAUSE_S = 0.2
 
@@ -53,7 +55,7 @@ def problem(in_use_gib: float, busy: Optional[float]) -> Optional[str]:
     signs = []
     if in_use_gib > MAX_CONTEXT_GIB:
         signs.append(f"{in_use_gib:.1f} GiB of its memory are in use")
-    if busy:
+    if busy is not None and busy > MAX_BUSY_SHARE:
         signs.append(f"kernels run on it {busy:.0%} of the time")
     if not signs:
         return None

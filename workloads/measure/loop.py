@@ -84,10 +84,20 @@ class TrainingLoop:
             return failure.INTERRUPTED
         if not self._losses_are_finite():
             return failure.LOSS_NOT_FINITE
-        if self._spec.window.waits_until_steady:  # a probe has no seconds to spare for the profiler
-            self._record.document["device_busy_seconds"] = busy_seconds(self._step, self._device)
         in_vain = self._spec.window.waits_until_steady and not self._record.document["warmup_steady"]
         return failure.NOT_STEADY if in_vain else failure.COMPLETED
+
+    def note_device_busy(self) -> None:
+        """Profile two more steps on every rank, and note how long rank 0's device works in one.
+
+        Call it once the record is closed: whatever fails here must not cost the measurement. A probe has no seconds to
+        spare for it.
+        """
+        if self._spec.window.waits_until_steady:
+            start_s = time.perf_counter()
+            busy_s = busy_seconds(self._step, self._device, profiles=self._agreement.is_first_rank)
+            self._record.document["device_busy_seconds"] = busy_s
+            self._record.phases["profile_s"] = time.perf_counter() - start_s
 
     def _observed_step(self) -> None:
         """Note which operators a step runs and what each rank holds, in a step that changes no weight.

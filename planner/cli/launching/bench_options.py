@@ -80,7 +80,7 @@ class MeasurementOptions:
     quick: Annotated[bool, typer.Option("--quick", help="Measure for seconds: a demonstration, not evidence")] = False
     busy_device: Annotated[
         BusyDevice,
-        typer.Option(help="If other processes use a device"),
+        typer.Option(help="Refuse or measure anyway if others use a device"),
     ] = BusyDevice.REFUSE
 
 

@@ -17,7 +17,9 @@ from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import benchmark_trainer
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import layer_activation_bytes
+from planner.speed.memory.chance import Likely, chance_within
 from planner.speed.memory.constants import FITTED
+from planner.speed.memory.device_fit import fits_device
 from planner.speed.memory.memory import Memory, device_memory, head_gradient_bytes
 from planner.use_cases.expectations import has_fused_norms
 from tests.bundled import bundled_catalog
@@ -97,9 +99,24 @@ def test_an_eager_step_of_the_compiled_run_is_what_the_record_shows() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_with_expandable_segments_the_device_must_have_little_more_than_is_reserved(row: Row) -> None:
+    context_gib = 1.31  # at the end of each run, with NCCL and cuBLAS
+    took_gib = row.reserved_expandable_gib + context_gib
+    assert estimate(row, compiled=row.compiled).total_gib == pytest.approx(took_gib, rel=0.15, abs=0.5)
+
+
+def test_the_headline_needs_what_its_record_says() -> None:
+    memory = bundled_catalog().runs["h100-sxm-qwen3-0.6b-compiled-b8"].memory
+    row = next(row for row in ROWS if row.name == "qwen-compile-b8")
+    took_gib = memory["peak_reserved_gib"] + memory["context_gib"]
+    assert estimate(row, compiled=True).total_gib == pytest.approx(took_gib, rel=0.1)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_nothing_is_refused_that_ran(row: Row) -> None:
     h100_gib = 80.0
-    assert estimate(row, compiled=row.compiled).total_gib < h100_gib
+    chance = chance_within([Likely(1.0, estimate(row, compiled=row.compiled).total_gib)], h100_gib)
+    assert fits_device(chance) != "no"
 
 
 @pytest.mark.parametrize(

@@ -33,18 +33,22 @@ def test_the_union_is_what_counting_microseconds_gives():
         assert union(intervals) == counted
 
 
-def event(device, start_us, end_us, **more):
+def event(device, start_us, end_us, name="ampere_bf16_gemm", **more):
     return SimpleNamespace(
-        device_type=SimpleNamespace(name=device), time_range=SimpleNamespace(start=start_us, end=end_us), **more
+        name=name,
+        device_type=SimpleNamespace(name=device),
+        time_range=SimpleNamespace(start=start_us, end=end_us),
+        **more,
     )
 
 
-def test_kernels_count_and_launches_and_annotations_do_not():
+def test_kernels_count_and_launches_annotations_and_waiting_for_peers_do_not():
     events = [
         event("CUDA", 0, 1000),
         event("CUDA", 500, 3000, is_user_annotation=False),
         event("CPU", 0, 9000),
         event("CUDA", 0, 9000, is_user_annotation=True),
+        event("CUDA", 0, 9000, name="ncclDevKernel_AllReduce_Sum_f32_RING_LL"),
     ]
     profiler = SimpleNamespace(stop=lambda: None, events=lambda: events)
     assert union(device_busy._device_intervals(profiler)) == 3000
@@ -67,6 +71,14 @@ def test_every_rank_runs_the_same_steps_whatever_the_profiler_does(monkeypatch, 
     monkeypatch.setattr(device_busy, "synchronise", lambda _: None)
     steps = []
     assert busy_seconds(lambda: steps.append(1), torch.device("cuda")) is None
+    assert len(steps) == STEPS
+
+
+def test_a_rank_that_does_not_profile_runs_the_same_steps(monkeypatch):
+    monkeypatch.setattr(device_busy, "_started", lambda: pytest.fail("a profiler"))
+    monkeypatch.setattr(device_busy, "synchronise", lambda _: None)
+    steps = []
+    assert busy_seconds(lambda: steps.append(1), torch.device("cuda"), profiles=False) is None
     assert len(steps) == STEPS
 
 

@@ -75,6 +75,7 @@ def test_the_recorded_run_beside_another_process_would_not_have_started():
         pytest.param(0.5, 0.4, "kernels run on it 40% of the time", id="kernels"),
         pytest.param(3.0, 0.4, "3.0 GiB of its memory are in use and kernels run on it 40%", id="both"),
         pytest.param(0.5, None, None, id="kernels not known"),
+        pytest.param(0.5, 0.05, None, id="a desktop draws its screen"),
     ],
 )
 def test_what_makes_a_device_busy(in_use_gib, busy, said):
