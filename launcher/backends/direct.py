@@ -16,6 +16,7 @@ from launcher.backends import node_scripts
 from launcher.cloud.account import OF_USER, fingerprint, is_same_account
 from launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
 from launcher.plan.backend import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase, ProviderTime
+from launcher.plan.sighting import Sighting
 from planner.errors import NodeError
 
 SHARED_VARIABLE = "SKYPILOT_NODE_IPS"
@@ -105,7 +106,7 @@ class DirectBackend:
                 return NodeStatus(phase=Phase.UNKNOWN, detail=error.message)
             seen.append(_Seen(machine.name, text))
         phase, detail = _phase(seen)
-        other = self._other_machine(launch) if phase.is_over else None
+        other = self.other_witness(launch) if phase.is_over else None
         if other is not None:
             return NodeStatus(phase=Phase.UNKNOWN, detail=other)
         began = any(one.phase in ("running", "over") for one in seen)
@@ -150,7 +151,7 @@ class DirectBackend:
     def verify_down(self, launch: Launch) -> Evidence:
         """Look on every machine for processes of the run."""
         checks, down = [], True
-        other = self._other_machine(launch)
+        other = self.other_witness(launch)
         if other is not None:
             return Evidence(down=False, checks=(other,), unknown=other)
         for machine in self._machines_of(launch):
@@ -164,7 +165,11 @@ class DirectBackend:
             down = down and not pids
         return Evidence(down=down, checks=tuple(checks))
 
-    def _other_machine(self, launch: Launch) -> str | None:
+    def sight(self, launch: Launch) -> tuple[Sighting, ...]:
+        """Return nothing yet."""
+        return ()
+
+    def other_witness(self, launch: Launch) -> str | None:
         """Return why these machines cannot speak of a launch: it was started on others."""
         try:
             asked = self.account(launch)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
+from launcher.plan.sighting import Sighting
 from planner.errors import NodeError
 
 
@@ -61,6 +62,12 @@ class ScriptedBackend:
             log=None,
             complete=self.complete,
         )
+
+    def sight(self, launch: Launch) -> tuple[Sighting, ...]:
+        return ()
+
+    def other_witness(self, launch: Launch) -> str | None:
+        return None
 
     def down(self, launch: Launch) -> None:
         self.asked.append("down")

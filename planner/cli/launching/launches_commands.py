@@ -119,6 +119,10 @@ def collect(
 def down(
     run_ids: IdsArgument = None,
     everything: Annotated[bool, typer.Option("--all", help="Take down every open launch")] = False,
+    account_changed: Annotated[
+        bool,
+        typer.Option("--account-changed", help="The keys or the host here are of the account that launched; I know it"),
+    ] = False,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
@@ -128,6 +132,8 @@ def down(
     with lasting_output(), closing(Launches(home, tell=say)) as launches:
         wanted, unread = to_take_down(launches, run_ids)
         found = take_down_by_id(launches, list(unread))
+        for run_id in wanted if account_changed else ():
+            launches.trust_account(run_id)
         try:
             entries, failures = launches.cancel_all(wanted)
         except KeyboardInterrupt:

@@ -16,16 +16,18 @@ from typing import Any, assert_never
 from launcher.collect.launch_record import billed_quantity, record_of_launch
 from launcher.collect.results import collected, read_probes, read_result
 from launcher.documents import LaunchState, PlannedLaunch
+from launcher.drive import submission
 from launcher.drive.campaign import Campaign, Watch, raise_worst
 from launcher.drive.context import utc_now
 from launcher.drive.drive import Driver
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
-from launcher.ledger.instant import Instant, boot_instant
+from launcher.ledger.instant import boot_instant
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Backend, Launch
 from launcher.plan.bill import billed_usd
 from launcher.plan.guard import LaunchLimits, check_launches
+from launcher.plan.instant import Instant
 from launcher.plan.target import Reach
 from launcher.plan.task import with_expiry
 from planner.adapters.catalog import accelerator_aliases
@@ -39,6 +41,8 @@ from planner.use_cases.launching.launch_target import read_hosts
 
 WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
 """Events that say why a launch is not over."""
+SETTLING_SLACK_S = 120.0
+"""Beyond the wait for a proof, for looks that take long; then the proof is left to `reap`."""
 LEDGER_FILE = "ledger.sqlite"
 LAUNCHES_FOLDER = "launches"
 DIRECT_POLL_S = 2.0
@@ -166,7 +170,7 @@ class Launches:
         Those whose machines may still come are looked for until none can. What failed is returned by launch.
         """
         failures: dict[str, Exception] = {}
-        for do in (self.cancel, self._see_settled):
+        for do in (self.cancel, self.see_settled):
             for run_id in run_ids:
                 try:
                     do(run_id)
@@ -179,11 +183,18 @@ class Launches:
         events = reversed(self.ledger.events(run_id))
         return next((event.text for event in events if event.kind in WHY_OPEN and event.text), "")
 
-    def _see_settled(self, run_id: str) -> Entry:
-        """Take down again and again what may still come, until nothing can."""
+    def trust_account(self, run_id: str) -> None:
+        """Write down that the account whose keys are here is that of a launch, by a person's word."""
+        launch = self.ledger.entry(run_id).launch
+        account = self.backend(launch.target.reach).account(launch)
+        self.ledger.set_account(run_id, account, at=self.now(), forget_marks=not launch.target.through_sky)
+
+    def see_settled(self, run_id: str) -> Entry:
+        """Take down again and again a launch whose proof needs nothing but time, until it is proven; not for ever."""
         entry = self.ledger.entry(run_id)
         driver = self.driver(entry.launch)
-        while entry.open and driver.is_settling(run_id):
+        give_up_s = time.monotonic() + submission.SETTLED_AFTER_S + SETTLING_SLACK_S
+        while entry.open and driver.is_settling(run_id) and time.monotonic() < give_up_s:
             time.sleep(self._poll_s(entry.launch))
             driver.step_if_free(run_id)
             entry = self.ledger.entry(run_id)

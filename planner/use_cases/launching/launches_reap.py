@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from launcher.cloud.account import is_same_account
 from launcher.documents import Found
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
@@ -40,15 +39,21 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
     settled: list[Entry] = []
     ledger_read = _read(launches)
     found = list(ledger_read.found)
+    stepped: list[tuple[Entry, bool]] = []
     for entry in ledger_read.entries:
         if entry.open:
             try:
-                after, alarm = _settle(launches, entry)
+                stepped.append((entry, launches.driver(entry.launch).step_if_free(entry.launch.run_id)))
             except Exception as error:  # noqa: BLE001  one bad launch must not hide the others
                 found.append(_cannot_be_settled(entry.launch, fault_text(error)))
-            else:
-                settled.append(after)
-                found += [alarm] if alarm is not None else []
+    for entry, done in stepped:  # all were looked at once, so their waits for a proof run together
+        try:
+            after, alarm = _settle(launches, entry, done=done)
+        except Exception as error:  # noqa: BLE001  as above
+            found.append(_cannot_be_settled(entry.launch, fault_text(error)))
+        else:
+            settled.append(after)
+            found += [alarm] if alarm is not None else []
     by_id = {entry.launch.run_id: entry for entry in _read(launches).entries}
     known = [entry.launch for entry in by_id.values()]
     for reach in _asked(known, everywhere=everywhere or bool(ledger_read.found)):
@@ -92,12 +97,11 @@ def _read(launches: Launches) -> _LedgerRead:
     return _LedgerRead(tuple(entries), tuple(alarms))
 
 
-def _settle(launches: Launches, entry: Entry) -> tuple[Entry, Found | None]:
-    """Do the next thing for a launch, unless another client drives it; with an alarm where it may run unseen."""
+def _settle(launches: Launches, entry: Entry, *, done: bool) -> tuple[Entry, Found | None]:
+    """Return a launch after its next step, with an alarm where it may run unseen. Not `done`: another client has it."""
     launch = entry.launch
     driver = launches.driver(launch)
-    done = driver.step_if_free(launch.run_id)
-    after = launches.settle(launch.run_id)
+    after = launches.see_settled(launch.run_id) if done else launches.settle(launch.run_id)
     if not after.open or not done:
         return after, None
     why = launches.why_open(launch.run_id)
@@ -108,12 +112,8 @@ def _settle(launches: Launches, entry: Entry) -> tuple[Entry, Found | None]:
     seen = launches.watch.latest.get(launch.run_id)
     if seen is None or seen.phase is Phase.UNKNOWN:
         return after, _cannot_be_settled(launch, why or "nobody could say how far it is")
-    account = driver.backend.account(launch) if launch.account is not None else None
-    if launch.account is not None and not is_same_account(launch.account, account):
-        return after, _cannot_be_settled(
-            launch, f"unknown, keys of {launch.account} needed: those here are of {account}"
-        )
-    return after, None
+    other = driver.other_witness(launch.run_id)
+    return after, None if other is None else _cannot_be_settled(launch, other)
 
 
 def _judge(
@@ -131,6 +131,7 @@ def _judge(
     try:
         if take_down:
             evidence = driver.end_seen(entry, f"{left.name}, {left.where}: {left.detail}")
+            launches.see_settled(run_id)
             launches.ledger.note(run_id, "REAPED", "; ".join(evidence.checks), at=launches.now())
         else:
             driver.reopen(run_id, f"{left.name}, {left.where}: {left.detail}")

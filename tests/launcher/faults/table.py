@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.launcher.faults.answers import ANSWERS
+from tests.launcher.faults.by_id import BY_ID_ROWS
 from tests.launcher.faults.clouds import CLOUDS
 from tests.launcher.faults.combined import COMBINED
 from tests.launcher.faults.fault import Fault
@@ -15,5 +16,6 @@ from tests.launcher.faults.submissions import SUBMISSIONS
 from tests.launcher.faults.surroundings import SURROUNDINGS
 
 FAULTS: tuple[Fault, ...] = (
-    *KILLED, *SUBMISSIONS, *ANSWERS, *CLOUDS, *RESULTS, *STATES, *GUARDS, *COMBINED, *SEEN_AGAIN, *SURROUNDINGS
+    *KILLED, *SUBMISSIONS, *ANSWERS, *CLOUDS, *RESULTS, *STATES, *GUARDS, *COMBINED, *SEEN_AGAIN, *SURROUNDINGS,
+    *BY_ID_ROWS,
 )  # fmt: skip
