@@ -225,6 +225,9 @@ class Driver(Ending):
             return
         known.handed, known.deadline_at = True, deadline
         try:
+            if not launch.target.through_sky:  # what tells its machines from others, before anything runs there
+                self.see(launch.run_id, self.backend.sight(launch))
+                launch = self.ledger.entry(launch.run_id).launch
             self.backend.submit(launch)
         except PlannerError as error:
             self.ledger.note(launch.run_id, "REFUSED", str(error), at=self.now())

@@ -42,8 +42,8 @@ class Ending(DriveContext):
     def other_witness(self, run_id: str) -> str | None:
         """Return why whoever is asked here cannot speak for a launch, after one more look at its machines."""
         entry = self.ledger.entry(run_id)
-        if self.backend.other_witness(entry.launch) is None:
-            return None
+        if self.backend.other_witness(entry.launch) is None or not entry.launch.target.through_sky:
+            return self.backend.other_witness(entry.launch)
         with contextlib.suppress(NodeError):
             self.see(run_id, self.backend.sight(entry.launch))
         return self.backend.other_witness(self.ledger.entry(run_id).launch)
@@ -149,8 +149,9 @@ class Ending(DriveContext):
         launch, run_id = entry.launch, entry.launch.run_id
         if self.elapsed_s(entry) > launch.bill.caps.worst_minutes * 60.0:
             self._see_whether_up(entry)
-        with contextlib.suppress(NodeError):  # who cannot be asked now is asked again below
-            self.see(run_id, self.backend.sight(launch))
+        if launch.target.through_sky:
+            with contextlib.suppress(NodeError):  # who cannot be asked now is asked again below
+                self.see(run_id, self.backend.sight(launch))
         launch, asked = self.ledger.entry(run_id).launch, True
         try:
             self.backend.down(launch)
