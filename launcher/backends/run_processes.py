@@ -120,14 +120,15 @@ pids_of() {  # processes of the run: by environment, control group, session, and
     }'
 }
 gpu_pids() {  # processes on an accelerator that this user began after the job, outside of everything above
-  local leader pid began
+  local leader pid state began
   leader=$(traces | sed -n 's/^leader //p' | head -n 1)
   [ -n "$leader" ] || return 0
   nvidia-smi --query-compute-apps=pid --format=csv,noheader,nounits 2>/dev/null | while read -r pid; do
     case $pid in *[!0-9]* | '') continue ;; esac
     [ -O "/proc/$pid" ] && ! tr '\0' '\n' < "/proc/$pid/environ" 2>/dev/null | grep -q '^PLANNER_RUN_ID=' || continue
-    began=$(sed 's/^.*) //' "/proc/$pid/stat" 2>/dev/null | cut -d ' ' -f 20)
-    [ "${began:-0}" -lt "${leader#* }" ] || echo "gpu=$pid"
+    read -r state began < <(sed 's/^.*) //' "/proc/$pid/stat" 2>/dev/null | cut -d ' ' -f 1,20)
+    case $state in [ZX] | '') continue ;; esac
+    [ "$began" -lt "${leader#* }" ] || echo "gpu=$pid"
   done
   return 0
 }
