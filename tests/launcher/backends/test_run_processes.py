@@ -73,9 +73,8 @@ def end_the_marked(run_id: str) -> None:
         with contextlib.suppress(OSError):
             if f"PLANNER_RUN_ID={run_id}".encode() in (place / "environ").read_bytes().split(b"\0"):
                 marked.append(int(place.name))
-    for number in (signal.SIGSTOP, signal.SIGKILL):  # none of them may clear up when another one is gone
-        for one in marked:
-            os.kill(one, number)
+    for one in sorted(marked):  # the job's shell, which would clear up after the others, is the oldest
+        os.kill(one, signal.SIGKILL)
     until(lambda: not any(alive(one) for one in marked))
 
 
