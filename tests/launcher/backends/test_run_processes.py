@@ -137,10 +137,8 @@ def test_a_session_of_another_boot_is_not_ours(backend, started):
     launch, start, job_folder = started
     pid = start(SAME_SESSION)
     traces = job_folder() / "traces"
-    leader = int(traces.read_text(encoding="ascii").splitlines()[2].split()[0])
     traces.write_text("another boot\n" + traces.read_text(encoding="ascii").partition("\n")[2], encoding="ascii")
-    os.kill(leader, signal.SIGKILL)
-    until(lambda: not alive(leader))
+    end_the_marked(launch.run_id)
     backend.down(launch)
     assert alive(pid)
 
