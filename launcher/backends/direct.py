@@ -254,6 +254,10 @@ class DirectBackend:
             ]
         return leftovers
 
+    def delete_part(self, left: Leftover) -> None:
+        """Refuse: a host has nothing that is billed by itself."""
+        raise NodeError(f"{left.name}: nothing of it can be deleted.")
+
     def close(self) -> None:
         """Nothing is kept open."""
 

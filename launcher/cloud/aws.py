@@ -115,7 +115,7 @@ def _end(ids: Sequence[str], region: str) -> list[NodeError]:
             else:
                 ec2(region).terminate_instances(InstanceIds=list(ids))
     except NodeError as error:
-        if _code(error) in NOT_FOUND:
+        if code_of(error) in NOT_FOUND:
             return [] if len(ids) == 1 else [failure for one in ids for failure in _end([one], region)]
         if len(ids) > 1:
             return [failure for one in ids for failure in _end([one], region)]
@@ -159,10 +159,11 @@ def _asked(region: str, run_id: str | None, *, spot: bool, ids: Sequence[str]) -
             return _Answer(machines, at=at)
     except NodeError as error:
         told = NodeError(f"{region}: {error.message}", fix=error.fix)
-        return _Answer(error=told, forbidden=_code(error) in FORBIDDEN)
+        return _Answer(error=told, forbidden=code_of(error) in FORBIDDEN)
 
 
-def _code(error: NodeError) -> str:
+def code_of(error: NodeError) -> str:
+    """Return AWS's own code of a refusal; empty where it is none of AWS's."""
     return "" if error.__cause__ is None else explain(error.__cause__).code  # type: ignore[arg-type]
 
 
@@ -178,7 +179,7 @@ def _instances_in(
             at = date_of(page["ResponseMetadata"].get("HTTPHeaders", {}).get("date")) or at
             for reservation in page["Reservations"]:
                 for instance in reservation["Instances"]:
-                    owner = _run_id(_tags(instance)) or (run_id if number > 1 else None)
+                    owner = run_id_of(tags_of(instance)) or (run_id if number > 1 else None)
                     if number > 0 or owner is not None:
                         found.setdefault(instance["InstanceId"], (instance, owner))
     machines = [_machine(instance, region, owner, seen_at=at) for instance, owner in found.values()]
@@ -207,8 +208,8 @@ def _requests_in(client: Any, region: str, wanted: dict[str, Any], found: Sequen
             state=f"spot request {one['State']}",
             alive=True,
             is_order=True,
-            run_id=_run_id(_tags(owners.get(name, one))),
-            expires_at=expiry_of(_tags(owners.get(name, one)).get(EXPIRY_LABEL)),
+            run_id=run_id_of(tags_of(owners.get(name, one))),
+            expires_at=expiry_of(tags_of(owners.get(name, one)).get(EXPIRY_LABEL)),
         )
         for name, one in sorted(requests.items())
         if one["State"] == "open" or (one["State"] == "active" and one.get("Type") == "persistent")
@@ -216,7 +217,7 @@ def _requests_in(client: Any, region: str, wanted: dict[str, Any], found: Sequen
 
 
 def _machine(instance: dict[str, Any], region: str, run_id: str | None, *, seen_at: datetime | None) -> Machine:
-    tags = _tags(instance)
+    tags = tags_of(instance)
     state = instance["State"]["Name"]
     return Machine(
         id=instance["InstanceId"],
@@ -239,13 +240,14 @@ def _machine(instance: dict[str, Any], region: str, run_id: str | None, *, seen_
     )
 
 
-def _run_id(tags: Mapping[str, str]) -> str | None:
-    """Return the launch of a machine: by our label, else by the cluster that SkyPilot started it for."""
+def run_id_of(tags: Mapping[str, str]) -> str | None:
+    """Return the launch of something: by our label, else by the cluster that SkyPilot started it for."""
     cluster = OUR_CLUSTER.fullmatch(tags.get(CLUSTER_TAG, ""))
     return tags.get(RUN_LABEL) or (None if cluster is None else cluster["run_id"])
 
 
-def _tags(thing: dict[str, Any]) -> dict[str, str]:
+def tags_of(thing: dict[str, Any]) -> dict[str, str]:
+    """Return what something carries."""
     return {tag["Key"]: tag["Value"] for tag in thing.get("Tags", [])}
 
 

@@ -8,6 +8,7 @@ from functools import partial
 
 from launcher.cloud import aws, kubernetes, lambda_labs
 from launcher.cloud.account import lambda_account, lambda_key_of
+from launcher.cloud.aws_storage import StorageAnswer, stored_in
 from launcher.cloud.machine import Machine
 from launcher.plan.backend import Launch
 from launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
@@ -156,6 +157,18 @@ def machines_of_anybody(targets: Collection[Target]) -> list[Answer]:
     if not used and all(answer.no_credentials for answer in answers):
         return [Answer(where=one.where, problem="no credentials") for one in answers]
     return answers
+
+
+def storage_of_anybody(launches: Collection[Launch]) -> list[StorageAnswer]:
+    """Return what machines on EC2 left behind, where it can be asked; whether it can `machines_of_anybody` says."""
+    used = any(launch.target.provider is Provider.AWS for launch in launches)
+    owners = {part: one.run_id for one in launches for known in known_machines(one) for part in known.parts}
+    try:
+        if not used and not aws.has_credentials():
+            return []
+        return stored_in(aws.enabled_regions(None), owners)
+    except Exception:  # noqa: BLE001  it was said of the machines
+        return []
 
 
 def end_everywhere(run_id: str, *, cluster: str) -> list[Answer]:

@@ -138,6 +138,10 @@ class Leftover(Frozen):
     detail: Said
     alarm: bool = False
     """It should have gone by itself: AUTOSTOPPING for over 10 minutes, past its expiry label; or nobody could say."""
+    part: str | None = None
+    """Id of what is billed without a machine (a volume, an address, a snapshot); None of a machine."""
+    deletable: bool = False
+    """Whether it is ours for certain, so that it may be deleted."""
 
 
 class ProviderTime(Frozen):
@@ -196,6 +200,9 @@ class Backend(Protocol):
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         """List what is still there by our names and labels, of this ledger's launches or anybody's."""
+
+    def delete_part(self, left: Leftover) -> None:
+        """Delete what is billed without a machine."""
 
     def close(self) -> None:
         """End what was opened to reach the machines; what was launched goes on."""

@@ -89,5 +89,8 @@ class ScriptedBackend:
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         return self.leftovers
 
+    def delete_part(self, left: Leftover) -> None:
+        self.leftovers.remove(left)
+
     def close(self) -> None:
         pass

@@ -22,11 +22,13 @@ from launcher.backends.sky.leftovers import (
     cluster_leftover,
     job_leftover,
     silent,
+    storage_leftovers,
 )
 from launcher.backends.sky.phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
 from launcher.backends.sky.process import SkyRefusalError
 from launcher.backends.sky.process_pool import SkyProcessPool
 from launcher.cloud.account import account_of, wrong_witness
+from launcher.cloud.aws_storage import delete as delete_stored
 from launcher.cloud.provider_machines import (
     could_ask,
     delete,
@@ -34,6 +36,7 @@ from launcher.cloud.provider_machines import (
     look,
     machines_of,
     machines_of_anybody,
+    storage_of_anybody,
     to_end,
 )
 from launcher.cloud.reservation import check_reservation, reservation_of
@@ -259,7 +262,16 @@ class SkyBackend:
             ]
         for answer in machines_of_anybody([launch.target for launch in known]):
             leftovers += answer_leftovers(answer, now=now)
+        for storage in storage_of_anybody(known):
+            leftovers += storage_leftovers(storage)
         return leftovers
+
+    def delete_part(self, left: Leftover) -> None:
+        """Delete a volume, an address or a snapshot that carries our label."""
+        kind, _, name = (left.part or "").partition(" ")
+        if not left.deletable:
+            raise NodeError(f"{name}: does not carry our label, so it may be somebody's own.")
+        delete_stored(name, kind, left.where)
 
     def _look_managed(self, launch: Launch) -> dict[str, Any]:
         return dict(self._processes.of(launch).ask("look_managed", cluster=launch.cluster))

@@ -183,7 +183,7 @@ def reap(
     alarms = [f"{one.name} ({one.verdict})" for one in reaped.found if one.alarm]
     if alarms:
         end_badly(
-            f"{', '.join(alarms)}: may run, and no launch controls it.",
+            f"{', '.join(alarms)}: may run or be billed, and no launch controls it.",
             fix=_what_to_do(reaped.found, yes=yes),
         )
 

@@ -9,7 +9,7 @@ from typing import Literal
 from launcher.documents import Found
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
-from launcher.plan.backend import Backend, Launch, Leftover, Phase
+from launcher.plan.backend import Backend, Evidence, Launch, Leftover, Phase
 from launcher.plan.target import Reach
 from launcher.plan.task import cluster_name
 from planner.errors import StoreError
@@ -123,6 +123,8 @@ def _judge(
     seen = {"name": left.name, "where": left.where, "run_id": left.run_id, "detail": left.detail}
     if left.run_id is None:
         return Found(**seen, verdict="cannot be asked" if left.alarm else "not asked", alarm=left.alarm)
+    if left.part is not None:
+        return _judge_part(left, entry, backend, take_down=take_down)
     if entry is None:
         return _unknown(launches, left, backend, take_down=take_down)
     if entry.state in (State.SUBMITTED, State.RUNNING) and not (left.alarm and launches.is_late(entry)):
@@ -140,6 +142,26 @@ def _judge(
     gone = evidence is not None and evidence.down and not failed and not launches.ledger.entry(run_id).open
     told = seen | {"detail": left.detail + failed}
     return Found(**told, verdict="should be gone", alarm=not gone, evidence=evidence)
+
+
+def _judge_part(left: Leftover, entry: Entry | None, backend: Backend, *, take_down: bool) -> Found:
+    """Return what is to be said of a volume, an address or a snapshot; it is deleted where its launch is over.
+
+    Of another workspace's launch it is shown and no alarm here.
+    """
+    seen = {"name": left.name, "where": left.where, "run_id": left.run_id}
+    if entry is None:
+        return Found(**seen, detail=left.detail, verdict="not in this ledger", alarm=False)
+    if entry.state in (State.PLANNED, State.SUBMITTED, State.RUNNING):
+        return Found(**seen, detail=left.detail, verdict="as planned", alarm=False)
+    said, evidence = "", None
+    if take_down:
+        try:
+            backend.delete_part(left)
+            evidence = Evidence(down=True, checks=(f"{left.name}: deleted",))
+        except Exception as error:  # noqa: BLE001  a provider, a library: the next one is looked at too
+            said = f"; {fault_text(error)}"
+    return Found(**seen, detail=left.detail + said, verdict="should be gone", alarm=evidence is None, evidence=evidence)
 
 
 def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down: bool) -> Found:

@@ -8,7 +8,7 @@ from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
 from tests.launcher.faults.seen_again import untagged
 from tests.launcher.faults.states import never_ends
-from tests.launcher.faults.world import H100_AT_LAMBDA, P4D, World
+from tests.launcher.faults.world import H100_AT_LAMBDA, P4D, Done, World
 
 OPEN = "COLLECTED"
 LYING = sky("down", answer=True)
@@ -60,6 +60,35 @@ def without_tags(world: World) -> None:
 def ends_for_ever(world: World) -> None:
     """Lambda says that it terminates the instances, and goes on listing them as `terminating`."""
     world.lambda_labs.ask("ending", ids=[machine.id for machine in world.machines])
+
+
+def leaves_a_volume(world: World) -> None:
+    """A disk of 256 GB is left without its machine, with SkyPilot's tag."""
+    (launch,) = [entry.launch for entry in world.entries()]
+    tags = [{"Key": "skypilot-cluster-name", "Value": f"{launch.cluster}-0a1b2c3d"}]
+    world.clients("us-east-1").create_volume(
+        AvailabilityZone="us-east-1a", Size=256, VolumeType="gp3",
+        TagSpecifications=[{"ResourceType": "volume", "Tags": tags}],
+    )  # fmt: skip
+
+
+def no_volume(act: Act, *, left: int) -> Act:
+    """So many volumes are left afterwards; then none."""
+
+    def act_and_count(world: World) -> Done:
+        done = act(world)
+        there = world.clients("us-east-1").describe_volumes(
+            Filters=[
+                {"Name": "tag-key", "Values": ["skypilot-cluster-name"]},
+                {"Name": "status", "Values": ["available"]},
+            ]
+        )["Volumes"]
+        for one in there:
+            world.clients("us-east-1").delete_volume(VolumeId=one["VolumeId"])
+        assert len(there) == left, done
+        return done
+
+    return act_and_count
 
 
 def machines_end(world: World) -> None:
@@ -185,5 +214,15 @@ BY_ID_ROWS = (
         "trusted-wrongly", "keys of another AWS account, `down --account-changed`", "EC2",
         "the id is not listed there; not proven while SkyPilot lists it",
         down_at(sets(AWS_ACCESS_KEY_ID="KEYOF222222222222"), LYING, words=TRUSTING), 4, OPEN, "completed",
+    ),
+    Fault(
+        "volume", "a disk of 256 GB is left without its machine, then `reap`", "EC2",
+        "an alarm with its price a month; `reap --yes` deletes it",
+        no_volume(left(GONE, "launches reap", does="term", then=(leaves_a_volume,)), left=1), 4, GONE, "completed",
+        said="256 GB, about 20.48 USD a month",
+    ),
+    Fault(
+        "volume-yes", "... then `reap --yes`", "EC2", "deleted",
+        no_volume(left(GONE, REAP, does="term", then=(leaves_a_volume,)), left=0), 0, GONE, "completed",
     ),
 )  # fmt: skip
