@@ -36,7 +36,8 @@ from planner.errors import MissingExtraError, NodeError, PlannerError
 from planner.use_cases import runs
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launching.launch_plan import Planned, check_prices_again, read_budget_usd
+from planner.use_cases.launching.account_budget import NOT_SET, check_account
+from planner.use_cases.launching.launch_plan import Planned, check_prices_again, read_budget
 from planner.use_cases.launching.launch_target import read_hosts
 
 WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
@@ -127,6 +128,7 @@ class Launches:
             backend.ready(one.launch)
             changed = {"task": expiring(one.launch, now), "account": backend.account(one.launch)}
             launches.append(one.launch.model_copy(update=changed))
+        self._check_account(launches)
         with self._settled_also_after_a_failure(launches):
             self._campaign(tick).start(launches, check=lambda entries: self._check_against(planned, limits, entries))
         return self._each([launch.run_id for launch in launches], self.settle)
@@ -258,9 +260,21 @@ class Launches:
         return [result for path in files.results if (result := read_result(path)) is not None]
 
     def _check_against(self, planned: Sequence[Planned], limits: LaunchLimits, entries: Collection[Entry]) -> None:
-        budget_usd = read_budget_usd(self.home)
-        budgeted = limits.model_copy(update={"budget_usd": budget_usd, "budget_used_usd": self.used_usd(entries)})
+        budget = read_budget(self.home)
+        total_usd = None if budget is None else budget.total_usd
+        budgeted = limits.model_copy(update={"budget_usd": total_usd, "budget_used_usd": self.used_usd(entries)})
         check_launches([(one.launch.target, one.launch.bill) for one in planned], budgeted, now=self.now())
+
+    def _check_account(self, launches: Sequence[Launch]) -> None:
+        """Raise RefusedError where `account_usd` forbids what runs in an account together with these launches."""
+        if not any(launch.target.is_cloud for launch in launches):
+            return
+        budget = read_budget(self.home)
+        if budget is None or budget.account_usd is None:
+            self.tell(NOT_SET)
+        else:
+            catalog = open_catalog(self.home)
+            check_account(launches, self.ledger.entries(), budget.account_usd, catalog=catalog, now=self.now())
 
     @contextlib.contextmanager
     def _settled_also_after_a_failure(self, launches: Sequence[Launch]) -> Iterator[None]:

@@ -8,7 +8,7 @@ from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
 from tests.launcher.faults.seen_again import untagged
 from tests.launcher.faults.states import never_ends
-from tests.launcher.faults.world import H100_AT_LAMBDA, P4D, Done, World
+from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, World
 
 OPEN = "COLLECTED"
 LYING = sky("down", answer=True)
@@ -16,6 +16,7 @@ FAILING = sky("down", error=("RuntimeError", "throttled"))
 GONE_FROM_SKY = sky("status", answer=[])
 NEW_KEY = "a-new-key-of-the-same-account"
 TRUSTING = f"{DOWN} --account-changed"
+SECOND = " ".join([*LAUNCH, *P4D])
 DENIED = ec2("UnauthorizedOperation", only="TerminateInstances")
 OTHER_LABELS = ("planner-run", "planner-expires", "skypilot-cluster-name", "Name")
 
@@ -89,6 +90,16 @@ def no_volume(act: Act, *, left: int) -> Act:
         return done
 
     return act_and_count
+
+
+def budget_elsewhere(account_usd: int) -> Prepare:
+    """The other workspace caps the whole account."""
+    return writes("another/budget.yaml", f"schema_version: 1\ntotal_usd: 40\naccount_usd: {account_usd}\n")
+
+
+def ends_again(world: World) -> None:
+    """Jobs of later launches end."""
+    world.sky.boot.job = "SUCCEEDED"
 
 
 def machines_end(world: World) -> None:
@@ -224,5 +235,27 @@ BY_ID_ROWS = (
     Fault(
         "volume-yes", "... then `reap --yes`", "EC2", "deleted",
         no_volume(left(GONE, REAP, does="term", then=(leaves_a_volume,)), left=0), 0, GONE, "completed",
+    ),
+    Fault(
+        "account-full", "two workspaces with a budget each, one account, `account_usd` for one", "budget",
+        "the second is refused: the account's machines are counted",
+        left("RUNNING", SECOND, first=(never_ends, budget_elsewhere(40)), PLANNER_HOME="another"), 3, "RUNNING",
+        said="account_usd 40.00", runs_on=True,
+    ),
+    Fault(
+        "account-room", "... for both", "budget", "both start",
+        left("RUNNING", SECOND, first=(never_ends, budget_elsewhere(100)), then=(ends_again,), PLANNER_HOME="another"),
+        0, "RUNNING", runs_on=True,
+    ),
+    Fault(
+        "account-unset", "... and no `account_usd`", "budget", "both start, and it is said",
+        left("RUNNING", SECOND, first=(never_ends,), then=(ends_again,), PLANNER_HOME="another"), 0, "RUNNING",
+        said="account_usd", runs_on=True,
+    ),
+    Fault(
+        "account-unasked", "... and EC2 may not be asked", "budget", "nothing is submitted",
+        left("RUNNING", SECOND, first=(never_ends, budget_elsewhere(100)),
+            then=(ec2("UnauthorizedOperation", only="DescribeInstances"),), PLANNER_HOME="another"), 4, "RUNNING",
+        said="account_usd cannot be checked", runs_on=True,
     ),
 )  # fmt: skip
