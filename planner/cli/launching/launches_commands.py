@@ -132,10 +132,8 @@ def down(
     with lasting_output(), closing(Launches(home, tell=say)) as launches:
         wanted, unread = to_take_down(launches, run_ids)
         found = take_down_by_id(launches, list(unread))
-        for run_id in wanted if account_changed else ():
-            launches.trust_account(run_id)
         try:
-            entries, failures = launches.cancel_all(wanted)
+            entries, failures = launches.cancel_all(wanted, account_changed=account_changed)
         except KeyboardInterrupt:
             say(f"Not proven gone: {', '.join(wanted)}. Go on with: planner launches collect {' '.join(wanted)}")
             raise

@@ -166,13 +166,17 @@ class Launches:
         self.driver(self.ledger.entry(run_id).launch).cancel(run_id)
         return self.settle(run_id)
 
-    def cancel_all(self, run_ids: Sequence[str]) -> tuple[list[Entry], dict[str, Exception]]:
+    def cancel_all(
+        self, run_ids: Sequence[str], *, account_changed: bool = False
+    ) -> tuple[list[Entry], dict[str, Exception]]:
         """Take launches down one after the other; one that fails, whatever it raises, does not keep the next running.
 
-        Those whose machines may still come are looked for until none can. What failed is returned by launch.
+        Those whose proof needs time are looked at until it is there. What failed is returned by launch.
+        `account_changed`: somebody vouches that the keys or the host here are those of the launch.
         """
         failures: dict[str, Exception] = {}
-        for do in (self.cancel, self.see_settled):
+        trust: list[Callable[[str], object]] = [self.trust_account] if account_changed else []
+        for do in (*trust, self.cancel, self.see_settled):
             for run_id in run_ids:
                 try:
                     do(run_id)
