@@ -84,11 +84,12 @@ class Cloud:
         return [one for one in self.instances if one.running or self.provider is Provider.AWS]
 
     def end(self, ids: Sequence[str], key: str) -> set[str]:
-        """End machines by their ids; return those that it says it ends."""
+        """End machines by their ids; return those that it says it ends. While its lists are behind it knows none."""
         if self.refusals:
             self.refusals -= 1
             raise lambda_labs._LambdaError("it refuses.", fix="Ask it.", status=500)
-        ended = {one.id for one in self.running if one.id in ids and key in self.keys}
+        knows = key in self.keys and self.now_s >= self.blind_until_s
+        ended = {one.id for one in self.running if one.id in ids and knows}
         for one in self.instances:
             one.running = one.running and one.id not in ended
         return ended
