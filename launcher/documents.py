@@ -6,8 +6,9 @@ from datetime import datetime
 from typing import Any, Literal
 
 from launcher.ledger.entry import Event, Outcome, State
-from launcher.plan.backend import Evidence, Said
+from launcher.plan.backend import Evidence
 from launcher.plan.bill import LaunchBill
+from launcher.plan.sighting import Said
 from launcher.plan.target import Target
 from planner.model.base import Frozen, NonNegative, Text
 from planner.model.quantity import Quantity

@@ -7,15 +7,18 @@ client that never comes back leaves nothing running for ever.
 from __future__ import annotations
 
 import re
+import secrets
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
 from launcher.backends import node_scripts
-from launcher.cloud.account import OF_USER, fingerprint, is_same_account
+from launcher.backends.witness import NONCE, read_marks, why_not_proven
+from launcher.cloud.account import OF_USER, TRUST, fingerprint, is_same_account
 from launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
 from launcher.plan.backend import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase, ProviderTime
+from launcher.plan.sighting import Sight, Sighting
 from planner.errors import NodeError
 
 SHARED_VARIABLE = "SKYPILOT_NODE_IPS"
@@ -31,6 +34,9 @@ class Machine(Protocol):
 
     def bash(self, script: str) -> str:
         """Run a script there and return what it printed; a script that fails is a NodeError."""
+
+    def host_key(self) -> str:
+        """Return the fingerprint of the key with which it answers; empty where there is none."""
 
     def copy_there(self, folder: Path, to: str) -> None:
         """Make the folder `to` there the same as the one here."""
@@ -93,7 +99,11 @@ class DirectBackend:
                 folder=machine.folder,
                 rank=rank,
             )
-            machine.bash(node_scripts.start(job_text=text, folder=machine.folder, run_id=launch.run_id, rank=rank))
+            nonce = _marks_at_start(launch, machine).get(NONCE, "")
+            script = node_scripts.start(
+                job_text=text, folder=machine.folder, run_id=launch.run_id, rank=rank, nonce=nonce
+            )
+            machine.bash(script)
 
     def status(self, launch: Launch) -> NodeStatus:
         """Return the phase of the job on all machines; UNKNOWN where one of them does not answer."""
@@ -105,7 +115,7 @@ class DirectBackend:
                 return NodeStatus(phase=Phase.UNKNOWN, detail=error.message)
             seen.append(_Seen(machine.name, text))
         phase, detail = _phase(seen)
-        other = self._other_machine(launch) if phase.is_over else None
+        other = self.other_witness(launch) if phase.is_over else None
         if other is not None:
             return NodeStatus(phase=Phase.UNKNOWN, detail=other)
         began = any(one.phase in ("running", "over") for one in seen)
@@ -141,7 +151,7 @@ class DirectBackend:
         failures = []
         for machine in self._machines_of(launch):
             try:
-                machine.bash(node_scripts.stop(run_id=launch.run_id))
+                machine.bash(node_scripts.stop(folder=machine.folder, run_id=launch.run_id))
             except NodeError as error:
                 failures.append(error)
         if failures:
@@ -150,37 +160,65 @@ class DirectBackend:
     def verify_down(self, launch: Launch) -> Evidence:
         """Look on every machine for processes of the run."""
         checks, down = [], True
-        other = self._other_machine(launch)
+        other = self.other_witness(launch)
         if other is not None:
             return Evidence(down=False, checks=(other,), unknown=other)
         for machine in self._machines_of(launch):
             try:
-                pids = machine.bash(node_scripts.count(run_id=launch.run_id)).split()
+                pids, on_gpu = _processes(machine.bash(node_scripts.count(folder=machine.folder, run_id=launch.run_id)))
             except NodeError as error:
                 checks.append(f"{machine.name}: cannot be asked: {error.message}")
                 down = False
                 continue
             checks.append(f"{machine.name}: {len(pids)} process(es) of {launch.run_id}")
-            down = down and not pids
+            if on_gpu:
+                checks.append(
+                    f"{machine.name}: process {', '.join(on_gpu)} of this user holds an accelerator since after the "
+                    "launch's start and may be its own; end it there if it is"
+                )
+            down = down and not pids and not on_gpu
         return Evidence(down=down, checks=tuple(checks))
 
-    def _other_machine(self, launch: Launch) -> str | None:
-        """Return why these machines cannot speak of a launch: it was started on others."""
+    def sight(self, launch: Launch) -> tuple[Sighting, ...]:
+        """Return what tells each machine from every other, before the launch is started there."""
+        seen = []
+        for rank, machine in enumerate(self._machines_of(launch)):
+            marks = self._marks(launch, machine, rank) | {NONCE: secrets.token_hex(16)}
+            seen.append(Sighting(id=machine.name, where=machine.name, sight=Sight.ALIVE, marks=marks))
+        return tuple(seen)
+
+    def other_witness(self, launch: Launch) -> str | None:
+        """Return why these machines cannot speak of a launch: it was started on others.
+
+        A launch of an older ledger has no marks: then the machine-id and the user are compared.
+        """
         try:
+            for rank, machine in enumerate(self._machines_of(launch)):
+                started = _marks_at_start(launch, machine)
+                why = why_not_proven(started, self._marks(launch, machine, rank)) if started else None
+                if why is not None:
+                    return f"unknown: not proven that {machine.name} is where it was started: {why}. {TRUST}"
+            if launch.known or launch.account is None:
+                return None
             asked = self.account(launch)
         except NodeError:
             return None  # whoever asks next is told so too
-        if launch.account is None or is_same_account(launch.account, asked):
+        if is_same_account(launch.account, asked):
             return None
         return f"unknown: it was started on {launch.account}, and {launch.target.id} is now {asked or 'without an id'}"
+
+    @staticmethod
+    def _marks(launch: Launch, machine: Machine, rank: int) -> dict[str, str]:
+        script = node_scripts.marks(folder=machine.folder, run_id=launch.run_id, rank=rank)
+        return read_marks(machine.bash(script), host_key=machine.host_key())
 
     def down_by_id(self, run_id: str) -> Evidence:
         """End the processes of a run on every machine that we can reach."""
         checks, down = [], True
         for machine in self._everywhere:
             try:
-                machine.bash(node_scripts.stop(run_id=run_id))
-                left = len(machine.bash(node_scripts.count(run_id=run_id)).split())
+                machine.bash(node_scripts.stop(folder=machine.folder, run_id=run_id))
+                left = len(_processes(machine.bash(node_scripts.count(folder=machine.folder, run_id=run_id)))[0])
             except NodeError as error:
                 checks.append(f"{machine.name}: cannot be asked: {error.message}")
                 down = False
@@ -216,8 +254,23 @@ class DirectBackend:
             ]
         return leftovers
 
+    def delete_part(self, left: Leftover) -> None:
+        """Refuse: a host has nothing that is billed by itself."""
+        raise NodeError(f"{left.name}: nothing of it can be deleted.")
+
     def close(self) -> None:
         """Nothing is kept open."""
+
+
+def _marks_at_start(launch: Launch, machine: Machine) -> dict[str, str]:
+    return next((one.marks for one in launch.known if one.id == machine.name), {})
+
+
+def _processes(text: str) -> tuple[list[int], list[str]]:
+    """Return the processes of a run, and those on an accelerator that may be its own (node_scripts.count)."""
+    lines = [line.strip() for line in text.splitlines()]
+    pids = [int(line) for line in lines if re.fullmatch(r"[0-9]{1,12}", line)]
+    return pids, [line.removeprefix("gpu=") for line in lines if re.fullmatch(r"gpu=[0-9]{1,12}", line)]
 
 
 class _Seen:

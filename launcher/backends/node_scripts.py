@@ -2,7 +2,7 @@
 
 The folder of a run on a node is `<folder>/results/<run id>/`; what belongs to one rank alone lies in `job-<rank>/`
 there, because nodes may share a home: `job.sh`, `phase`, `exit`, `started`.
-A process belongs to a run when PLANNER_RUN_ID stands in its environment, so nothing is ever found by a broad name.
+Which processes belong to a run is found in launcher/backends/run_processes.py.
 """
 
 from __future__ import annotations
@@ -10,15 +10,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
+from launcher.backends.run_processes import ADOPTING, FIND, KEEP_TOGETHER
+
 BUSY = 75
 STOP_GRACE_S = 45
 """Over the 30 s in which torchrun lets its ranks write what they have."""
-
-_FIND = """\
-pids_of() {  # processes of the run $1, by their environment; one grep, for a busy node has thousands
-  grep -lzxF -- "PLANNER_RUN_ID=$1" /proc/[0-9]*/environ 2>/dev/null | sed 's#^/proc/##; s#/environ$##'
-}
-"""
 
 
 def job(*, setup: str, run: str, variables: Mapping[str, str], folder: str, rank: int) -> str:
@@ -31,7 +27,7 @@ def job(*, setup: str, run: str, variables: Mapping[str, str], folder: str, rank
 {exports}export PLANNER_NODE_DIR={home(folder)} PLANNER_RESULTS_DIR={home(folder)}/results
 here=$PLANNER_RESULTS_DIR/$PLANNER_RUN_ID/job-{rank}
 say() {{ printf '%s\\n' "$2" > "$here/$1.part" && mv "$here/$1.part" "$here/$1"; }}
-exec 8>"$PLANNER_NODE_DIR/busy-$(uname -n).lock"
+{KEEP_TOGETHER}exec 8>"$PLANNER_NODE_DIR/busy-$(uname -n).lock"
 if ! flock -n 8; then
   echo "Another benchmark runs on this machine; two would measure each other."
   say phase refused; say exit {BUSY}; exit {BUSY}
@@ -44,20 +40,25 @@ fi
 say phase running
 code=0
 bash -c {shlex.quote(run)} || code=$?
+end_what_is_left
 say phase over; say exit "$code"
 """
 
 
-def start(*, job_text: str, folder: str, run_id: str, rank: int) -> str:
-    """Return the script that starts the job once and for all, in a session of its own, deaf to a lost connection."""
+def start(*, job_text: str, folder: str, run_id: str, rank: int, nonce: str = "") -> str:
+    """Return the script that starts the job once and for all, in a session of its own, deaf to a lost connection.
+
+    `nonce` is left in the job's folder: another machine under this name does not have it.
+    """
     return f"""\
 set -eu
-folder={home(folder)}; run="$folder/results/"{shlex.quote(run_id)}; here=$run/job-{rank}
+{ADOPTING}folder={home(folder)}; run="$folder/results/"{shlex.quote(run_id)}; here=$run/job-{rank}
 mkdir -p "$here" "$run/node-{rank}"
 mkdir "$here/started" 2>/dev/null || {{ echo "started already"; exit 0; }}
+printf '%s\\n' {shlex.quote(nonce)} > "$here/nonce"
 cat > "$here/job.sh" <<'PLANNER_END_OF_JOB'
 {job_text}PLANNER_END_OF_JOB
-PLANNER_RUN_ID={shlex.quote(run_id)} setsid nohup bash "$here/job.sh" \\
+PLANNER_RUN_ID={shlex.quote(run_id)} setsid nohup ${{before[@]+"${{before[@]}}"}} bash "$here/job.sh" \\
   > "$run/node-{rank}/job.log" 2>&1 < /dev/null &
 # Until it has said its first word it cannot be told from a job that is gone, nor be found and ended.
 for _ in $(seq 100); do [ -f "$here/phase" ] && break; sleep 0.1; done
@@ -68,11 +69,11 @@ echo "started $!"
 def look(*, folder: str, run_id: str, rank: int) -> str:
     """Return the script that prints `key=value` lines: job, phase, exit, alive, and rank 0's last steps."""
     return f"""\
-{_FIND}
-run={home(folder)}/results/{shlex.quote(run_id)}; here=$run/job-{rank}
+{find(folder=folder, run_id=run_id)}
+here=$run/job-{rank}
 [ -d "$here/started" ] && echo job=started
 # Processes first: where none is left, what the job wrote last is there to be read.
-echo "alive=$(pids_of {shlex.quote(run_id)} | wc -l)"
+echo "alive=$(pids_of | wc -l)"
 echo "phase=$(cat "$here/phase" 2>/dev/null)"
 echo "exit=$(cat "$here/exit" 2>/dev/null)"
 steps=$(ls -1t "$run"/start-*/result.json.steps.jsonl 2>/dev/null | head -n1)
@@ -80,16 +81,16 @@ steps=$(ls -1t "$run"/start-*/result.json.steps.jsonl 2>/dev/null | head -n1)
 """
 
 
-def stop(*, run_id: str) -> str:
+def stop(*, folder: str, run_id: str) -> str:
     """Return the script that ends the run's processes: asked first, so that ranks write what they have, then killed."""
     return f"""\
-{_FIND}
+{find(folder=folder, run_id=run_id)}
 for number in TERM KILL; do
-  pids=$(pids_of {shlex.quote(run_id)})
-  [ -n "$pids" ] || exit 0
+  pids=$(pids_of)
+  [ -n "$pids" ] || {{ forget_group; exit 0; }}
   kill -s $number $pids 2>/dev/null
   for _ in $(seq {STOP_GRACE_S * 5}); do
-    [ -n "$(pids_of {shlex.quote(run_id)})" ] || exit 0
+    [ -n "$(pids_of)" ] || {{ forget_group; exit 0; }}
     sleep 0.2
   done
 done
@@ -105,15 +106,32 @@ def identity() -> str:
     return "cat /etc/machine-id 2>/dev/null && id -u || :\n"
 
 
+def marks(*, folder: str, run_id: str, rank: int) -> str:
+    """Return the script that prints what tells this machine from every other, one `key=value` a line (witness.py)."""
+    nonce = f"{home(folder)}/results/{shlex.quote(run_id)}/job-{rank}/nonce"
+    return f"""\
+echo "installation=$(cat /etc/machine-id 2>/dev/null)"
+echo "user=$(id -u)"
+echo "boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null)"
+echo "processes=$(readlink /proc/self/ns/pid 2>/dev/null)"
+echo "nonce=$(cat {nonce} 2>/dev/null)"
+"""
+
+
 def times(*, folder: str, run_id: str) -> str:
     """Return the script that prints the time and that of rank 0's start, in seconds since 1970."""
     started = f"{home(folder)}/results/{shlex.quote(run_id)}/job-0/started"
     return f"date +%s && stat -c %Y {started}\n"
 
 
-def count(*, run_id: str) -> str:
-    """Return the script that prints the process ids of the run."""
-    return f"{_FIND}\npids_of {shlex.quote(run_id)}\n"
+def count(*, folder: str, run_id: str) -> str:
+    """Return the script that prints the process ids of the run, and `gpu=ID` of what may be its own on a GPU."""
+    return f"{find(folder=folder, run_id=run_id)}\npids_of\ngpu_pids\n"
+
+
+def find(*, folder: str, run_id: str) -> str:
+    """Return the functions by which the processes of a run are found."""
+    return f"id={shlex.quote(run_id)} run={home(folder)}/results/{shlex.quote(run_id)}\n{FIND}"
 
 
 def running_ids() -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from launcher.backends.direct import DirectBackend, Machine
 from launcher.backends.hosts import Host
+from launcher.backends.witness import host_key_in
 from launcher.collect.incoming import RSYNC, incoming
 from launcher.plan.backend import Launch
 from planner.errors import InputError, NodeError, NotFoundError
@@ -17,6 +18,7 @@ from planner.errors import InputError, NodeError, NotFoundError
 CONNECT_TIMEOUT_S = 10
 SCRIPT_TIMEOUT_S = 180.0
 COPY_TIMEOUT_S = 600.0
+HOST_KEY_TIMEOUT_S = 30.0
 UNREACHABLE = 255
 BEGINS = "PLANNER-SCRIPT-BEGINS"
 
@@ -47,6 +49,23 @@ class SshMachine:
                 fix=f"It must run bash: {shlex.join([*self._ssh(), self._login, 'bash -s'])}",
             )
         return answer
+
+    def host_key(self) -> str:
+        """Return the fingerprint of the host's key, as ssh tells it; empty where a shared connection hides it."""
+        command = [*self._ssh(), "-v", self._login, "true"]
+        try:
+            done = subprocess.run(
+                command,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                check=False,
+                timeout=HOST_KEY_TIMEOUT_S,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return ""
+        return host_key_in(done.stderr)
 
     def copy_there(self, folder: Path, to: str) -> None:
         """Copy with rsync; compiled files stay here."""

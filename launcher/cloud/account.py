@@ -9,10 +9,14 @@ import hashlib
 import re
 
 from launcher.cloud import aws, kubernetes, lambda_labs
+from launcher.plan.backend import Launch
+from launcher.plan.sighting import ANYTHING
 from launcher.plan.target import Provider, Target
+from planner.errors import NodeError
 
 OF_USER = " of user "
 """Between the id of a machine and that of the user there."""
+TRUST = "If you know that it is the same account: planner launches down ID --account-changed"
 FINGERPRINT_DIGITS = 12
 """Of a SHA-256, in hexadecimal: 48 bits, enough to tell a person's keys apart, and no way back to a key."""
 
@@ -37,17 +41,43 @@ def lambda_account(key: str) -> str:
     return f"Lambda key {fingerprint(key)}{lambda_labs.elsewhere()}"
 
 
-def lambda_key_of(account: str | None) -> str:
-    """Return the key with which a recorded account of Lambda is asked: whichever there is that fits, else the first."""
-    keys = lambda_labs.keys()
-    return next((key for key in keys if lambda_account(key) == account), keys[0])
+def lambda_key_of(launch: Launch, *, learn: bool = False) -> str:
+    """Return the key with which Lambda is asked about a launch.
+
+    That which launched, or one that has listed its machines before. `learn`: else one that lists one of them now, which
+    proves that it is of the same account (a key that was rotated). Else the first.
+    """
+    keys, askers = lambda_labs.keys(), _askers(launch)
+    ids = [one.id for one in launch.known if one.id != ANYTHING]
+    trusted = [key for key in keys if lambda_account(key) in askers]
+    if not trusted and learn and ids:
+        trusted = [key for key in keys if lambda_labs.lists_any(ids, key=key)]
+    return (trusted or keys)[0]
 
 
-def witness_of(target: Target, recorded: str | None) -> str | None:
-    """Return who can be asked about what `recorded` started: that account, where the credentials are here."""
-    if target.provider is Provider.LAMBDA:
-        return lambda_account(lambda_key_of(recorded))
-    return account_of(target)
+def wrong_witness(launch: Launch) -> str | None:
+    """Return why nobody here can say what is left of a launch; None where its own account can be asked.
+
+    A launch of an older ledger has no account: then whoever is asked counts.
+    """
+    if launch.account is None:
+        return None
+    try:
+        if launch.target.provider is Provider.LAMBDA:
+            asked: str | None = lambda_account(lambda_key_of(launch))
+        else:
+            asked = account_of(launch.target)
+    except NodeError as error:
+        return f"unknown, keys of {launch.account} needed: {error}"
+    if asked in _askers(launch):
+        return None
+    return f"unknown, keys of {launch.account} needed: those here are of {asked}. {TRUST}"
+
+
+def _askers(launch: Launch) -> set[str]:
+    """Return whose word counts for a launch: who launched it, and who has listed one of its machines by id."""
+    listed = {asked for one in launch.known if one.id != ANYTHING for asked in one.asked}
+    return listed | ({launch.account} if launch.account is not None else set())
 
 
 def is_same_account(recorded: str, asked: str | None) -> bool:

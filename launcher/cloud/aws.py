@@ -29,7 +29,7 @@ OUR_CLUSTER = re.compile(r"pl-(?P<run_id>[0-9]{8}-[0-9]{6}-[0-9a-f]{6})-[0-9a-f]
 AWS_HOSTS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 REQUEST_PREFIX = "sir-"
 """Of the id of a request for a spot machine."""
-NOT_FOUND = ("InvalidInstanceID.NotFound", "InvalidSpotInstanceRequestID.NotFound")
+NOT_FOUND = ("InvalidInstanceID.NotFound", "InvalidInstanceID.Malformed", "InvalidSpotInstanceRequestID.NotFound")
 FORBIDDEN = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
 """EC2's words where a policy, of the account or of its organisation, forbids a region."""
 
@@ -42,6 +42,8 @@ class Listing:
     silent: Mapping[str, NodeError] = field(default_factory=dict)
     forbidden: tuple[str, ...] = ()
     """Of the silent regions, those in which the account may not even look."""
+    at: datetime | None = None
+    """When it was asked, by EC2's clock."""
 
 
 def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
@@ -58,15 +60,33 @@ def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
     return list(listing.machines)
 
 
-def listed(*, run_id: str | None, regions: Sequence[str], spot: bool = False) -> Listing:
-    """Return what carries our label in these regions, each asked by itself. `spot`: also requests for spot machines."""
+def listed(
+    *, run_id: str | None, regions: Sequence[str], spot: bool = False, ids: Mapping[str, Sequence[str]] | None = None
+) -> Listing:
+    """Return what carries our label in these regions, each asked by itself. `spot`: also requests for spot machines.
+
+    `ids`: also these instances of the launch, by region, whatever they carry.
+    """
     with ThreadPoolExecutor(REGIONS_AT_ONCE) as pool:
-        answers = list(pool.map(lambda place: _asked(place, run_id, spot=spot), regions))
+        answers = list(
+            pool.map(lambda place: _asked(place, run_id, spot=spot, ids=(ids or {}).get(place, ())), regions)
+        )
     return Listing(
-        machines=tuple(machine for machines, _, _ in answers for machine in machines),
-        silent={place: error for place, (_, error, _) in zip(regions, answers, strict=True) if error is not None},
-        forbidden=tuple(place for place, (_, _, forbidden) in zip(regions, answers, strict=True) if forbidden),
+        machines=tuple(machine for answer in answers for machine in answer.machines),
+        silent={place: one.error for place, one in zip(regions, answers, strict=True) if one.error is not None},
+        forbidden=tuple(place for place, one in zip(regions, answers, strict=True) if one.forbidden),
+        at=max((one.at for one in answers if one.at is not None), default=None),
     )
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """What one region has, or why it does not say."""
+
+    machines: Sequence[Machine] = ()
+    error: NodeError | None = None
+    forbidden: bool = False
+    at: datetime | None = None
 
 
 def terminate(machines: Sequence[Machine]) -> None:
@@ -95,7 +115,7 @@ def _end(ids: Sequence[str], region: str) -> list[NodeError]:
             else:
                 ec2(region).terminate_instances(InstanceIds=list(ids))
     except NodeError as error:
-        if _code(error) in NOT_FOUND:
+        if code_of(error) in NOT_FOUND:
             return [] if len(ids) == 1 else [failure for one in ids for failure in _end([one], region)]
         if len(ids) > 1:
             return [failure for one in ids for failure in _end([one], region)]
@@ -129,34 +149,42 @@ def enabled_regions(near: str | None) -> list[str]:
     return sorted(region["RegionName"] for region in answer["Regions"])
 
 
-def _asked(region: str, run_id: str | None, *, spot: bool) -> tuple[list[Machine], NodeError | None, bool]:
+def _asked(region: str, run_id: str | None, *, spot: bool, ids: Sequence[str]) -> _Answer:
     wanted = {"Name": f"tag:{RUN_LABEL}", "Values": [run_id]} if run_id else {"Name": "tag-key", "Values": [RUN_LABEL]}
     named = {"Name": f"tag:{CLUSTER_TAG}", "Values": [f"{cluster_name(run_id or '')}*"]}
+    by_id = {"Name": "instance-id", "Values": list(ids)}
     try:
         with explained():
-            return _instances_in(region, wanted, named, spot=spot), None, False
+            machines, at = _instances_in(region, [named, wanted, *([by_id] if ids else [])], spot=spot, run_id=run_id)
+            return _Answer(machines, at=at)
     except NodeError as error:
         told = NodeError(f"{region}: {error.message}", fix=error.fix)
-        return [], told, _code(error) in FORBIDDEN
+        return _Answer(error=told, forbidden=code_of(error) in FORBIDDEN)
 
 
-def _code(error: NodeError) -> str:
+def code_of(error: NodeError) -> str:
+    """Return AWS's own code of a refusal; empty where it is none of AWS's."""
     return "" if error.__cause__ is None else explain(error.__cause__).code  # type: ignore[arg-type]
 
 
-def _instances_in(region: str, wanted: dict[str, Any], named: dict[str, Any], *, spot: bool) -> list[Machine]:
+def _instances_in(
+    region: str, filters: Sequence[dict[str, Any]], *, spot: bool, run_id: str | None
+) -> tuple[list[Machine], datetime | None]:
+    """Return what a region has: by SkyPilot's name, by our label, by id; and when, by EC2's clock."""
     client = ec2(region)
-    found = {
-        instance["InstanceId"]: (instance, date_of(page["ResponseMetadata"].get("HTTPHeaders", {}).get("date")))
-        for asked in (named, wanted)
-        for page in client.get_paginator("describe_instances").paginate(Filters=[asked])
-        for reservation in page["Reservations"]
-        for instance in reservation["Instances"]
-        if asked is wanted or _run_id(_tags(instance)) is not None
-    }
-    machines = [_machine(instance, region, seen_at=seen_at) for instance, seen_at in found.values()]
+    found: dict[str, tuple[dict[str, Any], str | None]] = {}
+    at = None
+    for number, asked in enumerate(filters):
+        for page in client.get_paginator("describe_instances").paginate(Filters=[asked]):
+            at = date_of(page["ResponseMetadata"].get("HTTPHeaders", {}).get("date")) or at
+            for reservation in page["Reservations"]:
+                for instance in reservation["Instances"]:
+                    owner = run_id_of(tags_of(instance)) or (run_id if number > 1 else None)
+                    if number > 0 or owner is not None:
+                        found.setdefault(instance["InstanceId"], (instance, owner))
+    machines = [_machine(instance, region, owner, seen_at=at) for instance, owner in found.values()]
     owners = [instance for instance, _ in found.values()]
-    return machines + (_requests_in(client, region, wanted, owners) if spot else [])
+    return machines + (_requests_in(client, region, filters[1], owners) if spot else []), at
 
 
 def _requests_in(client: Any, region: str, wanted: dict[str, Any], found: Sequence[dict[str, Any]]) -> list[Machine]:
@@ -179,16 +207,17 @@ def _requests_in(client: Any, region: str, wanted: dict[str, Any], found: Sequen
             where=region,
             state=f"spot request {one['State']}",
             alive=True,
-            run_id=_run_id(_tags(owners.get(name, one))),
-            expires_at=expiry_of(_tags(owners.get(name, one)).get(EXPIRY_LABEL)),
+            is_order=True,
+            run_id=run_id_of(tags_of(owners.get(name, one))),
+            expires_at=expiry_of(tags_of(owners.get(name, one)).get(EXPIRY_LABEL)),
         )
         for name, one in sorted(requests.items())
         if one["State"] == "open" or (one["State"] == "active" and one.get("Type") == "persistent")
     ]
 
 
-def _machine(instance: dict[str, Any], region: str, *, seen_at: datetime | None) -> Machine:
-    tags = _tags(instance)
+def _machine(instance: dict[str, Any], region: str, run_id: str | None, *, seen_at: datetime | None) -> Machine:
+    tags = tags_of(instance)
     state = instance["State"]["Name"]
     return Machine(
         id=instance["InstanceId"],
@@ -196,23 +225,29 @@ def _machine(instance: dict[str, Any], region: str, *, seen_at: datetime | None)
         where=region,
         state=state,
         alive=state not in DEAD,
-        run_id=_run_id(tags),
+        run_id=run_id,
         instance_type=instance.get("InstanceType"),
         expires_at=expiry_of(tags.get(EXPIRY_LABEL)),
         started_at=instance.get("LaunchTime"),
         seen_at=seen_at,
         network_interfaces=len(instance.get("NetworkInterfaces", [])) or None,
         reservation=instance.get("CapacityReservationId"),
+        parts=tuple(
+            str(one["Ebs"]["VolumeId"])
+            for one in instance.get("BlockDeviceMappings", [])
+            if one.get("Ebs", {}).get("VolumeId")
+        ),
     )
 
 
-def _run_id(tags: Mapping[str, str]) -> str | None:
-    """Return the launch of a machine: by our label, else by the cluster that SkyPilot started it for."""
+def run_id_of(tags: Mapping[str, str]) -> str | None:
+    """Return the launch of something: by our label, else by the cluster that SkyPilot started it for."""
     cluster = OUR_CLUSTER.fullmatch(tags.get(CLUSTER_TAG, ""))
     return tags.get(RUN_LABEL) or (None if cluster is None else cluster["run_id"])
 
 
-def _tags(thing: dict[str, Any]) -> dict[str, str]:
+def tags_of(thing: dict[str, Any]) -> dict[str, str]:
+    """Return what something carries."""
     return {tag["Key"]: tag["Value"] for tag in thing.get("Tags", [])}
 
 

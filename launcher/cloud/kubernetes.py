@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,14 +22,25 @@ NOT_FOUND = 404
 TIMEOUT_S = 30
 
 
-def pods(*, context: str, run_id: str | None) -> list[Machine]:
-    """Return the pods with our label, of one launch or of all, in every namespace of the context."""
+def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = None) -> list[Machine]:
+    """Return the pods with our label, of one launch or of all, in every namespace of the context.
+
+    `ids` are pods of the launch that were seen before, with the unique id of each: they count whatever label they have.
+    """
     selector = RUN_LABEL if run_id is None else f"{RUN_LABEL}={run_id}"
     with _explained(context):
         listed, _, headers = _api(context).list_pod_for_all_namespaces_with_http_info(
             label_selector=selector, _request_timeout=TIMEOUT_S
         )
-    return [_machine(pod, context, seen_at=date_of(headers.get("Date"))) for pod in listed.items]
+        at = date_of(headers.get("Date"))
+        found = [_machine(pod, context, seen_at=at) for pod in listed.items]
+        unlisted = {one: uid for one, uid in (ids or {}).items() if one not in {machine.id for machine in found}}
+        again = [_pod(context, one) for one in unlisted]
+    return found + [
+        _machine(pod, context, seen_at=at).model_copy(update={"run_id": run_id})
+        for pod in again
+        if pod is not None and pod.metadata.uid in unlisted.values()
+    ]
 
 
 def contexts() -> list[str]:
@@ -55,6 +66,19 @@ def delete(machines: Sequence[Machine], *, context: str) -> None:
             failures.append(NodeError(f"{machine.id} was not deleted. {error.message}", fix=error.fix))
     if failures:
         raise failures[0]
+
+
+def _pod(context: str, one: str) -> Any | None:
+    """Return a pod by `namespace/name`; None where there is none."""
+    from kubernetes.client import ApiException
+
+    namespace, _, name = one.partition("/")
+    try:
+        return _api(context).read_namespaced_pod(name, namespace, _request_timeout=TIMEOUT_S)
+    except ApiException as error:
+        if error.status != NOT_FOUND:
+            raise
+    return None
 
 
 def _delete(machine: Machine, context: str) -> None:
@@ -100,6 +124,7 @@ def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> Machine:
         expires_at=expiry_of(labels.get(EXPIRY_LABEL)),
         started_at=pod.metadata.creation_timestamp,
         seen_at=seen_at,
+        uid=pod.metadata.uid,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -31,33 +31,54 @@ PAGE_TOKENS = ("next_page_token", "page_token")
 """How an answer of Lambda's API names its next page where it has one, as that of its audit events does."""
 
 
-def instances(*, cluster: str | None, key: str) -> list[Machine]:
+def instances(*, cluster: str | None, key: str, ids: Collection[str] = ()) -> list[Machine]:
     """Return the instances of one cluster, or all of ours, in the account of this key and all of its regions.
 
     Lambda keeps no labels, so the name tells: SkyPilot calls them `<cluster>-<user>-head` and `-worker`, where the user
     is eight hexadecimal digits; nothing looser, because whoever is found may be terminated. A terminated instance is
     not listed any more. Source: Lambda cloud API reference; sky/provision/lambda_cloud of skypilot 0.14.1.
+
+    `ids` are instances of the cluster that were seen before: they count whatever they are called now.
     """
+    return seen_at(cluster=cluster, key=key, ids=ids)[0]
+
+
+def seen_at(*, cluster: str | None, key: str, ids: Collection[str] = ()) -> tuple[list[Machine], datetime | None]:
+    """Return the same, and when Lambda said so by its own clock."""
     ours = re.compile(rf"pl-(?P<run_id>.+)-{USER}-(head|worker)")
     try:
-        listed, seen_at = _listed(key)
-        named = [(one, ours.fullmatch(str(one.get("name") or ""))) for one in listed]
-        machines = [_machine(one, name["run_id"], seen_at=seen_at) for one, name in named if name is not None]
+        listed, at = _listed(key)
+        machines = []
+        for one in listed:
+            name = ours.fullmatch(str(one.get("name") or ""))
+            if cluster is not None and str(one["id"]) in ids:
+                machines.append(_machine(one, cluster.removeprefix("pl-"), seen_at=at))
+            elif name is not None and cluster in (None, f"pl-{name['run_id']}"):
+                machines.append(_machine(one, name["run_id"], seen_at=at))
     except (KeyError, AttributeError, TypeError) as error:
         raise NodeError("Lambda's list of instances cannot be read.", fix="Look in Lambda's console.") from error
-    return [machine for machine in machines if cluster in (None, f"pl-{machine.run_id}")]
+    return machines, at
+
+
+def lists_any(ids: Collection[str], *, key: str) -> bool:
+    """Return whether the account of this key has one of these instances: then the key is of the account that does."""
+    listed, _ = _listed(key)
+    return any(str(one.get("id")) in ids for one in listed)
 
 
 def terminate(machines: Sequence[Machine], *, key: str) -> None:
     """Terminate these instances, all that can be, before the first refusal is raised. One that is gone is no error.
 
-    Lambda refuses a request as a whole for one instance of it, and names those that it terminates.
+    Lambda refuses a request as a whole for one instance of it, and names those that it terminates. Of one that it did
+    not list (not `alive`) it need not say anything.
     """
+    listed = {machine.id for machine in machines if machine.alive}
     ids = [machine.id for machine in machines]
     if not ids:
         return
     try:
-        left = [one for one in ids if one not in _terminated(ids, key)]
+        ended = _terminated(ids, key)
+        left = [one for one in ids if one not in ended]
     except _LambdaError as error:
         if error.status in (0, *REFUSED):
             raise
@@ -65,7 +86,7 @@ def terminate(machines: Sequence[Machine], *, key: str) -> None:
     failures = []
     for one in left:
         try:
-            if one not in _terminated([one], key):
+            if one not in _terminated([one], key) and one in listed:
                 failures.append(NodeError(f"Lambda did not terminate {one}.", fix="Look in Lambda's console."))
         except _LambdaError as error:
             if error.status != NOT_FOUND:
@@ -138,6 +159,7 @@ def _machine(one: dict[str, Any], run_id: str, *, seen_at: datetime | None) -> M
         where=str((one.get("region") or {}).get("name", "unknown region")),
         state=state,
         alive=state not in ("terminated", "terminating"),
+        ending=state == "terminating",
         run_id=run_id,
         instance_type=(one.get("instance_type") or {}).get("name"),
         seen_at=seen_at,

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from launcher.cloud import aws, kubernetes, lambda_labs
-from launcher.cloud.account import lambda_account, lambda_key_of, witness_of
+from launcher.cloud.account import lambda_account, lambda_key_of
+from launcher.cloud.aws_storage import StorageAnswer, stored_in
 from launcher.cloud.machine import Machine
 from launcher.plan.backend import Launch
+from launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
 from launcher.plan.target import Provider, Target
 from planner.errors import NodeError, PlannerError
 
@@ -27,6 +29,8 @@ class Seen:
     """Who was asked, where, and the answer, in words."""
     problem: NodeError | None = None
     """Why the answer does not cover all that the launch may have reached."""
+    seen: tuple[Sighting, ...] = ()
+    """The same by id, with the known ids that are not listed."""
 
 
 @dataclass(frozen=True)
@@ -52,47 +56,55 @@ def could_ask(target: Target) -> bool:
     return target.provider in ASKED
 
 
-def wrong_witness(launch: Launch) -> str | None:
-    """Return why nobody here can say what is left of a launch; None where its own account can be asked.
-
-    A launch of an older ledger has no account: then whoever is asked counts.
-    """
-    if launch.account is None:
-        return None
-    try:
-        asked = witness_of(launch.target, launch.account)
-    except NodeError as error:
-        return f"unknown, keys of {launch.account} needed: {error}"
-    if asked != launch.account:
-        return f"unknown, keys of {launch.account} needed: those here are of {asked}."
-    return None
-
-
-def look(launch: Launch) -> Seen:
+def look(launch: Launch, *, learn: bool = False) -> Seen:
     """Return what the provider has of this launch wherever it may have reached: in every region that is enabled.
 
-    A launch whose region is named reaches another one only by a fault, so a region that the account is forbidden to
-    look into is left out then, and named; every other region must answer.
+    By its label or name, and by the ids that were seen before, whatever those carry now. A launch whose region is named
+    reaches another one only by a fault, so a region that the account is forbidden to look into is left out then, and
+    named; every other region must answer. `learn`: a key of Lambda that lists a known id is asked too.
     """
-    target = launch.target
-    who, silent, places = WHO.get(target.provider, "Kubernetes"), None, ""
+    target, asked = launch.target, launch.account
+    who, silent, places, unasked = WHO.get(target.provider, "Kubernetes"), None, "", frozenset[str]()
     if target.provider is Provider.AWS:
         ordered = {target.region} if target.region is not None else set()  # billed also once the account disabled it
-        regions = sorted({*aws.enabled_regions(target.region), *ordered})
+        ids = {
+            where: tuple(one.id for one in known_machines(launch) if one.where == where) for where in _places(launch)
+        }
+        regions = sorted({*aws.enabled_regions(target.region), *ordered, *ids})
         if not regions:
             raise NodeError("EC2 names no region in which it could be asked.", fix="Try again in a minute.")
-        listing = aws.listed(run_id=launch.run_id, regions=regions, spot=target.purchase == "spot")
-        machines = listing.machines
-        left_out = [one for one in listing.forbidden if target.region not in (None, one)]
+        listing = aws.listed(run_id=launch.run_id, regions=regions, spot=target.purchase == "spot", ids=ids)
+        machines, at, unasked = listing.machines, listing.at, frozenset(listing.silent)
+        left_out = [one for one in listing.forbidden if target.region not in (None, one) and one not in ids]
         silent = next((error for one, error in listing.silent.items() if one not in left_out), None)
         places = f" in {len(regions) - len(listing.silent)} regions"
         places += f" (forbidden to look: {', '.join(left_out)})" if left_out else ""
     elif target.provider is Provider.LAMBDA:
-        machines = tuple(lambda_labs.instances(cluster=launch.cluster, key=lambda_key_of(launch.account)))
+        key, named = lambda_key_of(launch, learn=learn), [one.id for one in known_machines(launch)]
+        found, at = lambda_labs.seen_at(cluster=launch.cluster, key=key, ids=named)
+        machines, asked = tuple(found), lambda_account(key)
     else:
-        machines = tuple(kubernetes.pods(context=kubernetes.context_of(target), run_id=launch.run_id))
+        uids = {one.id: one.marks.get("uid", "") for one in known_machines(launch)}
+        machines = tuple(kubernetes.pods(context=kubernetes.context_of(target), run_id=launch.run_id, ids=uids))
+        at = max((one.seen_at for one in machines if one.seen_at is not None), default=None)
     said = f"{who}{places}, machines of {launch.cluster}: {_counted(machines)}"
-    return Seen(machines=machines, said=said, problem=silent)
+    seen = [machine.sighting(asked) for machine in machines if not machine.is_order]
+    listed = {machine.id for machine in machines}
+    absent = [one for one in known_machines(launch) if one.id not in listed and one.where not in unasked]
+    seen += [Sighting(id=one.id, where=one.where, sight=Sight.ABSENT, at=at) for one in absent]
+    if silent is None:
+        anything = Sight.ALIVE if any(machine.alive for machine in machines) else Sight.ABSENT
+        seen.append(Sighting(id=ANYTHING, sight=anything, at=at))
+    return Seen(machines=machines, said=said, problem=silent, seen=tuple(seen))
+
+
+def known_machines(launch: Launch) -> list[Known]:
+    """Return the machines of a launch that were ever seen by their id."""
+    return [one for one in launch.known if one.id != ANYTHING]
+
+
+def _places(launch: Launch) -> set[str]:
+    return {one.where for one in known_machines(launch) if one.where}
 
 
 def machines_of(launch: Launch) -> list[Machine]:
@@ -100,6 +112,21 @@ def machines_of(launch: Launch) -> list[Machine]:
     if launch.target.provider is Provider.AWS:
         return aws.instances(run_id=launch.run_id, region=launch.target.region)
     return list(look(launch).machines)
+
+
+def to_end(launch: Launch, seen: Seen) -> list[Machine]:
+    """Return what must be ended of a launch: what lives, and every id that nobody has listed as ended.
+
+    A list may be behind or lack a tag; the provider answers a request to end an id by that id.
+    """
+    listed = {machine.id: machine for machine in seen.machines}
+    ended = {one.id for one in known_machines(launch) if one.sight is Sight.DEAD}
+    wanted = [machine for machine in seen.machines if machine.alive or machine.ending]
+    return wanted + [
+        Machine(id=one.id, name=one.id, where=one.where, state="not listed", alive=False, run_id=launch.run_id)
+        for one in known_machines(launch)
+        if one.id not in listed and one.id not in ended
+    ]
 
 
 def delete(machines: Sequence[Machine], launch: Launch) -> None:
@@ -110,7 +137,7 @@ def delete(machines: Sequence[Machine], launch: Launch) -> None:
     if target.provider is Provider.AWS:
         aws.terminate(machines)
     elif target.provider is Provider.LAMBDA:
-        lambda_labs.terminate(machines, key=lambda_key_of(launch.account))
+        lambda_labs.terminate(machines, key=lambda_key_of(launch))
     else:
         kubernetes.delete(machines, context=kubernetes.context_of(target))
 
@@ -130,6 +157,18 @@ def machines_of_anybody(targets: Collection[Target]) -> list[Answer]:
     if not used and all(answer.no_credentials for answer in answers):
         return [Answer(where=one.where, problem="no credentials") for one in answers]
     return answers
+
+
+def storage_of_anybody(launches: Collection[Launch]) -> list[StorageAnswer]:
+    """Return what machines on EC2 left behind, where it can be asked; whether it can `machines_of_anybody` says."""
+    used = any(launch.target.provider is Provider.AWS for launch in launches)
+    owners = {part: one.run_id for one in launches for known in known_machines(one) for part in known.parts}
+    try:
+        if not used and not aws.has_credentials():
+            return []
+        return stored_in(aws.enabled_regions(None), owners)
+    except Exception:  # noqa: BLE001  it was said of the machines
+        return []
 
 
 def end_everywhere(run_id: str, *, cluster: str) -> list[Answer]:

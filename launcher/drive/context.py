@@ -11,10 +11,11 @@ from pathlib import Path
 
 from launcher.drive.elapsed import Elapsed
 from launcher.ledger.entry import Entry
-from launcher.ledger.instant import Instant, boot_instant
+from launcher.ledger.instant import boot_instant
 from launcher.ledger.launch_folder import driving_lock, home_of
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Backend, NodeStatus
+from launcher.plan.instant import Instant
 from planner.errors import StoreError
 
 Clock = Callable[[], datetime]

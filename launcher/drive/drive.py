@@ -22,8 +22,9 @@ from launcher.drive.submission import (
 )
 from launcher.drive.unwritten import Unwritten, fault_text
 from launcher.ledger.entry import Entry, Outcome, State
-from launcher.plan.backend import Collected, NodeStatus, Phase
+from launcher.plan.backend import Collected, Launch, NodeStatus, Phase
 from launcher.plan.guard import mismatches
+from launcher.plan.sighting import ANYTHING, Sight, Sighting
 from planner.errors import NodeError, PlannerError, StoreError
 
 COLLECT_PATIENCE = timedelta(minutes=5)
@@ -52,7 +53,7 @@ class Driver(Ending):
                 entry = self.ledger.entry(run_id)
                 if mine or self.is_overdue(entry):
                     entry = self.go_on(run_id, stop=stop, poll_s=poll_s)
-            if not entry.open or stop.wait(poll_s):
+            if not entry.open or self.is_stuck(entry) or stop.wait(poll_s):
                 return entry
 
     def go_on(self, run_id: str, *, stop: threading.Event, poll_s: float, submit: bool = False) -> Entry:
@@ -66,7 +67,7 @@ class Driver(Ending):
         known = Unwritten(self.ledger.entry(run_id))
         known.deadline_at = known.entry.launch.deadline_at
         entry = self._watched_step(known, submit=submit)
-        while entry.open and not stop.wait(poll_s):
+        while entry.open and not self.is_stuck(entry) and not stop.wait(poll_s):
             entry = self._watched_step(known)
         return entry
 
@@ -224,6 +225,9 @@ class Driver(Ending):
             return
         known.handed, known.deadline_at = True, deadline
         try:
+            if not launch.target.through_sky:  # what tells its machines from others, before anything runs there
+                self.see(launch.run_id, self.backend.sight(launch))
+                launch = self.ledger.entry(launch.run_id).launch
             self.backend.submit(launch)
         except PlannerError as error:
             self.ledger.note(launch.run_id, "REFUSED", str(error), at=self.now())
@@ -246,6 +250,7 @@ class Driver(Ending):
             return
         status = self.backend.status(launch)
         self.watch(run_id, status)
+        self._see_machines(launch, status)
         if status.launched is not None:
             wrong = mismatches(launch.target, status.launched)
             if wrong:
@@ -271,6 +276,23 @@ class Driver(Ending):
                 self._note_once(run_id, status.phase.name, status.detail or status.phase.value)
             patience = timedelta(0) if status.phase is Phase.LOST else COLLECT_PATIENCE
             self._bring_home(entry, OUTCOMES[status.phase], patience=patience)
+
+    def _see_machines(self, launch: Launch, status: NodeStatus) -> None:
+        """Write down the ids of the machines when they are first seen; the provider is asked until all are known."""
+        if not launch.target.through_sky or (status.launched is None and status.phase is not Phase.RUNNING):
+            return
+        if len([one for one in launch.known if one.id != ANYTHING]) >= launch.target.nodes:
+            return
+        place = "" if status.launched is None else status.launched.region or ""
+        told = [Sighting(id=one, where=place, sight=Sight.ALIVE, said="listed by SkyPilot") for one in status.ids]
+        seen: tuple[Sighting, ...] = ()
+        try:
+            seen = self.backend.sight(launch)
+        except Exception as error:  # noqa: BLE001  a provider, a library: the job runs all the same, and is asked for again
+            self._note_once(launch.run_id, "UNKNOWN", f"its machines could not be asked for: {fault_text(error)}")
+        by_provider = {one.id for one in seen}
+        own = told if launch.target.is_cloud else []
+        self.see(launch.run_id, [*seen, *(one for one in own if one.id not in by_provider)])
 
     def _may_still_appear(self, entry: Entry) -> bool:
         return may_still_appear(entry, self.ledger.events(entry.launch.run_id), elapsed_s=self.elapsed_s(entry))

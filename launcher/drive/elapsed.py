@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from launcher.ledger.entry import Entry
-from launcher.ledger.instant import Instant
 from launcher.plan.backend import ProviderTime
+from launcher.plan.instant import Instant
 
 CLOCKS_DIFFER_S = 300.0
 """From here on two clocks disagree: what an unset clock drifts in weeks is less."""

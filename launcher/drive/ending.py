@@ -3,31 +3,55 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from launcher.collect.results import collected, read_result
-from launcher.drive import submission
 from launcher.drive.context import DriveContext
 from launcher.drive.elapsed import CLOCKS_DIFFER_S, billed_seconds
-from launcher.drive.submission import GAVE_UP, SEEN_AGAIN, SETTLING, is_settling
+from launcher.drive.gone import Verdict, job_was_seen, judge, sightings
+from launcher.drive.submission import SEEN_AGAIN, SETTLING
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, Outcome, State
 from launcher.plan.backend import Collected, Evidence
-from planner.errors import InputError, StoreError
+from launcher.plan.sighting import Sighting
+from planner.errors import InputError, NodeError, StoreError
 
 
 @dataclass(frozen=True)
 class Ending(DriveContext):
     """How a launch is ended, whatever came of it."""
 
+    def verdict(self, run_id: str, *, asked: bool = True) -> Verdict:
+        """Return whether a launch is gone, by all that the ledger knows of its machines."""
+        entry = self.ledger.entry(run_id)
+        seen = job_was_seen(entry, self.ledger.events(run_id))
+        return judge(entry.launch, entry.launch.known, job_seen=seen, asked=asked)
+
     def is_settling(self, run_id: str) -> bool:
-        """Return whether a machine of a launch that was given up may still come."""
-        entry, events = self.ledger.entry(run_id), self.ledger.events(run_id)
-        gave_up = next((event.at for event in reversed(events) if event.kind in GAVE_UP), None)
-        waited_s = 0.0 if gave_up is None else self.elapsed.waited_s(run_id, gave_up, unknown_s=0.0)
-        return is_settling(entry, events, waited_s=min(waited_s, self.elapsed_s(entry)))  # a clock may be set forward
+        """Return whether the proof that a launch is gone needs nothing but time."""
+        return self.ledger.entry(run_id).state in (State.COLLECTED, State.LOST) and self.verdict(run_id).pending
+
+    def is_stuck(self, entry: Entry) -> bool:
+        """Return whether a provider has been ending a machine for so long that waiting for it ends nothing."""
+        given_up = entry.state in (State.COLLECTED, State.LOST)
+        return given_up and judge(entry.launch, entry.launch.known, job_seen=True).stuck
+
+    def other_witness(self, run_id: str) -> str | None:
+        """Return why whoever is asked here cannot speak for a launch, after one more look at its machines."""
+        entry = self.ledger.entry(run_id)
+        if self.backend.other_witness(entry.launch) is None or not entry.launch.target.through_sky:
+            return self.backend.other_witness(entry.launch)
+        with contextlib.suppress(NodeError):
+            self.see(run_id, self.backend.sight(entry.launch))
+        return self.backend.other_witness(self.ledger.entry(run_id).launch)
+
+    def see(self, run_id: str, seen: Sequence[Sighting]) -> None:
+        """Write down what was seen of the machines of a launch, each by its id."""
+        if seen:
+            self.ledger.see(run_id, seen, at=self.now(), instant=self.instant())
 
     def reopen(self, run_id: str, seen: str) -> None:
         """Open a launch that is over, of which something was seen: the ledger must not say that nothing is left."""
@@ -125,25 +149,30 @@ class Ending(DriveContext):
         launch, run_id = entry.launch, entry.launch.run_id
         if self.elapsed_s(entry) > launch.bill.caps.worst_minutes * 60.0:
             self._see_whether_up(entry)
+        if launch.target.through_sky:
+            with contextlib.suppress(NodeError):  # who cannot be asked now is asked again below
+                self.see(run_id, self.backend.sight(launch))
+        launch, asked = self.ledger.entry(run_id).launch, True
         try:
             self.backend.down(launch)
         except Exception as error:  # noqa: BLE001  whatever it was, those who send the bill are asked next
+            asked = False
             self._note_once(run_id, "PROBLEM", f"down failed: {fault_text(error)}")
         evidence = self.backend.verify_down(launch)
-        said = "; ".join(evidence.checks)
-        if evidence.down and self.is_settling(run_id):
-            minutes = submission.SETTLED_AFTER_S / 60
-            again = f"nothing is there; for {minutes:g} minutes a machine may still come and is looked for"
-            if self._note_once(run_id, SETTLING, again):
-                self.tell(f"{run_id}: {again}.")
-        elif evidence.down:
-            counted_s = self._counted_s(self.ledger.entry(run_id))
-            self.ledger.move(
-                run_id, State.DOWN_VERIFIED, at=self.now(), text=said, counted_s=counted_s, expected=entry.state
-            )
-        else:
+        if launch.target.through_sky and evidence.unknown is None:
+            self.see(run_id, sightings(evidence))
+        said, verdict = "; ".join(evidence.checks), self.verdict(run_id, asked=asked)
+        if not evidence.down:
             self._note_once(run_id, "STILL_UP", said)
             self._see_up(entry)
+        elif verdict.gone:
+            counted_s = self._counted_s(self.ledger.entry(run_id))
+            proof = f"{said}; proven {verdict.said}"
+            self.ledger.move(
+                run_id, State.DOWN_VERIFIED, at=self.now(), text=proof, counted_s=counted_s, expected=entry.state
+            )
+        elif self._note_once(run_id, SETTLING if verdict.pending else "STILL_UP", verdict.said) and verdict.pending:
+            self.tell(f"{run_id}: {verdict.said}.")
         return evidence
 
     def _see_whether_up(self, entry: Entry) -> None:

@@ -15,15 +15,13 @@ SUBMISSION_PATIENCE_S = 120.0
 ORPHAN_GRACE = timedelta(seconds=10)
 """After a submission whose client died in the middle: what it had asked for may still appear."""
 SETTLING = "SETTLING"
-"""The event of a launch of which nothing is left, and of which something may still appear."""
+"""The event of a launch of which nothing is seen, and of which the proof needs time (launcher/drive/gone.py)."""
 SETTLED_AFTER_S = 300.0
 """For which a machine may appear in a provider's list after its order: EC2's list is eventually consistent, and AWS
 advises to ask again for up to five minutes (EC2 API reference, "Eventual consistency"); of others nothing is known."""
 NO_JOB_SEEN = (Outcome.REFUSED, Outcome.SETUP_FAILED, Outcome.LOST, Outcome.CANCELLED, Outcome.MISMATCH)
 SEEN_AGAIN = "SEEN_AGAIN"
 """The event of a launch that is open again: something of it was seen after the proof of its end."""
-GAVE_UP = ("COLLECTING", "MISMATCH", SEEN_AGAIN)
-"""Events from the last of which on a machine that may still come is waited for."""
 
 
 def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
@@ -34,22 +32,6 @@ def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
 def may_still_appear(entry: Entry, events: Sequence[Event], *, elapsed_s: float) -> bool:
     """Return whether machines that are not seen yet may still appear, so long after the submission."""
     return elapsed_s < ORPHAN_GRACE.total_seconds() and in_submission(entry, events)
-
-
-def is_settling(entry: Entry, events: Sequence[Event], *, waited_s: float) -> bool:
-    """Return whether a machine may still come although none is there, `waited_s` after the launch was given up.
-
-    Where its job was seen to run all of its machines were there; before that an order may be carried out late, also one
-    that was refused, cancelled or cut off.
-    """
-    seen = any(event.kind == State.RUNNING for event in events)
-    ordered = entry.launch.target.through_sky and entry.outcome in NO_JOB_SEEN
-    return ordered and not seen and not is_settled(waited_s)
-
-
-def is_settled(waited_s: float) -> bool:
-    """Return whether no machine can come any more, so long after a launch was given up."""
-    return waited_s >= SETTLED_AFTER_S
 
 
 def settle_poll_s() -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
-from launcher.drive.submission import is_settled
+from launcher.drive.gone import judge, sightings
 from launcher.ledger.entry import Entry, State
-from launcher.ledger.instant import Instant
 from launcher.plan.backend import Backend, Evidence, Phase
+from launcher.plan.instant import Instant
+from launcher.plan.sighting import Known, observed
 from planner.errors import PlannerError
 
 SAID_EVERY_S = 60.0
@@ -32,8 +33,10 @@ class Unwritten:
     """The proof that nothing is left, which could not be written."""
     may_come: bool = False
     """Whether machines may still come once it is over: its job was not seen, so not all of them were."""
-    _over_at: Instant | None = field(default=None, repr=False)
-    """When the job was found to be over."""
+    _seen: dict[str, Known] = field(default_factory=dict, repr=False)
+    """Its machines by their ids, with what was seen of them since the ledger was last read."""
+    _over: bool = field(default=False, repr=False)
+    """Whether the job was found to be over."""
     _job_seen: bool = field(default=False, repr=False)
     _said: Instant | None = field(default=None, repr=False)
 
@@ -56,9 +59,9 @@ class Unwritten:
         """Look once, without the ledger; when the job or (`late`) its time is over, it is ended.
 
         What fails is tried again at the next look. Where no job was seen, machines may still come: then nothing that
-        is said of them is the proof until none can (launcher/drive/submission.py).
+        is said of them is the proof until none can (launcher/drive/gone.py).
         """
-        if self._over_at is None:
+        if not self._over:
             phase = Phase.LOST if late else backend.status(self.entry.launch).phase
             self._job_seen |= self.entry.state is State.RUNNING or phase in JOB_SEEN
             if not phase.is_over:
@@ -69,20 +72,22 @@ class Unwritten:
         self.end(backend, at=at)
 
     def end(self, backend: Backend, *, at: Instant) -> bool:
-        """Take it down, and return whether it must be again although nothing is there: a machine may still come.
-
-        What is said of it then is no proof yet. Only what SkyPilot orders may come.
-        """
-        self._over_at = self._over_at or at
-        launch = self.entry.launch
+        """Take it down, and return whether it must be again although nothing is seen: the proof needs time."""
+        self._over = True
+        self._seen = {one.id: one for one in self.entry.launch.known} | self._seen
+        launch = self.entry.launch.model_copy(update={"known": tuple(self._seen.values())})
+        asked = False
         try:
             backend.down(launch)
+            asked = True
         finally:
             evidence = backend.verify_down(launch)
-            settled = is_settled(at.since(self._over_at) or 0.0)
-            settling = self.may_come and launch.target.through_sky and not settled
-            self.down = evidence if evidence.down and not settling else None
-        return evidence.down and settling
+            if evidence.unknown is None:
+                for one in sightings(evidence):
+                    self._seen[one.id] = observed(self._seen.get(one.id), one, instant=at, now=datetime.now(tz=UTC))
+            verdict = judge(launch, tuple(self._seen.values()), job_seen=not self.may_come, asked=asked)
+            self.down = evidence if evidence.down and verdict.gone else None
+        return evidence.down and verdict.pending
 
 
 def fault_text(error: BaseException) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from launcher.ledger.instant import Instant
-from launcher.plan.backend import Launch, Said
+from launcher.plan.backend import Launch
+from launcher.plan.instant import Instant
+from launcher.plan.sighting import Said
 from planner.model.base import Frozen
 
 

@@ -6,22 +6,10 @@ import time
 import uuid
 from pathlib import Path
 
-from planner.model.base import Frozen
+from launcher.plan.instant import Instant
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _THIS_PROCESS = f"process-{uuid.uuid4()}"
-
-
-class Instant(Frozen):
-    """A moment of one boot of one machine; two of the same boot can be compared, whatever the clock did between."""
-
-    boot: str
-    """Linux's id of the boot; elsewhere one of this process, whose instants no other process can compare."""
-    s: float
-
-    def since(self, earlier: Instant | None) -> float | None:
-        """Return the seconds since `earlier`, never negative; None where it is of another boot or not known."""
-        return None if earlier is None or earlier.boot != self.boot else max(0.0, self.s - earlier.s)
 
 
 def boot_instant() -> Instant:

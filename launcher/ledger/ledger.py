@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from launcher.ledger.entry import LEGAL, Entry, Event, Outcome, State
-from launcher.ledger.instant import Instant
 from launcher.plan.backend import Launch
+from launcher.plan.instant import Instant
+from launcher.plan.sighting import Known, Sighting, observed
 from planner.errors import InputError, NotFoundError, StoreError
 
 SCHEMA_VERSION = 1
@@ -49,10 +50,16 @@ CREATE TABLE IF NOT EXISTS events (
   kind TEXT NOT NULL,
   text TEXT NOT NULL
 ) STRICT;
+CREATE TABLE IF NOT EXISTS machines (
+  run_id TEXT NOT NULL REFERENCES launches (run_id),
+  id TEXT NOT NULL,
+  known TEXT NOT NULL,
+  PRIMARY KEY (run_id, id)
+) STRICT;
 CREATE INDEX IF NOT EXISTS events_by_run ON events (run_id, number);
 """
-_ADDED = {"submitted_instant": "TEXT", "seen_up_s": "REAL", "counted_s": "REAL"}
-"""Columns that older ledgers lack; an older planner neither reads nor needs them."""
+_ADDED = {"submitted_instant": "TEXT", "seen_up_s": "REAL", "counted_s": "REAL", "account": "TEXT"}
+"""Columns that older ledgers lack, like the table of machines; an older planner neither reads nor needs them."""
 
 
 class Ledger:
@@ -180,6 +187,31 @@ class Ledger:
                 "UPDATE launches SET seen_up_s = max(coalesce(seen_up_s, 0.0), ?) WHERE run_id = ?", (elapsed_s, run_id)
             )
 
+    def see(self, run_id: str, seen: Sequence[Sighting], *, at: datetime, instant: Instant) -> tuple[Known, ...]:
+        """Add one look at the machines of a launch to what is known of them, and return that."""
+        with self._transaction() as connection:
+            self._state(connection, run_id)
+            known = {one.id: one for one in self._known(connection, run_id)}
+            for one in seen:
+                known[one.id] = observed(known.get(one.id), one, instant=instant, now=at)
+                connection.execute(
+                    "INSERT INTO machines (run_id, id, known) VALUES (?, ?, ?)"
+                    " ON CONFLICT (run_id, id) DO UPDATE SET known = excluded.known",
+                    (run_id, one.id, known[one.id].model_dump_json()),
+                )
+        return tuple(known.values())
+
+    def set_account(self, run_id: str, account: str | None, *, at: datetime, forget_marks: bool) -> None:
+        """Write down that a person vouches for another account: from now on its word counts for this launch.
+
+        `forget_marks`: what told its hosts from others is not compared any more.
+        """
+        with self._transaction() as connection:
+            connection.execute("UPDATE launches SET account = ? WHERE run_id = ?", (account, run_id))
+            if forget_marks:
+                connection.execute("DELETE FROM machines WHERE run_id = ?", (run_id,))
+            self._note(connection, run_id, at, "ACCOUNT_CHANGED", f"by a person's word: {account}")
+
     def set_record(self, run_id: str, record_id: str) -> None:
         """Write down which RunRecord was made of the results."""
         with self._transaction() as connection:
@@ -193,7 +225,7 @@ class Ledger:
                 known = [str(one) for (one,) in connection.execute("SELECT run_id FROM launches")]
                 fix = "List them with: planner launches list"
                 raise NotFoundError("launch", run_id, known, where=str(self.path), fix=fix)
-            return self._entry(row)
+            return self._entry(connection, row)
 
     def entries(self, states: Collection[State] = tuple(State)) -> list[Entry]:
         """Return the launches in these states, the oldest first; those that cannot be read are left out."""
@@ -208,7 +240,7 @@ class Ledger:
         with self._transaction(write=False) as connection:
             for row in self._rows(connection):
                 try:
-                    read[row["run_id"]] = self._entry(row)
+                    read[row["run_id"]] = self._entry(connection, row)
                 except StoreError as error:
                     read[row["run_id"]] = error
         return read
@@ -228,7 +260,7 @@ class Ledger:
             ) from error
 
     def _all(self, connection: sqlite3.Connection) -> list[Entry]:
-        return [self._entry(row) for row in self._rows(connection)]
+        return [self._entry(connection, row) for row in self._rows(connection)]
 
     def _rows(self, connection: sqlite3.Connection) -> list[sqlite3.Row]:
         rows = connection.execute("SELECT * FROM launches ORDER BY planned_at, run_id").fetchall()
@@ -238,11 +270,26 @@ class Ledger:
             )
         return rows
 
-    def _entry(self, row: sqlite3.Row) -> Entry:
+    @staticmethod
+    def _known(connection: sqlite3.Connection, run_id: str) -> list[Known]:
+        """Return the machines of a launch; none in a ledger that an older planner made and nobody can write."""
+        there = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'machines'").fetchone()
+        if there is None:
+            return []
+        rows = connection.execute("SELECT known FROM machines WHERE run_id = ? ORDER BY rowid", (run_id,))
+        return [Known.model_validate_json(known) for (known,) in rows]
+
+    def _entry(self, connection: sqlite3.Connection, row: sqlite3.Row) -> Entry:
         cells: dict[str, Any] = dict(row)
         try:
             document, instant = cells.pop("launch"), cells.get("submitted_instant")
-            launch = Launch.model_validate(json.loads(document) | {"deadline_at": cells["deadline_at"]})
+            known_machines = self._known(connection, cells["run_id"])
+            changed = {"deadline_at": cells["deadline_at"]}
+            if cells.get("account") is not None:
+                changed["account"] = cells["account"]
+            launch = Launch.model_validate(json.loads(document) | changed).model_copy(
+                update={"known": tuple(known_machines)}
+            )
             known = {name: cells[name] for name in Entry.model_fields if name in cells}
             known["submitted_instant"] = None if instant is None else json.loads(instant)
             return Entry.model_validate(known | {"launch": launch})

@@ -8,22 +8,19 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Protocol
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from launcher.plan.bill import LaunchBill
+from launcher.plan.sighting import Known, Said, Sighting
 from launcher.plan.target import Target
 from planner.model.base import Frozen, Text
-from planner.redact import clean, clean_data
+from planner.redact import clean_data
 
 SENTINEL = "PLANNER-DONE"
 """The job's last line on every node: `PLANNER-DONE run=<id> rank=<n> exit=<code>`."""
 RESULT_NAME = "result.json"
 STEPS_NAME = "result.json.steps.jsonl"
 """Within `start-<n>/` of the folder of a run, one for each fresh start."""
-
-
-Said = Annotated[str, AfterValidator(clean)]
-"""What a machine or a provider said: without the secrets that it may repeat."""
 
 
 class Launch(Frozen):
@@ -45,6 +42,8 @@ class Launch(Frozen):
     account: str | None = None
     """Who has its machines (`AWS account 123456789012`, `Lambda key sha256:...`; a person's own: `machine sha256:...`),
     without a secret; only their answer proves that nothing is left. None: they have no id, or the ledger is older."""
+    known: tuple[Known, ...] = Field(default=(), exclude=True)
+    """Its machines by their ids, as the ledger knows them; they stand in a table of their own."""
 
 
 class Phase(StrEnum):
@@ -98,6 +97,8 @@ class NodeStatus(Frozen):
     """The job's latest step in words, where the backend can see it cheaply."""
     launched: Launched | None = None
     """None until there are machines."""
+    ids: tuple[str, ...] = ()
+    """Of the machines, where SkyPilot says them; the provider's own word is in `Backend.sight`."""
 
 
 class Collected(Frozen):
@@ -122,6 +123,9 @@ class Evidence(Frozen):
     """Each question and its answer, in words: `describe_instances by tag planner-run=...: 1 terminated`."""
     unknown: str | None = None
     """Why nobody could say, where that is so; first among the checks too. Then `down` is false."""
+    seen: tuple[Sighting, ...] = Field(default=(), exclude=True)
+    """What the provider said of each id at this look. Whether the launch is gone is decided by them all
+    (launcher/drive/gone.py), not by this look alone."""
 
 
 class Leftover(Frozen):
@@ -134,6 +138,10 @@ class Leftover(Frozen):
     detail: Said
     alarm: bool = False
     """It should have gone by itself: AUTOSTOPPING for over 10 minutes, past its expiry label; or nobody could say."""
+    part: str | None = None
+    """Id of what is billed without a machine (a volume, an address, a snapshot); None of a machine."""
+    deletable: bool = False
+    """Whether it is ours for certain, so that it may be deleted."""
 
 
 class ProviderTime(Frozen):
@@ -172,11 +180,17 @@ class Backend(Protocol):
     def collect(self, launch: Launch, into: Path) -> Collected:
         """Copy here what the nodes have, also after a failure. `into` exists and is this launch's own."""
 
+    def sight(self, launch: Launch) -> tuple[Sighting, ...]:
+        """Return what can be told of each machine of this launch now, by its id; what the driver then writes down."""
+
+    def other_witness(self, launch: Launch) -> str | None:
+        """Return why whoever is asked here cannot speak for this launch; None where they can."""
+
     def down(self, launch: Launch) -> None:
-        """Take everything of this launch down."""
+        """Take everything of this launch down, also what is known only by its id. Raises where an id was refused."""
 
     def verify_down(self, launch: Launch) -> Evidence:
-        """Return whether anything of this launch is left, by those who send the bill."""
+        """Return whether anything of this launch is seen now, by those who send the bill."""
 
     def down_by_id(self, run_id: str) -> Evidence:
         """End whatever carries the id of a launch, of which nothing else is known, and return what was seen then."""
@@ -186,6 +200,9 @@ class Backend(Protocol):
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         """List what is still there by our names and labels, of this ledger's launches or anybody's."""
+
+    def delete_part(self, left: Leftover) -> None:
+        """Delete what is billed without a machine."""
 
     def close(self) -> None:
         """End what was opened to reach the machines; what was launched goes on."""

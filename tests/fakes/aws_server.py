@@ -3,7 +3,7 @@
 `python tests/fakes/aws_server.py` prints its port. `POST /fake/refuse` with `{"code", "status", "after"}` makes every
 request but the first `after` fail with that code (`only`: requests of that action; `region`: in that region; `holding`:
 requests whose body holds that text); `POST /fake/calls` lists the
-requests since `POST /fake/reset`; `POST /fake/reserve` describes a Capacity Block with EC2's own keys; `POST
+requests since `POST /fake/reset`; `POST /fake/blind` with `{"times"}` lets so many lists of instances be empty; `POST /fake/reserve` describes a Capacity Block with EC2's own keys; `POST
 /fake/role` tells which role a machine carries: its name and the credentials that the metadata service then hands out.
 """
 
@@ -23,6 +23,10 @@ REGIONS = ("us-east-1", "us-east-2", "us-west-2")
 OTHER_ACCOUNT = "KEYOF"
 """An access key `KEYOF222222222222` signs for that account; all others are of moto's own."""
 NEVER_REFUSED = "KEYOFTHETEST"
+NO_INSTANCES = (
+    b'<DescribeInstancesResponse xmlns="http://ec2.amazonaws.com/doc/2016-11-15/"><requestId>one</requestId>'
+    b"<reservationSet/></DescribeInstancesResponse>"
+)
 Environ = dict[str, Any]
 Start = Callable[..., Any]
 
@@ -37,6 +41,7 @@ class OneAtATime:
         self.refusal: dict[str, Any] | None = None
         self.reserved: dict[str, str] | None = None
         self.role: dict[str, str] | None = None
+        self.blind_times = 0
 
     def __call__(self, environ: Environ, start: Start) -> Iterable[bytes]:
         with self.lock:
@@ -55,6 +60,10 @@ class OneAtATime:
                 self.refusal["after"] -= 1
                 if self.refusal["after"] < 0:
                     return self._refuse(environ, start)
+            if not ours and action == "DescribeInstances" and self.blind_times > 0:
+                self.blind_times -= 1
+                start("200 OK", [("Content-Type", "text/xml")])
+                return [NO_INSTANCES]
             if action == "DescribeCapacityReservations":
                 return self._reservations(start)
             answer = b"".join(self.moto(environ, start))
@@ -68,7 +77,10 @@ class OneAtATime:
             self.reserved = json.loads(body)
         if question == "role":
             self.role = json.loads(body)
+        if question == "blind":
+            self.blind_times = json.loads(body)["times"]
         if question == "reset":
+            self.blind_times = 0
             self.calls, self.refusal, self.reserved = [], None, None
         start("200 OK", [("Content-Type", "application/json")])
         return [] if environ["REQUEST_METHOD"] == "HEAD" else [json.dumps(self.calls).encode()]

@@ -3,6 +3,9 @@
 `python tests/fakes/lambda_server.py` prints its port. Shapes follow Lambda's published API reference, version 1. An
 instance that was launched with a key is seen with that key only. `POST /fake/paged` with `{"size"}` lists so many a
 page; `POST /fake/keep` with `{"names"}` refuses to terminate these, and with them all that are named beside them.
+`POST /fake/empty` with `{"times"}` lets so many lists be empty; `change` with `{"id", "name", "status"}` changes an
+instance as its console does, `owner` with `{"id", "key"}` gives it to another key, and `ending` with `{"ids"}` answers
+that these are terminated and goes on listing them as `terminating`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ One that was launched without a key is everybody's.
 """
 KEYS: list[dict[str, Any]] = []
 CALLS: list[dict[str, str]] = []
-STATE: dict[str, Any] = {"refuse": None, "size": None, "keep": []}
+STATE: dict[str, Any] = {"refuse": None, "size": None, "keep": [], "empty": 0, "ending": []}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -34,6 +37,10 @@ class Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path.removeprefix("/api/v1"))
         path = url.path
         if self._refused(path):
+            return
+        if path == "/instances" and STATE["empty"] > 0:
+            STATE["empty"] -= 1
+            self._say({"data": []}, True)
             return
         if path == "/instances":
             self._say(_page(self._seen(), parse_qs(url.query).get("page_token", ["0"])[0]), True)
@@ -69,9 +76,12 @@ class Handler(BaseHTTPRequestHandler):
             if any(INSTANCES.get(one, {}).get("name") in STATE["keep"] for one in body["instance_ids"]):
                 self._send(json.dumps({"error": {"code": "global/invalid-parameters"}}).encode(), 400)
                 return
-            ended = [INSTANCES.pop(one) for one in body["instance_ids"] if self._sees(one)]
+            ended = [INSTANCES[one] for one in body["instance_ids"] if self._sees(one)]
             for instance in ended:
-                del OWNERS[instance["id"]]
+                if instance["id"] in STATE["ending"]:
+                    instance["status"] = "terminating"
+                else:
+                    del INSTANCES[instance["id"]], OWNERS[instance["id"]]
             self._say({"data": {"terminated_instances": ended}}, True)
         else:
             self._say({"error": {"code": "not-found"}}, False)
@@ -137,11 +147,19 @@ def _told(what: str, body: dict[str, Any]) -> Any:
     if what == "keep":
         STATE["keep"] = body["names"]
     if what == "reset":
-        STATE.update(refuse=None, size=None, keep=[])
+        STATE.update(refuse=None, size=None, keep=[], empty=0, ending=[])
         for kept in (INSTANCES, OWNERS, KEYS, CALLS):
             kept.clear()
+    if what == "empty":
+        STATE["empty"] = body["times"]
+    if what == "ending":
+        STATE["ending"] = body["ids"]
+    if what == "change":
+        INSTANCES[body.pop("id")].update(body)
+    if what == "owner":
+        OWNERS[body["id"]] = body["key"]
     if what == "accept":
-        STATE["refuse"] = None
+        STATE.update(refuse=None, empty=0, ending=[])
     if what == "instances":
         return list(INSTANCES)
     return CALLS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from launcher.ledger.instant import Instant
+from launcher.plan.instant import Instant
 from tests.launcher.launches import NOON
 
 
@@ -15,6 +15,8 @@ class Clock:
         self.now = NOON
         self.boot = "first boot"
         self._since_boot_s = 0.0
+        self.passed_s = 0.0
+        """Since the clock was made, whatever it was turned to and wherever it was read."""
 
     def __call__(self) -> datetime:
         return self.now
@@ -27,6 +29,7 @@ class Clock:
         passed = by or timedelta(**of)
         self.now += passed
         self._since_boot_s += passed.total_seconds()
+        self.passed_s += passed.total_seconds()
 
     def turn(self, **by: float) -> None:
         """Set the clock to another time; no time passes."""

@@ -54,7 +54,7 @@ def running_sshd(folder: Path) -> Iterator[Sshd]:
     (folder / "authorized_keys").write_text((folder / "user_key.pub").read_text())
     home = folder / "home"
     home.mkdir()
-    port = _free_port()
+    port = free_port()
     public = " ".join((folder / "host_key.pub").read_text().split()[:2])
     (folder / "known_hosts").write_text(f"[127.0.0.1]:{port} {public}\n")
     (folder / "sshd_config").write_text(
@@ -69,20 +69,22 @@ def running_sshd(folder: Path) -> Iterator[Sshd]:
     with (folder / "sshd.log").open("wb") as log:
         process = subprocess.Popen([sshd, "-D", "-e", "-f", str(folder / "sshd_config")], stdout=log, stderr=log)
     try:
-        _wait_for(port, process, folder)
+        wait_for_sshd(port, process, folder)
         yield Sshd(port=port, folder=folder, key=folder / "user_key")
     finally:
         process.terminate()
         process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """Return a port of loopback that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
-def _wait_for(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:
+def wait_for_sshd(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:
+    """Wait until an sshd answers; its log lies in `folder`."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         with socket.socket() as probe:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
+from launcher.plan.sighting import Sighting
 from planner.errors import NodeError
 
 
@@ -62,6 +63,12 @@ class ScriptedBackend:
             complete=self.complete,
         )
 
+    def sight(self, launch: Launch) -> tuple[Sighting, ...]:
+        return ()
+
+    def other_witness(self, launch: Launch) -> str | None:
+        return None
+
     def down(self, launch: Launch) -> None:
         self.asked.append("down")
 
@@ -81,6 +88,9 @@ class ScriptedBackend:
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
         return self.leftovers
+
+    def delete_part(self, left: Leftover) -> None:
+        self.leftovers.remove(left)
 
     def close(self) -> None:
         pass

@@ -22,11 +22,13 @@ from launcher.backends.sky.leftovers import (
     cluster_leftover,
     job_leftover,
     silent,
+    storage_leftovers,
 )
 from launcher.backends.sky.phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
 from launcher.backends.sky.process import SkyRefusalError
 from launcher.backends.sky.process_pool import SkyProcessPool
-from launcher.cloud.account import account_of
+from launcher.cloud.account import account_of, wrong_witness
+from launcher.cloud.aws_storage import delete as delete_stored
 from launcher.cloud.provider_machines import (
     could_ask,
     delete,
@@ -34,10 +36,12 @@ from launcher.cloud.provider_machines import (
     look,
     machines_of,
     machines_of_anybody,
-    wrong_witness,
+    storage_of_anybody,
+    to_end,
 )
 from launcher.cloud.reservation import check_reservation, reservation_of
 from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
+from launcher.plan.sighting import ANYTHING, Sight, Sighting
 from launcher.plan.task import cluster_name, sky_config_of
 from planner.errors import InputError, NodeError
 
@@ -114,6 +118,20 @@ class SkyBackend:
         """Bring home what the nodes have, what they pushed to the store, and the logs."""
         return collect(self._processes.of(launch), launch, into, sky_home=self._sky_home)
 
+    def sight(self, launch: Launch) -> tuple[Sighting, ...]:
+        """Return what the provider says of each machine; nothing where it cannot be asked without SkyPilot.
+
+        Whose keys these are shows in what they list: of other keys only what is there counts, never what is not.
+        """
+        if not could_ask(launch.target):
+            return ()
+        wrong = wrong_witness(launch) is not None
+        return tuple(one for one in look(launch, learn=True).seen if not wrong or _is_there(one))
+
+    def other_witness(self, launch: Launch) -> str | None:
+        """Return why the account that is asked here cannot speak for this launch; None where it can."""
+        return wrong_witness(launch) if could_ask(launch.target) else None
+
     def down(self, launch: Launch) -> None:
         """Let SkyPilot end the launch and take the cluster down; what the cloud still has is terminated there.
 
@@ -138,7 +156,7 @@ class SkyBackend:
             if unknown is not None:
                 raise NodeError(f"{launch.cluster}: {unknown}")
             seen = look(launch)
-            delete([machine for machine in seen.machines if machine.alive], launch)
+            delete(to_end(launch, seen), launch)
             if seen.problem is not None:
                 raise seen.problem
 
@@ -149,15 +167,16 @@ class SkyBackend:
         launch may have reached. Where SkyPilot still lists the cluster, it asks the cloud itself once more, and as long
         as it lists it nothing is proven: one of the two asks somebody else.
         """
-        unknown = wrong_witness(launch) if could_ask(launch.target) else None
+        unknown = self.other_witness(launch)
         if unknown is not None:
             return Evidence(down=False, checks=(unknown,), unknown=unknown)
         checks, left = [], False
+        by_id: tuple[Sighting, ...] = ()
         if could_ask(launch.target):
             seen = look(launch)
             if seen.problem is not None:
                 raise seen.problem
-            left = any(machine.alive for machine in seen.machines)
+            left, by_id = any(machine.alive for machine in seen.machines), seen.seen
             checks.append(seen.said)
             if launch.account is None:
                 checks.append("the account was not recorded: whoever the keys here are of was asked")
@@ -165,13 +184,15 @@ class SkyBackend:
             managed = self._look_managed(launch)
             going = _goes_on(managed)
             checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
-            return Evidence(down=not left and not going, checks=tuple(checks))
+            by_id = by_id or _by_skypilot(there=going)
+            return Evidence(down=not left and not going, checks=tuple(checks), seen=by_id)
         told = self._look(launch, refresh=not could_ask(launch.target))
         going = _under_way(told)
         checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
         if told["cluster"] is not None and could_ask(launch.target) and not left and not going:
             told = self._look(launch, refresh=True)
         listed = told["cluster"]
+        by_id = by_id or _by_skypilot(there=listed is not None)
         if listed is not None:
             checks.append(f"SkyPilot's list: {listed['status']}")
         elif not could_ask(launch.target):
@@ -182,8 +203,8 @@ class SkyBackend:
                 f" Does SkyPilot's server (sky api info) use the same account? Start it again with the keys here (sky "
                 f"api stop), or, once the provider's console shows nothing: sky down --purge {launch.cluster}"
             )
-            return Evidence(down=False, checks=(unknown, *checks), unknown=unknown)
-        return Evidence(down=not left and not going and listed is None, checks=tuple(checks))
+            return Evidence(down=False, checks=(unknown, *checks), unknown=unknown, seen=by_id)
+        return Evidence(down=not left and not going and listed is None, checks=tuple(checks), seen=by_id)
 
     def down_by_id(self, run_id: str) -> Evidence:
         """End the cluster and the managed job of this id, then what any provider has with its label or name.
@@ -241,7 +262,16 @@ class SkyBackend:
             ]
         for answer in machines_of_anybody([launch.target for launch in known]):
             leftovers += answer_leftovers(answer, now=now)
+        for storage in storage_of_anybody(known):
+            leftovers += storage_leftovers(storage)
         return leftovers
+
+    def delete_part(self, left: Leftover) -> None:
+        """Delete a volume, an address or a snapshot that carries our label."""
+        kind, _, name = (left.part or "").partition(" ")
+        if not left.deletable:
+            raise NodeError(f"{name}: does not carry our label, so it may be somebody's own.")
+        delete_stored(name, kind, left.where)
 
     def _look_managed(self, launch: Launch) -> dict[str, Any]:
         return dict(self._processes.of(launch).ask("look_managed", cluster=launch.cluster))
@@ -281,6 +311,15 @@ def _owner(name: str, own: dict[str, Launch]) -> Launch | None:
     if launch is None and (managed := own.get(name.rpartition("-")[0])) is not None and managed.target.managed:
         return managed
     return launch
+
+
+def _is_there(seen: Sighting) -> bool:
+    return seen.id != ANYTHING and seen.sight is not Sight.ABSENT
+
+
+def _by_skypilot(*, there: bool) -> tuple[Sighting, ...]:
+    """Return the only sighting where nobody but SkyPilot can be asked (Slurm)."""
+    return (Sighting(id=ANYTHING, sight=Sight.ALIVE if there else Sight.ABSENT),)
 
 
 def _under_way(seen: dict[str, Any]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from launcher.cloud.aws_storage import StorageAnswer
 from launcher.cloud.machine import Machine
 from launcher.cloud.provider_machines import Answer
 from launcher.plan.backend import Launch, Leftover
@@ -57,6 +58,28 @@ def answer_leftovers(answer: Answer, *, now: datetime) -> list[Leftover]:
     if answer.no_credentials:
         found.append(Leftover(name="-", where=answer.where, run_id=None, detail="not asked: no credentials"))
     return found
+
+
+def storage_leftovers(answer: StorageAnswer) -> list[Leftover]:
+    """Return what machines left in a region; that its policy forbids to look is said and is no alarm."""
+    where = f"EC2 in {answer.where}"
+    if answer.forbidden:
+        detail = f"volumes, addresses and snapshots were not asked for: {answer.problem}"
+        return [Leftover(name="-", where=where, run_id=None, detail=detail)]
+    if answer.problem is not None:
+        return [silent(f"{where}, volumes: {answer.problem}")]
+    return [
+        Leftover(
+            name=one.id,
+            where=answer.where,
+            run_id=one.run_id,
+            detail=one.detail + ("" if one.labelled else "; without our label: delete it by hand if it is yours"),
+            alarm=True,
+            part=f"{one.kind} {one.id}",
+            deletable=one.labelled,
+        )
+        for one in answer.stored
+    ]
 
 
 def _overdue(launch: Launch | None, now: datetime) -> bool:

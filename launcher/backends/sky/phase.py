@@ -49,20 +49,25 @@ def status_of(seen: dict[str, Any]) -> NodeStatus:
     """
     request, cluster, job = seen["launch"], seen["cluster"], seen["job"]
     launched = None if cluster is None or cluster["launched"] is None else Launched(**cluster["launched"])
+    ids = () if cluster is None else tuple(cluster.get("ids", ()))
     if job is not None:
         phase = JOB.get(job["status"], Phase.UNKNOWN)
-        return NodeStatus(phase=phase, detail=f"SkyPilot's job is {job['status']}", launched=launched)
+        return NodeStatus(phase=phase, detail=f"SkyPilot's job is {job['status']}", launched=launched, ids=ids)
     if request is not None and request["status"] in UNDER_WAY:
-        return NodeStatus(phase=Phase.PENDING, detail="SkyPilot is seeking or booting machines", launched=launched)
+        return NodeStatus(
+            phase=Phase.PENDING, detail="SkyPilot is seeking or booting machines", launched=launched, ids=ids
+        )
     if request is not None and request["status"] == "FAILED":
-        return NodeStatus(phase=_why_failed(request), detail=_detail(request), launched=launched)
+        return NodeStatus(phase=_why_failed(request), detail=_detail(request), launched=launched, ids=ids)
     if cluster is not None and cluster["status"] in ("UP", "PENDING"):
-        return NodeStatus(phase=Phase.SETTING_UP, detail="the machines are up, without a job yet", launched=launched)
+        return NodeStatus(
+            phase=Phase.SETTING_UP, detail="the machines are up, without a job yet", launched=launched, ids=ids
+        )
     if cluster is not None and cluster["status"] == "INIT":
         detail = "SkyPilot cannot say whether the machines are whole"
-        return NodeStatus(phase=Phase.UNKNOWN, detail=detail, launched=launched)
+        return NodeStatus(phase=Phase.UNKNOWN, detail=detail, launched=launched, ids=ids)
     detail = "the machines are gone" if cluster is None else f"SkyPilot's cluster is {cluster['status']}"
-    return NodeStatus(phase=Phase.LOST, detail=detail, launched=launched)
+    return NodeStatus(phase=Phase.LOST, detail=detail, launched=launched, ids=ids)
 
 
 def managed_status_of(seen: dict[str, Any]) -> NodeStatus:

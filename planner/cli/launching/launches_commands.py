@@ -119,6 +119,10 @@ def collect(
 def down(
     run_ids: IdsArgument = None,
     everything: Annotated[bool, typer.Option("--all", help="Take down every open launch")] = False,
+    account_changed: Annotated[
+        bool,
+        typer.Option("--account-changed", help="The keys or the host here are of the account that launched; I know it"),
+    ] = False,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
@@ -129,7 +133,7 @@ def down(
         wanted, unread = to_take_down(launches, run_ids)
         found = take_down_by_id(launches, list(unread))
         try:
-            entries, failures = launches.cancel_all(wanted)
+            entries, failures = launches.cancel_all(wanted, account_changed=account_changed)
         except KeyboardInterrupt:
             say(f"Not proven gone: {', '.join(wanted)}. Go on with: planner launches collect {' '.join(wanted)}")
             raise
@@ -177,7 +181,7 @@ def reap(
     alarms = [f"{one.name} ({one.verdict})" for one in reaped.found if one.alarm]
     if alarms:
         end_badly(
-            f"{', '.join(alarms)}: may run, and no launch controls it.",
+            f"{', '.join(alarms)}: may run or be billed, and no launch controls it.",
             fix=_what_to_do(reaped.found, yes=yes),
         )
 

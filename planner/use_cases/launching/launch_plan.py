@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
 
 import workloads
 from launcher.backends.hosts import Host
@@ -36,7 +38,10 @@ from planner.use_cases.launching.launch_target import MOST_MINUTES, Terms, read_
 from planner.use_cases.networks import bench_workload
 
 BUDGET_FILE = "budget.yaml"
-BUDGET_FIX = "Write two lines: schema_version: 1 and, of all launches together, total_usd: 200"
+BUDGET_FIX = (
+    "Write schema_version: 1 and, of all launches of the workspace together, total_usd: 200; or of all workspaces of "
+    "an account, account_usd: 200; or both"
+)
 PREPARATION_MINUTES = 5.0
 """Imports, topology, first steps and teardown of one start."""
 SLOW_FACTOR = 1.5
@@ -56,16 +61,25 @@ class Planned:
 
 
 class BudgetFile(Frozen):
-    """What all launches of a workspace may cost together: `budget.yaml`."""
+    """What launches may cost together: `budget.yaml`."""
 
     schema_version: Literal[1]
-    total_usd: NonNegative
+    total_usd: NonNegative | None = None
+    """Of all launches of the workspace, also those that are over."""
+    account_usd: NonNegative | None = None
+    """Of what runs in one account at a time, of all workspaces."""
+
+    @model_validator(mode="after")
+    def _says_something(self) -> Self:
+        if self.total_usd is None and self.account_usd is None:
+            raise ValueError("total_usd or account_usd is missing")
+        return self
 
 
-def read_budget_usd(home: str | None) -> float | None:
+def read_budget(home: str | None) -> BudgetFile | None:
     """Return the workspace's budget; None where nobody set one."""
     path = workspace_dir(home) / BUDGET_FILE
-    return read_model(BudgetFile, path, fix=BUDGET_FIX).total_usd if path.exists() else None
+    return read_model(BudgetFile, path, fix=BUDGET_FIX) if path.exists() else None
 
 
 def plan_launches(

@@ -16,16 +16,18 @@ from typing import Any, assert_never
 from launcher.collect.launch_record import billed_quantity, record_of_launch
 from launcher.collect.results import collected, read_probes, read_result
 from launcher.documents import LaunchState, PlannedLaunch
+from launcher.drive import submission
 from launcher.drive.campaign import Campaign, Watch, raise_worst
 from launcher.drive.context import utc_now
 from launcher.drive.drive import Driver
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
-from launcher.ledger.instant import Instant, boot_instant
+from launcher.ledger.instant import boot_instant
 from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Backend, Launch
 from launcher.plan.bill import billed_usd
 from launcher.plan.guard import LaunchLimits, check_launches
+from launcher.plan.instant import Instant
 from launcher.plan.target import Reach
 from launcher.plan.task import with_expiry
 from planner.adapters.catalog import accelerator_aliases
@@ -34,11 +36,14 @@ from planner.errors import MissingExtraError, NodeError, PlannerError
 from planner.use_cases import runs
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launching.launch_plan import Planned, check_prices_again, read_budget_usd
+from planner.use_cases.launching.account_budget import NOT_SET, check_account
+from planner.use_cases.launching.launch_plan import Planned, check_prices_again, read_budget
 from planner.use_cases.launching.launch_target import read_hosts
 
 WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
 """Events that say why a launch is not over."""
+SETTLING_SLACK_S = 120.0
+"""Beyond the wait for a proof, for looks that take long; then the proof is left to `reap`."""
 LEDGER_FILE = "ledger.sqlite"
 LAUNCHES_FOLDER = "launches"
 DIRECT_POLL_S = 2.0
@@ -123,6 +128,7 @@ class Launches:
             backend.ready(one.launch)
             changed = {"task": expiring(one.launch, now), "account": backend.account(one.launch)}
             launches.append(one.launch.model_copy(update=changed))
+        self._check_account(launches)
         with self._settled_also_after_a_failure(launches):
             self._campaign(tick).start(launches, check=lambda entries: self._check_against(planned, limits, entries))
         return self._each([launch.run_id for launch in launches], self.settle)
@@ -160,13 +166,17 @@ class Launches:
         self.driver(self.ledger.entry(run_id).launch).cancel(run_id)
         return self.settle(run_id)
 
-    def cancel_all(self, run_ids: Sequence[str]) -> tuple[list[Entry], dict[str, Exception]]:
+    def cancel_all(
+        self, run_ids: Sequence[str], *, account_changed: bool = False
+    ) -> tuple[list[Entry], dict[str, Exception]]:
         """Take launches down one after the other; one that fails, whatever it raises, does not keep the next running.
 
-        Those whose machines may still come are looked for until none can. What failed is returned by launch.
+        Those whose proof needs time are looked at until it is there. What failed is returned by launch.
+        `account_changed`: somebody vouches that the keys or the host here are those of the launch.
         """
         failures: dict[str, Exception] = {}
-        for do in (self.cancel, self._see_settled):
+        trust: list[Callable[[str], object]] = [self.trust_account] if account_changed else []
+        for do in (*trust, self.cancel, self.see_settled):
             for run_id in run_ids:
                 try:
                     do(run_id)
@@ -179,11 +189,18 @@ class Launches:
         events = reversed(self.ledger.events(run_id))
         return next((event.text for event in events if event.kind in WHY_OPEN and event.text), "")
 
-    def _see_settled(self, run_id: str) -> Entry:
-        """Take down again and again what may still come, until nothing can."""
+    def trust_account(self, run_id: str) -> None:
+        """Write down that the account whose keys are here is that of a launch, by a person's word."""
+        launch = self.ledger.entry(run_id).launch
+        account = self.backend(launch.target.reach).account(launch)
+        self.ledger.set_account(run_id, account, at=self.now(), forget_marks=not launch.target.through_sky)
+
+    def see_settled(self, run_id: str) -> Entry:
+        """Take down again and again a launch whose proof needs nothing but time, until it is proven; not for ever."""
         entry = self.ledger.entry(run_id)
         driver = self.driver(entry.launch)
-        while entry.open and driver.is_settling(run_id):
+        give_up_s = time.monotonic() + submission.SETTLED_AFTER_S + SETTLING_SLACK_S
+        while entry.open and driver.is_settling(run_id) and time.monotonic() < give_up_s:
             time.sleep(self._poll_s(entry.launch))
             driver.step_if_free(run_id)
             entry = self.ledger.entry(run_id)
@@ -247,9 +264,21 @@ class Launches:
         return [result for path in files.results if (result := read_result(path)) is not None]
 
     def _check_against(self, planned: Sequence[Planned], limits: LaunchLimits, entries: Collection[Entry]) -> None:
-        budget_usd = read_budget_usd(self.home)
-        budgeted = limits.model_copy(update={"budget_usd": budget_usd, "budget_used_usd": self.used_usd(entries)})
+        budget = read_budget(self.home)
+        total_usd = None if budget is None else budget.total_usd
+        budgeted = limits.model_copy(update={"budget_usd": total_usd, "budget_used_usd": self.used_usd(entries)})
         check_launches([(one.launch.target, one.launch.bill) for one in planned], budgeted, now=self.now())
+
+    def _check_account(self, launches: Sequence[Launch]) -> None:
+        """Raise RefusedError where `account_usd` forbids what runs in an account together with these launches."""
+        if not any(launch.target.is_cloud for launch in launches):
+            return
+        budget = read_budget(self.home)
+        if budget is None or budget.account_usd is None:
+            self.tell(NOT_SET)
+        else:
+            catalog = open_catalog(self.home)
+            check_account(launches, self.ledger.entries(), budget.account_usd, catalog=catalog, now=self.now())
 
     @contextlib.contextmanager
     def _settled_also_after_a_failure(self, launches: Sequence[Launch]) -> Iterator[None]:

@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from launcher.cloud.account import is_same_account
 from launcher.documents import Found
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, State
-from launcher.plan.backend import Backend, Launch, Leftover, Phase
+from launcher.plan.backend import Backend, Evidence, Launch, Leftover, Phase
 from launcher.plan.target import Reach
 from launcher.plan.task import cluster_name
 from planner.errors import StoreError
@@ -40,15 +39,21 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
     settled: list[Entry] = []
     ledger_read = _read(launches)
     found = list(ledger_read.found)
+    stepped: list[tuple[Entry, bool]] = []
     for entry in ledger_read.entries:
         if entry.open:
             try:
-                after, alarm = _settle(launches, entry)
+                stepped.append((entry, launches.driver(entry.launch).step_if_free(entry.launch.run_id)))
             except Exception as error:  # noqa: BLE001  one bad launch must not hide the others
                 found.append(_cannot_be_settled(entry.launch, fault_text(error)))
-            else:
-                settled.append(after)
-                found += [alarm] if alarm is not None else []
+    for entry, done in stepped:  # all were looked at once, so their waits for a proof run together
+        try:
+            after, alarm = _settle(launches, entry, done=done)
+        except Exception as error:  # noqa: BLE001  as above
+            found.append(_cannot_be_settled(entry.launch, fault_text(error)))
+        else:
+            settled.append(after)
+            found += [alarm] if alarm is not None else []
     by_id = {entry.launch.run_id: entry for entry in _read(launches).entries}
     known = [entry.launch for entry in by_id.values()]
     for reach in _asked(known, everywhere=everywhere or bool(ledger_read.found)):
@@ -92,12 +97,11 @@ def _read(launches: Launches) -> _LedgerRead:
     return _LedgerRead(tuple(entries), tuple(alarms))
 
 
-def _settle(launches: Launches, entry: Entry) -> tuple[Entry, Found | None]:
-    """Do the next thing for a launch, unless another client drives it; with an alarm where it may run unseen."""
+def _settle(launches: Launches, entry: Entry, *, done: bool) -> tuple[Entry, Found | None]:
+    """Return a launch after its next step, with an alarm where it may run unseen. Not `done`: another client has it."""
     launch = entry.launch
     driver = launches.driver(launch)
-    done = driver.step_if_free(launch.run_id)
-    after = launches.settle(launch.run_id)
+    after = launches.see_settled(launch.run_id) if done else launches.settle(launch.run_id)
     if not after.open or not done:
         return after, None
     why = launches.why_open(launch.run_id)
@@ -108,12 +112,8 @@ def _settle(launches: Launches, entry: Entry) -> tuple[Entry, Found | None]:
     seen = launches.watch.latest.get(launch.run_id)
     if seen is None or seen.phase is Phase.UNKNOWN:
         return after, _cannot_be_settled(launch, why or "nobody could say how far it is")
-    account = driver.backend.account(launch) if launch.account is not None else None
-    if launch.account is not None and not is_same_account(launch.account, account):
-        return after, _cannot_be_settled(
-            launch, f"unknown, keys of {launch.account} needed: those here are of {account}"
-        )
-    return after, None
+    other = driver.other_witness(launch.run_id)
+    return after, None if other is None else _cannot_be_settled(launch, other)
 
 
 def _judge(
@@ -123,6 +123,8 @@ def _judge(
     seen = {"name": left.name, "where": left.where, "run_id": left.run_id, "detail": left.detail}
     if left.run_id is None:
         return Found(**seen, verdict="cannot be asked" if left.alarm else "not asked", alarm=left.alarm)
+    if left.part is not None:
+        return _judge_part(left, entry, backend, take_down=take_down)
     if entry is None:
         return _unknown(launches, left, backend, take_down=take_down)
     if entry.state in (State.SUBMITTED, State.RUNNING) and not (left.alarm and launches.is_late(entry)):
@@ -131,6 +133,7 @@ def _judge(
     try:
         if take_down:
             evidence = driver.end_seen(entry, f"{left.name}, {left.where}: {left.detail}")
+            launches.see_settled(run_id)
             launches.ledger.note(run_id, "REAPED", "; ".join(evidence.checks), at=launches.now())
         else:
             driver.reopen(run_id, f"{left.name}, {left.where}: {left.detail}")
@@ -139,6 +142,26 @@ def _judge(
     gone = evidence is not None and evidence.down and not failed and not launches.ledger.entry(run_id).open
     told = seen | {"detail": left.detail + failed}
     return Found(**told, verdict="should be gone", alarm=not gone, evidence=evidence)
+
+
+def _judge_part(left: Leftover, entry: Entry | None, backend: Backend, *, take_down: bool) -> Found:
+    """Return what is to be said of a volume, an address or a snapshot; it is deleted where its launch is over.
+
+    Of another workspace's launch it is shown and no alarm here.
+    """
+    seen = {"name": left.name, "where": left.where, "run_id": left.run_id}
+    if entry is None:
+        return Found(**seen, detail=left.detail, verdict="not in this ledger", alarm=False)
+    if entry.state in (State.PLANNED, State.SUBMITTED, State.RUNNING):
+        return Found(**seen, detail=left.detail, verdict="as planned", alarm=False)
+    said, evidence = "", None
+    if take_down:
+        try:
+            backend.delete_part(left)
+            evidence = Evidence(down=True, checks=(f"{left.name}: deleted",))
+        except Exception as error:  # noqa: BLE001  a provider, a library: the next one is looked at too
+            said = f"; {fault_text(error)}"
+    return Found(**seen, detail=left.detail + said, verdict="should be gone", alarm=evidence is None, evidence=evidence)
 
 
 def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down: bool) -> Found:

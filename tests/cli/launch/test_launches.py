@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from launcher.ledger.entry import Outcome, State
-from launcher.ledger.instant import Instant, boot_instant
+from launcher.ledger.instant import boot_instant
 from launcher.plan.backend import Launch, NodeStatus, Phase
+from launcher.plan.instant import Instant
 from launcher.plan.target import Reach, Target
 from planner.cli.launching.launch_view import LiveView
 from planner.cli.streams import lasting_output

@@ -47,6 +47,8 @@ class Boot:
     labelled: bool = True
     named: bool = True
     """Whether it carries SkyPilot's own tags."""
+    ids: bool = True
+    """Whether SkyPilot's record of the cluster names its machines by their ids."""
     autostop: bool = True
     job: str = "SUCCEEDED"
     """What the job comes to, once it has been seen running."""
@@ -202,6 +204,7 @@ class SkyServer:
                 "cluster_ever_up": True,
                 "handle": {
                     "launched_nodes": len(ids),
+                    "machine_ids": ids if self.boot.ids else [],
                     "launched_resources": {
                         "instance_type": kind,
                         "accelerators": {accelerator: count},

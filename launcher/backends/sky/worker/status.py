@@ -73,6 +73,7 @@ def _told(record: Any) -> JsonObject:
         "autostop_minutes": record["autostop"],
         "to_down": record["to_down"],
         "launched": None,
+        "ids": [str(one) for one in getattr(getattr(handle, "cached_cluster_info", None), "instances", None) or ()],
     }
     if resources is not None and record["cluster_ever_up"]:
         accelerator, count = next(iter((resources.accelerators or {}).items()), (None, None))

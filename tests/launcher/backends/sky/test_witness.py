@@ -10,7 +10,7 @@ import pytest
 
 from launcher.cloud import aws as ec2
 from launcher.cloud import lambda_labs
-from launcher.cloud.account import account_of, lambda_account
+from launcher.cloud.account import TRUST, account_of, lambda_account
 from launcher.cloud.provider_machines import machines_of_anybody
 from launcher.plan.backend import Launch
 from planner.errors import NodeError
@@ -76,7 +76,7 @@ def test_other_keys_prove_nothing_and_end_nothing(skypilot, monkeypatch):
     evidence = sky.verify_down(launch)
     assert (evidence.down, evidence.unknown) == (
         False,
-        f"unknown, keys of {of_aws(MINE)} needed: those here are of {of_aws(THEIRS)}.",
+        f"unknown, keys of {of_aws(MINE)} needed: those here are of {of_aws(THEIRS)}. {TRUST}",
     )
     assert evidence.checks[0] == evidence.unknown
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "testing")

@@ -112,6 +112,7 @@ def status(names: list[str] | None, refresh: StatusRefreshMode = StatusRefreshMo
 
 def _record(record: dict[str, Any]) -> dict[str, Any]:
     handle = _thing(record["handle"])
+    handle.cached_cluster_info = SimpleNamespace(instances={one: [] for one in handle.machine_ids})
     handle.launched_resources.get_cost = lambda _seconds: handle.launched_resources.usd
     return record | {"handle": handle, "status": SimpleNamespace(value=record["status"])}
 

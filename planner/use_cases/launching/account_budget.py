@@ -1,0 +1,90 @@
+"""What the planner's machines in an account may cost together, those of other workspaces included."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+
+from launcher.cloud.machine import Machine
+from launcher.cloud.provider_machines import WHO, machines_of_anybody
+from launcher.ledger.entry import Entry
+from launcher.plan.backend import Launch
+from launcher.plan.guard import worst_total_usd
+from launcher.plan.target import CLOUDS, Provider
+from planner.errors import NodeError, RefusedError
+from planner.model.catalog import Catalog
+from planner.model.prices.offer import PriceKind
+from planner.scenario.price_choice import current_price
+
+HOURS_UNKNOWN = 24.0
+"""Counted for a machine of another workspace that does not say until when it may run (Lambda keeps no labels)."""
+SECONDS_PER_HOUR = 3600.0
+NOT_SET = (
+    "budget.yaml has no account_usd: what other workspaces run in the same account is not counted. To cap them "
+    "together, add a line to each workspace's budget.yaml: account_usd: 100"
+)
+
+
+def check_account(
+    launches: Sequence[Launch], entries: Collection[Entry], account_usd: float, *, catalog: Catalog, now: datetime
+) -> None:
+    """Raise RefusedError where an account's planner machines and these launches may cost more together than allowed.
+
+    USD = worst case of these launches and of this ledger's open ones there
+          + USD per hour x hours of each other planner machine that the account lists
+
+    A provider that cannot be asked is a NodeError: its machines could not be counted.
+    """
+    for provider in CLOUDS:
+        asked = [one for one in launches if one.target.provider is provider]
+        if asked:
+            _check(provider, asked, entries, account_usd, catalog=catalog, now=now)
+
+
+def _check(
+    provider: Provider,
+    asked: Sequence[Launch],
+    entries: Collection[Entry],
+    account_usd: float,
+    *,
+    catalog: Catalog,
+    now: datetime,
+) -> None:
+    own = [one.launch for one in entries if one.open and one.launch.target.provider is provider]
+    known = {one.run_id for one in own}
+    others = [machine for machine in _running(provider, asked) if machine.run_id not in known]
+    worst, open_usd = worst_total_usd([one.bill for one in asked]), worst_total_usd([one.bill for one in own])
+    others_usd = sum(_usd(machine, provider, catalog, now=now) for machine in others)
+    if worst + open_usd + others_usd > account_usd:
+        names = ", ".join(dict.fromkeys(machine.name for machine in others)) or "none"
+        raise RefusedError(
+            f"account_usd {account_usd:,.2f}: the worst case is {worst:,.2f} USD, open launches of this workspace may "
+            f"cost {open_usd:,.2f} USD, and other workspaces' machines in the account {others_usd:,.2f} USD ({names}).",
+            fix="Wait until they are gone (planner launches reap --everywhere), or raise account_usd in budget.yaml.",
+        )
+
+
+def _running(provider: Provider, asked: Sequence[Launch]) -> list[Machine]:
+    answers = [one for one in machines_of_anybody([one.target for one in asked]) if one.where.startswith(WHO[provider])]
+    problem = next((one.problem for one in answers if one.problem is not None), None)
+    if problem is not None:
+        raise NodeError(
+            f"account_usd cannot be checked: {problem}", fix="Try again, or take account_usd out of budget.yaml."
+        )
+    return [machine for one in answers for machine in one.machines if machine.alive]
+
+
+def _usd(machine: Machine, provider: Provider, catalog: Catalog, *, now: datetime) -> float:
+    """Return what a machine may cost from its start to the end that its label says."""
+    name = f"{provider.value}/{machine.instance_type}"
+    rows = [current_price(name, catalog, kind=PriceKind.ON_DEMAND, region=region) for region in (machine.where, None)]
+    usd = next((float(row.usd_per_hour) for row in rows if row is not None and row.usd_per_hour), None)
+    if usd is None:
+        raise RefusedError(
+            f"account_usd cannot be checked: {machine.name} of another workspace is a {name} of unknown price.",
+            fix="Add its price to your price files, or take account_usd out of budget.yaml.",
+        )
+    if machine.expires_at is None:
+        return usd * HOURS_UNKNOWN
+    seconds = (max(machine.expires_at, now) - (machine.started_at or now)).total_seconds()
+    return usd * max(0.0, seconds) / SECONDS_PER_HOUR

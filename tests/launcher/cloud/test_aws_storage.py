@@ -1,0 +1,90 @@
+"""What machines leave behind on EC2 (moto): found by tag or id, with its price, and deleted only where it is ours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import boto3
+import pytest
+
+from launcher.cloud import aws_storage
+from tests.fakes.servers import Server
+
+TAGS = [{"Key": "planner-run", "Value": "one"}]
+
+
+def client() -> Any:
+    session: Any = boto3.session.Session()
+    return session.client("ec2", region_name="us-west-2")
+
+
+def tagged(kind: str, tags: list[dict[str, str]] | None = None) -> dict[str, Any]:
+    return {"TagSpecifications": [{"ResourceType": kind, "Tags": tags or TAGS}]}
+
+
+@pytest.fixture
+def cloud(aws: Server):
+    aws.ask("reset")
+    yield aws
+    aws.ask("reset")
+    for one in client().describe_snapshots(OwnerIds=["self"], Filters=[{"Name": "tag-key", "Values": ["planner-run"]}])[
+        "Snapshots"
+    ]:
+        client().delete_snapshot(SnapshotId=one["SnapshotId"])
+    for one in client().describe_volumes()["Volumes"]:
+        if one["State"] == "available":
+            client().delete_volume(VolumeId=one["VolumeId"])
+    for one in client().describe_addresses()["Addresses"]:
+        client().release_address(AllocationId=one["AllocationId"])
+
+
+def found(**owners: str) -> dict[str, aws_storage.Stored]:
+    (answer,) = aws_storage.stored_in(["us-west-2"], owners)
+    assert answer.problem is None
+    return {one.id: one for one in answer.stored}
+
+
+def test_a_volume_an_address_and_a_snapshot_are_found_with_their_price(cloud):
+    """gp3: 256 x 0.08 = 20.48; address: 0.005 x 730 = 3.65; snapshot: 256 x 0.05 = 12.80 USD a month."""
+    zone = "us-west-2a"
+    volume = client().create_volume(AvailabilityZone=zone, Size=256, VolumeType="gp3", **tagged("volume"))["VolumeId"]
+    snapshot = client().create_snapshot(VolumeId=volume, **tagged("snapshot"))["SnapshotId"]
+    address = client().allocate_address(Domain="vpc", **tagged("elastic-ip"))["AllocationId"]
+    seen = found()
+    assert {one: seen[one].kind for one in seen} == {volume: "volume", snapshot: "snapshot", address: "address"}
+    assert {one.run_id for one in seen.values()} == {"one"}
+    prices = {one.kind: one.detail.partition("about ")[2] for one in seen.values()}
+    assert prices == {
+        "volume": "20.48 USD a month",
+        "address": "3.65 USD a month",
+        "snapshot": "12.80 USD a month",
+    }
+    for one in seen.values():
+        aws_storage.delete(one.id, one.kind, one.where)
+    assert found() == {}
+
+
+def test_a_volume_that_was_seen_at_a_machine_is_known_by_its_id_and_not_ours_for_certain(cloud):
+    volume = client().create_volume(AvailabilityZone="us-west-2a", Size=10)["VolumeId"]
+    assert volume not in found()
+    seen = found(**{volume: "one"})[volume]
+    assert (seen.run_id, seen.labelled) == ("one", False)
+
+
+def test_what_is_at_a_machine_or_of_others_is_not_left(cloud):
+    instance = client().run_instances(ImageId="ami-1e749f67", MinCount=1, MaxCount=1, **tagged("instance"))[
+        "Instances"
+    ][0]
+    attached = client().create_volume(AvailabilityZone="us-west-2a", Size=10, **tagged("volume"))["VolumeId"]
+    client().attach_volume(VolumeId=attached, InstanceId=instance["InstanceId"], Device="/dev/sdf")
+    theirs = [{"Key": "skypilot-cluster-name", "Value": "my-own-cluster"}]
+    client().create_volume(AvailabilityZone="us-west-2a", Size=10, **tagged("volume", theirs))
+    assert found() == {}
+    client().terminate_instances(InstanceIds=[instance["InstanceId"]])
+
+
+def test_a_region_that_forbids_to_look_says_so(cloud):
+    cloud.ask("refuse", code="UnauthorizedOperation", status=403, after=0, only="DescribeVolumes")
+    (answer,) = aws_storage.stored_in(["us-west-2"], {})
+    assert (answer.forbidden, answer.stored) == (True, ())
+    assert "AWS forbids it" in (answer.problem or "")
