@@ -14,7 +14,7 @@ from planner.cli.streams import say
 from planner.errors import NodeError, PlannerError, StoreError
 from planner.use_cases.launching.launches import Launches
 
-TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")
+TROUBLE = ("PROBLEM", "LEFT_OUT", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")
 
 
 def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[], None]], list[Entry]]) -> list[Entry]:
