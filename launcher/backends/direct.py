@@ -231,7 +231,9 @@ class DirectBackend:
         """Return the time on node 0, and when its job was started."""
         machine = self._machines_of(launch)[0]
         script = node_scripts.times(folder=machine.folder, run_id=launch.run_id)
-        seconds = [int(word) for word in machine.bash(script).split()]
+        seconds = _numbers(machine.bash(script))
+        if len(seconds) != 2:
+            raise NodeError(f"{machine.name}: does not say when the job was started.")
         now, started = (datetime.fromtimestamp(one, tz=UTC) for one in seconds)
         return ProviderTime(now=now, started_at=started)
 
@@ -285,6 +287,11 @@ class _Seen:
         self.exit = _code(facts.get("exit", ""))
         self.alive = facts.get("alive", "0") != "0"
         self.steps = [value for key, _, value in pairs if key == "step"]
+
+
+def _numbers(text: str) -> list[int]:
+    """Return the lines that are a whole number; a login may print others."""
+    return [int(line) for line in text.splitlines() if re.fullmatch(r"[0-9]{1,12}", line.strip())]
 
 
 def _code(text: str) -> int | None:

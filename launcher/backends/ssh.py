@@ -13,14 +13,15 @@ from launcher.backends.hosts import Host
 from launcher.backends.witness import host_key_in
 from launcher.collect.incoming import RSYNC, incoming
 from launcher.plan.backend import Launch
+from planner import time_limits
 from planner.errors import InputError, NodeError, NotFoundError
 
-CONNECT_TIMEOUT_S = 10
-SCRIPT_TIMEOUT_S = 180.0
-COPY_TIMEOUT_S = 600.0
-HOST_KEY_TIMEOUT_S = 30.0
+SCRIPT_SILENCES = 4
+"""Lengths of SILENCE_S that a script may take: the one that stops a run waits for it twice, 45 s each."""
+ALIVE_QUESTIONS = 3
+"""To a host that says nothing, before its connection is given up."""
 UNREACHABLE = 255
-BEGINS = "PLANNER-SCRIPT-BEGINS"
+BEGINS, ENDS = "PLANNER-SCRIPT-BEGINS", "PLANNER-SCRIPT-ENDS"
 
 
 class SshMachine:
@@ -37,17 +38,24 @@ class SshMachine:
     def bash(self, script: str) -> str:
         """Run a script there, given on stdin: nothing of it shows in the host's list of processes.
 
-        What a login prints before it is left out. A host that did not begin it (another shell, a forced command) has
-        not answered: its silence would prove that nothing runs.
+        What a login prints before and after it is left out. A host that did not begin it (another shell, a forced
+        command) has not answered: its silence would prove that nothing runs.
         """
-        given = f"printf '%s\\n' {BEGINS}\n{script}"
-        said = self._run([*self._ssh(), self._login, "bash -s"], given=given, timeout_s=SCRIPT_TIMEOUT_S)
-        _, began, answer = said.partition(f"{BEGINS}\n")
+        given = f"printf '%s\\n' {BEGINS}\n(\n{script}\n)\ncode=$?\nprintf '\\n%s %s\\n' {ENDS} $code\nexit $code\n"
+        limit_s = SCRIPT_SILENCES * time_limits.SILENCE_S
+        said = self._run([*self._ssh(), self._login, "bash -s"], given=given, limit_s=limit_s)
+        _, began, rest = said.partition(f"{BEGINS}\n")
         if not began:
             raise NodeError(
                 f"{self.name}: its login does not run what it is given.",
-                fix=f"It must run bash: {shlex.join([*self._ssh(), self._login, 'bash -s'])}",
+                fix=f"It must run bash. {self._by_hand('bash -s')}",
             )
+        answer, ended, after = rest.rpartition(f"\n{ENDS} ")
+        if not ended:
+            return rest
+        code = after.partition("\n")[0]
+        if code != "0":  # a footer's own success hides it
+            raise NodeError(f"{self.name}: the script ended with {code}.", fix=self._by_hand("true"))
         return answer
 
     def host_key(self) -> str:
@@ -61,7 +69,7 @@ class SshMachine:
                 encoding="utf-8",
                 errors="replace",
                 check=False,
-                timeout=HOST_KEY_TIMEOUT_S,
+                timeout=time_limits.SILENCE_S,
             )
         except (OSError, subprocess.TimeoutExpired):
             return ""
@@ -79,15 +87,18 @@ class SshMachine:
                 self._rsync(*RSYNC, f"{self._login}:{_bare(folder)}/", f"{staged}/")
 
     def _rsync(self, *arguments: str) -> None:
-        command = ["rsync", "--timeout=60", "-e", shlex.join(self._ssh()), *arguments]
-        self._run(command, given=None, timeout_s=COPY_TIMEOUT_S)
+        command = ["rsync", f"--timeout={time_limits.SILENCE_S:.0f}", "-e", shlex.join(self._ssh()), *arguments]
+        self._run(command, given=None, limit_s=time_limits.OPERATION_S)
+
+    def _by_hand(self, command: str) -> str:
+        return f"Try by hand: {shlex.join([*self._ssh(), self._login, command])}"
 
     def _ssh(self) -> list[str]:
         options = {
             "BatchMode": "yes",
-            "ConnectTimeout": str(CONNECT_TIMEOUT_S),
-            "ServerAliveInterval": "15",
-            "ServerAliveCountMax": "3",
+            "ConnectTimeout": f"{time_limits.CONNECT_S:.0f}",
+            "ServerAliveInterval": f"{time_limits.SILENCE_S / ALIVE_QUESTIONS:.0f}",
+            "ServerAliveCountMax": str(ALIVE_QUESTIONS),
             **self._host.ssh_options,
         }
         return [
@@ -97,7 +108,7 @@ class SshMachine:
             *(["-i", str(Path(self._host.key).expanduser())] if self._host.key else []),
         ]
 
-    def _run(self, command: Sequence[str], *, given: str | None, timeout_s: float) -> str:
+    def _run(self, command: Sequence[str], *, given: str | None, limit_s: float) -> str:
         try:
             done = subprocess.run(
                 command,
@@ -107,14 +118,15 @@ class SshMachine:
                 encoding="utf-8",
                 errors="replace",
                 check=False,
-                timeout=timeout_s,
+                timeout=limit_s,
             )
         except subprocess.TimeoutExpired as error:
-            raise NodeError(f"{self.name}: no answer within {timeout_s:g} s.") from error
+            fix = self._by_hand("true")
+            raise NodeError(f"{self.name}: no complete answer within {limit_s:g} s.", fix=fix) from error
         if done.returncode == UNREACHABLE:
             raise NodeError(
                 f"{self.name}: ssh cannot reach it: {_last_line(done.stderr)}.",
-                fix=f"Try by hand: {shlex.join([*self._ssh(), self._login, 'true'])}",
+                fix=self._by_hand("true"),
             )
         if done.returncode != 0:
             raise NodeError(f"{self.name}: {_last_line(done.stderr) or f'{command[0]} ended with {done.returncode}'}.")

@@ -5,18 +5,18 @@ from __future__ import annotations
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
 from typing import Any
 from urllib.parse import urlsplit
 
 from launcher.cloud.label import date_of, expiry_of
 from launcher.cloud.machine import Machine
 from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL, cluster_name
+from planner.aws_session import aws_session
 from planner.errors import MissingExtraError, NodeError
 from planner.model.aws_error import explain
+from planner.time_limits import all_within, within
 
 DEAD = ("terminated", "shutting-down")
 """Not billed any more from the moment it shuts down to terminate. Source: EC2 user guide, instance lifecycle."""
@@ -30,6 +30,7 @@ AWS_HOSTS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 REQUEST_PREFIX = "sir-"
 """Of the id of a request for a spot machine."""
 NOT_FOUND = ("InvalidInstanceID.NotFound", "InvalidInstanceID.Malformed", "InvalidSpotInstanceRequestID.NotFound")
+IN_BETWEEN = "Sign in to the network (a hotel's page, a company's proxy), check AWS_ENDPOINT_URL, then try again."
 FORBIDDEN = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
 """EC2's words where a policy, of the account or of its organisation, forbids a region."""
 
@@ -67,10 +68,12 @@ def listed(
 
     `ids`: also these instances of the launch, by region, whatever they carry.
     """
-    with ThreadPoolExecutor(REGIONS_AT_ONCE) as pool:
-        answers = list(
-            pool.map(lambda place: _asked(place, run_id, spot=spot, ids=(ids or {}).get(place, ())), regions)
-        )
+    answers = all_within(
+        lambda place: _asked(place, run_id, spot=spot, ids=(ids or {}).get(place, ())),
+        regions,
+        who="EC2",
+        at_once=REGIONS_AT_ONCE,
+    )
     return Listing(
         machines=tuple(machine for answer in answers for machine in answer.machines),
         silent={place: one.error for place, one in zip(regions, answers, strict=True) if one.error is not None},
@@ -111,9 +114,9 @@ def _end(ids: Sequence[str], region: str) -> list[NodeError]:
     try:
         with explained():
             if ids[0].startswith(REQUEST_PREFIX):
-                ec2(region).cancel_spot_instance_requests(SpotInstanceRequestIds=list(ids))
+                within(lambda: ec2(region).cancel_spot_instance_requests(SpotInstanceRequestIds=list(ids)), who="EC2")
             else:
-                ec2(region).terminate_instances(InstanceIds=list(ids))
+                within(lambda: ec2(region).terminate_instances(InstanceIds=list(ids)), who="EC2")
     except NodeError as error:
         if code_of(error) in NOT_FOUND:
             return [] if len(ids) == 1 else [failure for one in ids for failure in _end([one], region)]
@@ -129,24 +132,33 @@ def account(region: str | None) -> str:
     Source: AWS STS API, GetCallerIdentity.
     """
     with explained("STS"):
-        told = _client("sts", region or FIRST_REGION).get_caller_identity()
+        told = within(lambda: _client("sts", region or FIRST_REGION).get_caller_identity(), who="STS")
+        number, partition = told["Account"], str(told["Arn"]).split(":")[1]
         asked = urlsplit(ec2(region or FIRST_REGION).meta.endpoint_url).netloc.rpartition("@")[2]
-    partition = str(told["Arn"]).split(":")[1]
     elsewhere = "" if asked.endswith(AWS_HOSTS) else f" at {asked}"
-    return f"AWS account {told['Account']}" + ("" if partition == "aws" else f" ({partition})") + elsewhere
+    return f"AWS account {number}" + ("" if partition == "aws" else f" ({partition})") + elsewhere
 
 
 def has_credentials() -> bool:
     """Return whether boto3 finds credentials: environment, profile, sign-on, process or role."""
     with explained("AWS"):
-        return _session().get_credentials() is not None
+        return within(lambda: aws_session().get_credentials(), who="AWS") is not None
 
 
 def enabled_regions(near: str | None) -> list[str]:
-    """Return the regions that this account may use; the list is the same wherever in its partition it is asked for."""
+    """Return the regions that this account may use; the list is the same wherever in its partition it is asked for.
+
+    `near` is a region of a launch. Without one the region of the settings here is asked, unless AWS has no such region.
+    """
     with explained():
-        answer = ec2(near or _session().region_name or FIRST_REGION).describe_regions()
-    return sorted(region["RegionName"] for region in answer["Regions"])
+        answer = within(lambda: ec2(near or _region_here() or FIRST_REGION).describe_regions(), who="EC2")
+        return sorted(region["RegionName"] for region in answer["Regions"])
+
+
+def _region_here() -> str | None:
+    session = aws_session()
+    known = {name for part in session.get_available_partitions() for name in session.get_available_regions("ec2", part)}
+    return session.region_name if session.region_name in known else None
 
 
 def _asked(region: str, run_id: str | None, *, spot: bool, ids: Sequence[str]) -> _Answer:
@@ -252,35 +264,12 @@ def tags_of(thing: dict[str, Any]) -> dict[str, str]:
 
 
 def ec2(region: str) -> Any:
-    """Return boto3's client of EC2 in a region, with timeouts that a person can wait for."""
+    """Return boto3's client of EC2 in a region."""
     return _client("ec2", region)
 
 
 def _client(service: str, region: str) -> Any:
-    session = _session()
-    from botocore.config import Config
-
-    config = Config(connect_timeout=10, read_timeout=30, retries={"max_attempts": 3})
-    return session.client(service, region_name=region, config=config)
-
-
-def _session() -> Any:
-    """Return a session that looks for credentials anew; the descriptions of services are read once a process."""
-    try:
-        import boto3
-        import botocore.session
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("boto3", "launch") from error
-    core = botocore.session.Session()
-    core.register_component("data_loader", _descriptions())
-    return boto3.session.Session(botocore_session=core)
-
-
-@cache
-def _descriptions() -> Any:
-    from botocore.loaders import create_loader
-
-    return create_loader()
+    return aws_session().client(service, region_name=region)
 
 
 @contextlib.contextmanager
@@ -288,6 +277,7 @@ def explained(who: str = "EC2") -> Iterator[None]:
     """Turn what AWS refuses into a NodeError with the reason and what to do."""
     try:
         from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.parsers import ResponseParserError
     except ModuleNotFoundError as error:
         raise MissingExtraError("boto3", "launch") from error
     try:
@@ -295,3 +285,6 @@ def explained(who: str = "EC2") -> Iterator[None]:
     except (BotoCoreError, ClientError) as error:
         problem = explain(error)
         raise NodeError(f"{who}: {problem.reason}.", fix=problem.fix) from error
+    except (ResponseParserError, KeyError, TypeError) as error:
+        said = f"{who}: the answer cannot be read: something between here and AWS sent another one."
+        raise NodeError(said, fix=IN_BETWEEN) from error

@@ -6,10 +6,12 @@ from collections.abc import Collection
 from datetime import date, timedelta
 from typing import Any
 
+from launcher.cloud.aws import explained
 from launcher.plan.task import RUN_LABEL
-from planner.errors import MissingExtraError, NodeError
-from planner.model.aws_error import explain
+from planner.aws_session import aws_session
+from planner.errors import NodeError
 from planner.model.base import Frozen
+from planner.time_limits import within
 
 REGION = "us-east-1"
 """The only region in which the service answers."""
@@ -59,13 +61,6 @@ def _billed(usd: float | None, *, late: bool, estimated: bool) -> Billed:
 
 
 def _periods(first: date, end: date) -> list[dict[str, Any]]:
-    try:
-        import boto3
-        from botocore.config import Config
-        from botocore.exceptions import BotoCoreError, ClientError
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("boto3", "launch") from error
-
     question: dict[str, Any] = {
         "TimePeriod": {"Start": first.isoformat(), "End": end.isoformat()},
         "Granularity": "DAILY",
@@ -73,16 +68,20 @@ def _periods(first: date, end: date) -> list[dict[str, Any]]:
         "Filter": {"Not": {"Tags": {"Key": RUN_LABEL, "MatchOptions": ["ABSENT"]}}},
         "GroupBy": [{"Type": "TAG", "Key": RUN_LABEL}],
     }
+    with explained("Cost Explorer"):
+        return within(lambda: _all_pages(question), who="Cost Explorer")
+
+
+def _all_pages(question: dict[str, Any]) -> list[dict[str, Any]]:
     periods: list[dict[str, Any]] = []
-    try:
-        config = Config(connect_timeout=10, read_timeout=60, retries={"max_attempts": 3})
-        client = boto3.session.Session().client("ce", region_name=REGION, config=config)
-        while True:
-            answer = client.get_cost_and_usage(**question)
-            periods += answer["ResultsByTime"]
-            if not answer.get("NextPageToken"):
-                return periods
-            question["NextPageToken"] = answer["NextPageToken"]
-    except (BotoCoreError, ClientError) as error:
-        problem = explain(error)
-        raise NodeError(f"Cost Explorer: {problem.reason}.", fix=problem.fix) from error
+    client, tokens = aws_session().client("ce", region_name=REGION), set()
+    while True:
+        answer = client.get_cost_and_usage(**question)
+        periods += answer["ResultsByTime"]
+        token = answer.get("NextPageToken")
+        if not token:
+            return periods
+        if token in tokens:
+            raise NodeError("Cost Explorer: its list repeats itself.", fix="Try again in a minute.")
+        tokens.add(token)
+        question = {**question, "NextPageToken": token}

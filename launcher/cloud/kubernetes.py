@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from launcher.cloud.label import date_of, expiry_of
 from launcher.cloud.machine import Machine
 from launcher.plan.target import Provider, Target
 from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
+from planner import time_limits
 from planner.errors import MissingExtraError, NodeError
+from planner.time_limits import within
 
 SSH_POOL_PREFIX = "ssh-"
 """SkyPilot's name for the context of an SSH node pool: `ssh-<pool>`."""
 DEAD = ("Succeeded", "Failed")
 NOT_FOUND = 404
-TIMEOUT_S = 30
 
 
 def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = None) -> list[Machine]:
@@ -29,8 +31,11 @@ def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = No
     """
     selector = RUN_LABEL if run_id is None else f"{RUN_LABEL}={run_id}"
     with _explained(context):
-        listed, _, headers = _api(context).list_pod_for_all_namespaces_with_http_info(
-            label_selector=selector, _request_timeout=TIMEOUT_S
+        listed, _, headers = within(
+            lambda: _api(context).list_pod_for_all_namespaces_with_http_info(
+                label_selector=selector, _request_timeout=time_limits.SILENCE_S
+            ),
+            who=f"Kubernetes context '{context}'",
         )
         at = date_of(headers.get("Date"))
         found = [_machine(pod, context, seen_at=at) for pod in listed.items]
@@ -61,7 +66,7 @@ def delete(machines: Sequence[Machine], *, context: str) -> None:
     for machine in machines:
         try:
             with _explained(context):
-                _delete(machine, context)
+                within(partial(_delete, machine, context), who=f"Kubernetes context '{context}'")
         except NodeError as error:
             failures.append(NodeError(f"{machine.id} was not deleted. {error.message}", fix=error.fix))
     if failures:
@@ -74,7 +79,7 @@ def _pod(context: str, one: str) -> Any | None:
 
     namespace, _, name = one.partition("/")
     try:
-        return _api(context).read_namespaced_pod(name, namespace, _request_timeout=TIMEOUT_S)
+        return _api(context).read_namespaced_pod(name, namespace, _request_timeout=time_limits.SILENCE_S)
     except ApiException as error:
         if error.status != NOT_FOUND:
             raise
@@ -86,7 +91,7 @@ def _delete(machine: Machine, context: str) -> None:
 
     namespace, _, name = machine.id.partition("/")
     try:
-        _api(context).delete_namespaced_pod(name, namespace, _request_timeout=TIMEOUT_S)
+        _api(context).delete_namespaced_pod(name, namespace, _request_timeout=time_limits.SILENCE_S)
     except ApiException as error:
         if error.status != NOT_FOUND:
             raise
@@ -105,7 +110,8 @@ def cluster_identity(target: Target) -> str:
     """
     context = context_of(target)
     with _explained(context):
-        configuration = _api(context).api_client.configuration
+        api = within(lambda: _api(context), who=f"Kubernetes context '{context}'")
+        configuration = api.api_client.configuration
         authority = b"" if not configuration.ssl_ca_cert else Path(configuration.ssl_ca_cert).read_bytes()
     address = "" if authority and target.provider is Provider.SSH_POOL else configuration.host
     return f"{address} {hashlib.sha256(authority).hexdigest()}"
@@ -129,9 +135,12 @@ def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> Machine:
 
 
 def _api(context: str) -> Any:
+    """Return the API of a context; it may run a program that signs in, so it is called within a limit."""
     from kubernetes import client, config
 
-    return client.CoreV1Api(config.new_client_from_config(context=context))
+    asked_once = client.Configuration()
+    asked_once.retries = 0  # urllib3 would wait for a silent cluster four times
+    return client.CoreV1Api(config.new_client_from_config(context=context, client_configuration=asked_once))
 
 
 @contextlib.contextmanager

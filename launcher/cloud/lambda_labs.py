@@ -12,7 +12,9 @@ from urllib.parse import urlsplit
 
 from launcher.cloud.label import date_of
 from launcher.cloud.machine import Machine
+from planner import time_limits
 from planner.errors import NodeError
+from planner.time_limits import within
 
 ENDPOINT = "https://cloud.lambdalabs.com/api/v1"
 ENDPOINT_VARIABLE = "LAMBDA_ENDPOINT_URL"
@@ -23,10 +25,8 @@ KEY_VARIABLE = "LAMBDA_API_KEY"
 """Of a key with which machines are looked for too; SkyPilot does not read it."""
 KEY_FIX = f"Write into ~/{KEY_FILE}: api_key = YOUR-KEY"
 USER = "[0-9a-f]{8}"
-TIMEOUT_S = 30
 REFUSED = (401, 403)
 NOT_FOUND = 404
-MOST_PAGES = 1000
 PAGE_TOKENS = ("next_page_token", "page_token")
 """How an answer of Lambda's API names its next page where it has one, as that of its audit events does."""
 
@@ -47,7 +47,7 @@ def seen_at(*, cluster: str | None, key: str, ids: Collection[str] = ()) -> tupl
     """Return the same, and when Lambda said so by its own clock."""
     ours = re.compile(rf"pl-(?P<run_id>.+)-{USER}-(head|worker)")
     try:
-        listed, at = _listed(key)
+        listed, at = within(lambda: _listed(key), who="Lambda")
         machines = []
         for one in listed:
             name = ours.fullmatch(str(one.get("name") or ""))
@@ -62,7 +62,7 @@ def seen_at(*, cluster: str | None, key: str, ids: Collection[str] = ()) -> tupl
 
 def lists_any(ids: Collection[str], *, key: str) -> bool:
     """Return whether the account of this key has one of these instances: then the key is of the account that does."""
-    listed, _ = _listed(key)
+    listed, _ = within(lambda: _listed(key), who="Lambda")
     return any(str(one.get("id")) in ids for one in listed)
 
 
@@ -117,8 +117,8 @@ def keys() -> list[str]:
 
 
 def has_key() -> bool:
-    """Return whether a key of Lambda is here."""
-    return bool(_key_in_file() or os.environ.get(KEY_VARIABLE))
+    """Return whether a key of Lambda is here, or something in its place that `keys` says is wrong."""
+    return bool(os.environ.get(KEY_VARIABLE)) or _is_no_file(Path.home() / KEY_FILE) or _key_in_file() is not None
 
 
 def elsewhere() -> str:
@@ -140,7 +140,9 @@ def _listed(key: str) -> tuple[list[dict[str, Any]], datetime | None]:
     """Return every page of the list of instances, and when by Lambda's own clock; today's API has one page."""
     found: list[dict[str, Any]] = []
     path, token = "/instances", None
-    for _ in range(MOST_PAGES):
+    tokens: set[str | None] = set()
+    while token not in tokens:
+        tokens.add(token)
         answer, seen_at = _ask(path, key=key, query={} if token is None else {"page_token": token})
         if not isinstance(answer["data"], list):
             raise TypeError(path)  # nothing that could be counted is no proof that there is nothing
@@ -148,7 +150,7 @@ def _listed(key: str) -> tuple[list[dict[str, Any]], datetime | None]:
         token = next((answer[name] for name in PAGE_TOKENS if answer.get(name)), None)
         if token is None:
             return found, seen_at
-    raise NodeError(f"Lambda's list of instances has more than {MOST_PAGES} pages.", fix="Look in Lambda's console.")
+    raise NodeError("Lambda's list of instances repeats itself.", fix="Look in Lambda's console.")
 
 
 def _machine(one: dict[str, Any], run_id: str, *, seen_at: datetime | None) -> Machine:
@@ -184,9 +186,13 @@ def _ask(
 
     address = os.environ.get(ENDPOINT_VARIABLE, ENDPOINT).rstrip("/") + path
     try:
-        answer = httpx.request(
-            "GET" if body is None else "POST", address, params=query or None, json=body, timeout=TIMEOUT_S,
-            headers={"Authorization": f"Bearer {key}"}, verify=ssl.create_default_context(),
+        answer = within(
+            lambda: httpx.request(
+                "GET" if body is None else "POST", address, params=query or None, json=body,
+                timeout=time_limits.SILENCE_S, headers={"Authorization": f"Bearer {key}"},
+                verify=ssl.create_default_context(),
+            ),
+            who="Lambda", error=_LambdaError,
         )  # fmt: skip
         status = answer.status_code
         if status in REFUSED:
@@ -200,13 +206,18 @@ def _ask(
         return told, date_of(answer.headers.get("Date"))
     except (httpx.HTTPError, httpx.InvalidURL, ValueError, ImportError) as error:
         reason = str(error) if isinstance(error, httpx.NetworkError) else type(error).__name__
+        if isinstance(error, httpx.TimeoutException):
+            reason = f"it said nothing for {time_limits.SILENCE_S:g} s"
         raise _LambdaError(f"Lambda does not answer: {reason}.", fix="Check the network; then try again.") from error
 
 
 def _key_in_file() -> str | None:
-    """Return the key in the file that SkyPilot reads; None where there is none."""
+    """Return the key in the file that SkyPilot reads; None where there is none, NodeError where it is no file."""
+    file = Path.home() / KEY_FILE
+    if _is_no_file(file):  # a pipe would be waited for
+        raise NodeError(f"~/{KEY_FILE} is no ordinary file.", fix=KEY_FIX)
     try:
-        lines = (Path.home() / KEY_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return None
     for line in lines:
@@ -214,3 +225,8 @@ def _key_in_file() -> str | None:
         if equals and name.strip() == "api_key" and value.strip():
             return value.strip()
     return None
+
+
+def _is_no_file(path: Path) -> bool:
+    """Return whether something else than an ordinary file has this name."""
+    return path.exists() and not path.is_file()

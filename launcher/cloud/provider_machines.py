@@ -148,7 +148,8 @@ def machines_of_anybody(targets: Collection[Target]) -> list[Answer]:
     Credentials are those that the providers' own libraries find. Where nobody could be asked at all, that is a problem.
     """
     used = {target.provider for target in targets if target.through_sky}
-    answers = _of_aws(used=Provider.AWS in used) + _of_lambda(used=Provider.LAMBDA in used)
+    near = next((one.region for one in targets if one.provider is Provider.AWS and one.region is not None), None)
+    answers = _of_aws(used=Provider.AWS in used, near=near) + _of_lambda(used=Provider.LAMBDA in used)
     contexts = {kubernetes.context_of(one) for one in targets if one.provider in (Provider.K8S, Provider.SSH_POOL)}
     if not used:  # nothing is known of any launch: a new workspace, or a ledger that cannot be read
         contexts |= set(kubernetes.contexts())
@@ -174,21 +175,28 @@ def storage_of_anybody(launches: Collection[Launch]) -> list[StorageAnswer]:
 def end_everywhere(run_id: str, *, cluster: str) -> list[Answer]:
     """End what carries the label or name of one launch, with all credentials here; return what was left after that."""
     answers = _aws_ended(run_id)
-    keys = lambda_labs.keys() if lambda_labs.has_key() else []
-    for key in keys:
-        answers.append(
-            _ended(
-                "Lambda" if len(keys) == 1 else lambda_account(key),
-                partial(lambda_labs.instances, cluster=cluster, key=key),
-                partial(lambda_labs.terminate, key=key),
-            )
-        )
-    if not keys:
-        answers.append(Answer(where="Lambda", no_credentials=True))
+    answers += _lambda_ended(cluster)
     for context in kubernetes.contexts():
         asked = partial(kubernetes.pods, context=context, run_id=run_id)
         answers.append(_ended(f"Kubernetes context {context}", asked, partial(kubernetes.delete, context=context)))
     return answers
+
+
+def _lambda_ended(cluster: str) -> list[Answer]:
+    if not lambda_labs.has_key():
+        return [Answer(where="Lambda", no_credentials=True)]
+    try:
+        keys = lambda_labs.keys()
+    except NodeError as error:
+        return [Answer(where="Lambda", problem=error.message)]
+    return [
+        _ended(
+            "Lambda" if len(keys) == 1 else lambda_account(key),
+            partial(lambda_labs.instances, cluster=cluster, key=key),
+            partial(lambda_labs.terminate, key=key),
+        )
+        for key in keys
+    ]
 
 
 def _aws_ended(run_id: str) -> list[Answer]:
@@ -226,11 +234,11 @@ def _ended(where: str, ask: Callable[[], Sequence[Machine]], end: Callable[[Sequ
     return Answer(where=where, machines=machines, problem=problem)
 
 
-def _of_aws(*, used: bool) -> list[Answer]:
+def _of_aws(*, used: bool, near: str | None) -> list[Answer]:
     try:
         if not used and not aws.has_credentials():
             return [Answer(where="EC2", no_credentials=True)]
-        regions = aws.enabled_regions(None)
+        regions = aws.enabled_regions(near)
         listing = aws.listed(run_id=None, regions=regions)
     except Exception as error:  # noqa: BLE001  whatever a library raises, the provider was not asked
         return [Answer(where="EC2", problem=_why(error))]

@@ -12,6 +12,7 @@ from launcher.cloud.aws import ec2, explained
 from launcher.cloud.machine import Machine
 from launcher.plan.target import Target
 from planner.errors import NodeError
+from planner.time_limits import within
 
 TYPES = {"capacity_block": "capacity-block", "reservation": "default"}
 """EC2's words for what was bought. Source: EC2 API reference, CapacityReservation."""
@@ -25,10 +26,13 @@ def check_reservation(target: Target) -> str:
     """
     name = target.reservation
     with explained():
-        answer = ec2(str(target.region)).describe_capacity_reservations(
-            Filters=[{"Name": "capacity-reservation-id", "Values": [name]}]
+        answer = within(
+            lambda: ec2(str(target.region)).describe_capacity_reservations(
+                Filters=[{"Name": "capacity-reservation-id", "Values": [name]}]
+            ),
+            who="EC2",
         )
-    reservation = next(iter(answer["CapacityReservations"]), None)
+        reservation = next(iter(answer["CapacityReservations"]), None)
     if reservation is None:
         raise NodeError(f"{name}: AWS knows no such reservation in {target.region}.", fix="See the id and --region.")
     free = int(reservation.get("AvailableInstanceCount", 0))

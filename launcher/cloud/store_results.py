@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from launcher.cloud.aws import explained
 from launcher.collect.incoming import LARGEST_BYTES, incoming, is_allowed
-from planner.errors import MissingExtraError, NodeError
-from planner.model.aws_error import explain
+from planner.aws_session import aws_session
+from planner.time_limits import within
 
 OURS = ("job.log",)
 """Written here from SkyPilot's log."""
+PART = ".part"
+"""A name that is never taken in: of a file that is not whole yet."""
 _NODE = re.compile(r"node-[0-9]{1,5}")
 
 
@@ -20,27 +25,33 @@ def fetch(store: str, run_id: str, into: Path) -> None:
     What no node of ours would have written is left out: whoever may write to the bucket is not trusted with this
     machine.
     """
-    try:
-        import boto3
-        from botocore.exceptions import BotoCoreError, ClientError
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("boto3", "launch") from error
-
     bucket, _, prefix = store.removeprefix("s3://").partition("/")
     root = "/".join([*([prefix.strip("/")] if prefix.strip("/") else []), run_id]) + "/"
-    try:
-        client = boto3.session.Session().client("s3")
-        names: dict[str, list[str]] = {}
-        for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=root):
-            for item in page.get("Contents", ()):
-                node, _, name = item["Key"].removeprefix(root).partition("/")
-                if _NODE.fullmatch(node) and is_allowed(name, own=OURS) and item["Size"] <= LARGEST_BYTES:
-                    names.setdefault(node, []).append(name)
-        for node, wanted in names.items():
+    with explained(store):
+        client = aws_session().client("s3")
+        for node, wanted in within(lambda: _listed(client, bucket, root), who=store).items():
             with incoming(into if node == "node-0" else into / node, own=OURS) as staged:
-                for name in wanted:
-                    (staged / name).parent.mkdir(parents=True, exist_ok=True)
-                    client.download_file(bucket, f"{root}{node}/{name}", str(staged / name))
-    except (BotoCoreError, ClientError) as error:
-        problem = explain(error)
-        raise NodeError(f"{store}: {problem.reason}.", fix=problem.fix) from error
+                within(lambda: _download(client, bucket, f"{root}{node}/", wanted, staged), who=store)  # noqa: B023
+
+
+def _listed(client: Any, bucket: str, root: str) -> dict[str, list[str]]:
+    """Return the names of the files that each node may have pushed."""
+    names: dict[str, list[str]] = {}
+    for page in client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=root):
+        for item in page.get("Contents", ()):
+            node, _, name = item["Key"].removeprefix(root).partition("/")
+            if _NODE.fullmatch(node) and is_allowed(name, own=OURS) and item["Size"] <= LARGEST_BYTES:
+                names.setdefault(node, []).append(name)
+    return names
+
+
+def _download(client: Any, bucket: str, root: str, names: Sequence[str], into: Path) -> None:
+    """Download files one by one; each gets its name once it is whole, so that one given up half way is left out."""
+    from boto3.s3.transfer import TransferConfig
+
+    for name in names:
+        place = into / name
+        part = place.with_name(PART)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        client.download_file(bucket, f"{root}{name}", str(part), Config=TransferConfig(use_threads=False))
+        part.replace(place)

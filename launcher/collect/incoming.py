@@ -11,6 +11,8 @@ from pathlib import Path
 from launcher.ledger.launch_folder import LOCK_NAME
 from planner.errors import NodeError
 from planner.redact import clean
+from planner.text.visible_text import visible_text
+from planner.whole_file import whole_file
 
 LARGEST_BYTES = 10**9
 """Of one file; a result has kilobytes, a log megabytes."""
@@ -20,6 +22,11 @@ RSYNC = ("--recursive", "--times", f"--max-size={LARGEST_BYTES}")
 """Regular files and folders only: rsync leaves links and devices out unless it is asked for them."""
 _PART = r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}"
 _NAME = re.compile(rf"(?:{_PART}/){{0,3}}{_PART}")
+_OF_ANOTHER_KIND = re.compile(r"start-[0-9]+|(?:.*/)?job\.log/.*")
+"""A file where a folder of ours stands, a folder where our log stands."""
+LEFT_OUT = "left-out.txt"
+"""Names the files of a node that found something of another kind in their place."""
+MOST_NAMES = 1000
 _OTHER_NODE = re.compile(r"node-[0-9]+(?:/|$)")
 _STAGED = ".incoming"
 
@@ -29,15 +36,21 @@ def is_allowed(name: str, *, own: Collection[str] = ()) -> bool:
 
     Names that begin with a dot are ours: locks, parts of files.
     """
-    return _NAME.fullmatch(name) is not None and _OTHER_NODE.match(name) is None and name not in (LOCK_NAME, *own)
+    return (
+        _NAME.fullmatch(name) is not None
+        and _OTHER_NODE.match(name) is None
+        and _OF_ANOTHER_KIND.fullmatch(name) is None
+        and name not in (LOCK_NAME, LEFT_OUT, *own)
+    )
 
 
 @contextmanager
 def incoming(into: Path, *, own: Collection[str] = ()) -> Iterator[Path]:
     """Yield an empty folder for what a node sends; then, also after a failure, its files move into `into`.
 
-    Links, devices and names that are not allowed are left out. A file that stands in its place is whole. NodeError
-    where this disk lets nothing be written.
+    Links, devices and names that are not allowed are left out. So is what finds a file in the place of a folder, or a
+    folder in that of a file; `left-out.txt` names it. A file that stands in its place is whole. NodeError where this
+    disk lets nothing be written.
     """
     staged = into / _STAGED
     try:
@@ -56,15 +69,32 @@ def incoming(into: Path, *, own: Collection[str] = ()) -> Iterator[Path]:
 
 
 def _take_in(staged: Path, into: Path, *, own: Collection[str]) -> None:
+    left_out = set(left_out_of(into))
     for path in sorted(staged.rglob("*")):
         name = path.relative_to(staged).as_posix()
         if path.is_symlink() or not path.is_file() or not is_allowed(name, own=own):
+            left_out |= {name} if path.is_file() and _OF_ANOTHER_KIND.fullmatch(name) else set()
             continue
         if path.suffix in TEXTS:
             _clean(path)
         place = into / name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        path.replace(place)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+            path.replace(place)
+        except (FileExistsError, NotADirectoryError, IsADirectoryError):
+            left_out.add(name)
+    if left_out:
+        names = [visible_text(name) for name in sorted(left_out)[:MOST_NAMES]]
+        with whole_file(into / LEFT_OUT, follow=False) as file:
+            file.write("".join(f"{name}\n" for name in names).encode())
+
+
+def left_out_of(folder: Path) -> list[str]:
+    """Return the names of what a node sent that was not taken in for its kind."""
+    try:
+        return (folder / LEFT_OUT).read_text(encoding="utf-8").splitlines()
+    except (OSError, ValueError):
+        return []
 
 
 def _clean(path: Path) -> None:

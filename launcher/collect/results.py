@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
+from launcher.collect.incoming import LEFT_OUT, left_out_of
 from launcher.plan.backend import RESULT_NAME, SENTINEL, STEPS_NAME, Collected
 from planner.model.evidence.run import NodeResult, Probe
 
@@ -40,6 +41,7 @@ def collected(folder: Path, *, run_id: str, nodes: int) -> Collected:
         log=next(iter(logs), None),
         complete=done >= set(range(nodes)),
         problems=tuple(problems.values()),
+        left_out=tuple(name for place in sorted(folder.rglob(LEFT_OUT)) for name in left_out_of(place.parent)),
     )
 
 

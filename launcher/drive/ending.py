@@ -19,6 +19,9 @@ from launcher.plan.backend import Collected, Evidence
 from launcher.plan.sighting import Sighting
 from planner.errors import InputError, NodeError, StoreError
 
+NAMES_SHOWN = 10
+"""Of files that were left out."""
+
 
 @dataclass(frozen=True)
 class Ending(DriveContext):
@@ -108,6 +111,10 @@ class Ending(DriveContext):
         what = f"{len(collection.results)} result(s), {len(collection.steps)} file(s) of steps"
         if collection.problems:
             self._note_once(run_id, "PROBLEM", " ".join(collection.problems))
+        if collection.left_out:
+            names = ", ".join(collection.left_out[:NAMES_SHOWN])
+            more = len(collection.left_out) - NAMES_SHOWN
+            self._note_once(run_id, "LEFT_OUT", f"not taken in: {names}" + (f" and {more} more" if more > 0 else ""))
         if outcome is Outcome.COMPLETED and not collection.complete:
             outcome = Outcome.TRUNCATED
         elif outcome is Outcome.COMPLETED and (collection.problems or not collection.results):

@@ -111,6 +111,8 @@ class Collected(Frozen):
     log: Path | None
     problems: tuple[Said, ...] = ()
     """Of each result.json that is there and cannot be read: why."""
+    left_out: tuple[Said, ...] = ()
+    """Names of what a node sent that was not taken in: a file where a folder must be, or a folder for a file."""
     complete: bool
     """Whether every node's sentinel line was seen; otherwise the rest is kept and marked truncated."""
 

@@ -10,6 +10,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from planner.adapters.files import note_input
 from planner.adapters.mapping_text import Json, line_of, parse_mapping
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION, Frozen
@@ -54,6 +55,7 @@ def read_bytes(path: Path, *, limit_bytes: int, fix: str = "") -> bytes:
             raise InputError(f"{path}: is a folder, not a file.", fix=fix)
         if not stat.S_ISREG(mode):  # a pipe would be waited for, a device may have no end
             raise InputError(f"{path}: is no ordinary file.", fix="Write what it holds into a file, and name that.")
+        note_input(path)
         with path.open("rb") as file:  # one below /proc has no size beforehand
             data = file.read(limit_bytes + 1)
         if len(data) > limit_bytes:

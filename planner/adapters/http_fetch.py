@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
+from planner import time_limits
 from planner.errors import PriceSourceError
 
 if TYPE_CHECKING:
     import httpx
 
-TIMEOUT_S = 30.0
+TIMEOUT_S = time_limits.SILENCE_S
 LIMIT_BYTES = 100_000_000
-PATIENCE = 20
+PATIENCE = time_limits.OPERATION_S / time_limits.SILENCE_S
 """Times the time limit that a large table may take, as a dozen others share the line with it."""
 REFUSALS = {
     401: "the key is missing or wrong",

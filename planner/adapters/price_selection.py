@@ -70,7 +70,7 @@ class KeptSelection:
         text = Selection(rows=as_csv(rows), unread=self._search.unread()).model_dump_json()
         with suppress(OSError, PlannerError):
             self._path.parent.mkdir(exist_ok=True)
-            write_text(self._path, f"{_digest(text)}\n{text}")
+            write_text(self._path, f"{_digest(text)}\n{text}", of_store=True)
         clear_selections(self._path.parent, but=KEPT)
 
 

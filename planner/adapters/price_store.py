@@ -106,7 +106,8 @@ class PriceStore:
                 if key not in newest or newest[key].read_on <= read.read_on:
                     newest[key] = read
             rows = [[str(getattr(read, name)) for name in ListRead.model_fields] for read in newest.values()]
-            write_text(self._lists, table_text([list(ListRead.model_fields)], ",") + table_text(rows, ","))
+            text = table_text([list(ListRead.model_fields)], ",") + table_text(rows, ",")
+            write_text(self._lists, text, of_store=True)
 
     def _add(self, provider: str, rows: list[Price]) -> int:
         current_path = self._current / f"{provider}.csv"
@@ -122,7 +123,8 @@ class PriceStore:
     def _replace(self, path: Path, rows: Iterable[Price]) -> None:
         """Write the newest of these rows in place of a provider's, whichever source answered first."""
         newest = _newest_of(rows).values()
-        write_text(path, as_csv(sorted(newest, key=lambda row: (TRUST[row.origin], [str(one) for one in key_of(row)]))))
+        in_order = sorted(newest, key=lambda row: (TRUST[row.origin], [str(one) for one in key_of(row)]))
+        write_text(path, as_csv(in_order), of_store=True)
         clear_selections(self._selected)
 
     def _append(self, path: Path, rows: list[Price]) -> None:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Any, TypeVar
 
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.run_store import file_name, refuse_twins, taken
+from planner.aws_session import aws_session
 from planner.errors import InputError, MissingExtraError, NodeError, StoreError
 from planner.model.aws_error import explain
 from planner.model.evidence.run import RunRecord
+from planner.time_limits import all_within, within
 
 SCHEME = "s3://"
 READERS = 16
@@ -50,8 +51,7 @@ class S3Store:
     def read_all(self) -> list[RunRecord]:
         """Return every record, by object name; a broken object is an error that names it."""
         keys = self._asked(self._keys)
-        with ThreadPoolExecutor(READERS) as pool:
-            records = list(pool.map(self._read, keys))
+        records = all_within(self._read, keys, who=self.where, at_once=READERS)
         refuse_twins(zip(records, (f"{SCHEME}{self.bucket}/{key}" for key in keys), strict=True))
         return records
 
@@ -120,20 +120,16 @@ class S3Store:
 
     @cached_property
     def _client(self) -> Any:
-        try:
-            import boto3
-            from botocore.config import Config
-        except ModuleNotFoundError as error:
-            raise MissingExtraError("boto3, which a run store on S3 needs,", "prices") from error
+        session = aws_session(extra="prices")
+        from botocore.config import Config
 
-        config = Config(max_pool_connections=READERS, connect_timeout=10, read_timeout=30, retries={"max_attempts": 3})
-        return boto3.session.Session().client("s3", config=config)  # credentials as they are now
+        return session.client("s3", config=Config(max_pool_connections=READERS))
 
     def _asked(self, question: Callable[[], Answer]) -> Answer:
         """Ask S3, and say in plain words why it refused."""
         client_error, library_error = _boto_errors()
         try:
-            return question()
+            return within(question, who=self.where)
         except (client_error, library_error) as error:
             problem = explain(error)
             kind = NodeError if problem.outage else StoreError

@@ -22,9 +22,20 @@ def not_tiny(value: float) -> float:
     return value
 
 
+SMALLEST_SHARE = 1e-6
+"""One in a million: no smaller part of a peak rate, of the hours or of a price is meant."""
+
+
+def not_a_tiny_share(value: float) -> float:
+    """Refuse a positive share below `SMALLEST_SHARE`."""
+    if value < SMALLEST_SHARE:
+        raise ValueError(f"must be at least {SMALLEST_SHARE:g}")
+    return value
+
+
 Positive = Annotated[float, Field(strict=True, gt=0, le=1e18), AfterValidator(not_tiny)]
 NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e18)]
-Fraction = Annotated[float, Field(strict=True, gt=0, le=1)]
+Fraction = Annotated[float, Field(strict=True, gt=0, le=1), AfterValidator(not_a_tiny_share)]
 MOST_COUNT = 10**15
 Count = Annotated[int, Field(strict=True, ge=1, le=MOST_COUNT)]
 Day = Annotated[date, Field(ge=date(1990, 1, 1), le=date(2100, 12, 31))]

@@ -7,11 +7,11 @@ from collections.abc import Collection
 from pathlib import Path
 
 from launcher.collect.incoming import RSYNC, incoming
+from planner import time_limits
 
 RESULTS_ON_NODE = "planner-results"
 SSH_CONFIGS = Path(".sky") / "generated" / "ssh"
 """Below SkyPilot's home: one file for each cluster."""
-RSYNC_TIMEOUT_S = 300
 
 
 def copy_results(host: str, run_id: str, folder: Path, *, config: Path, own: Collection[str] = ()) -> str | None:
@@ -21,8 +21,8 @@ def copy_results(host: str, run_id: str, folder: Path, *, config: Path, own: Col
 
 
 def _copied(source: str, folder: Path, *, config: Path) -> str | None:
-    ssh = f"ssh -F {config} -o BatchMode=yes -o ConnectTimeout=20"
-    command = ["rsync", *RSYNC, f"--rsh={ssh}", source, "./"]
+    ssh = f"ssh -F {config} -o BatchMode=yes -o ConnectTimeout={time_limits.CONNECT_S:.0f}"
+    command = ["rsync", f"--timeout={time_limits.SILENCE_S:.0f}", *RSYNC, f"--rsh={ssh}", source, "./"]
     try:
         done = subprocess.run(
             command,
@@ -30,11 +30,11 @@ def _copied(source: str, folder: Path, *, config: Path) -> str | None:
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            timeout=RSYNC_TIMEOUT_S,
+            timeout=time_limits.OPERATION_S,
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return f"rsync did not end within {RSYNC_TIMEOUT_S} s"
+        return f"rsync did not end within {time_limits.OPERATION_S:g} s"
     if done.returncode == 0:
         return None
     said = " ".join(done.stderr.split())[-300:]

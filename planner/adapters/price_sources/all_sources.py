@@ -9,14 +9,16 @@ from datetime import datetime
 from enum import StrEnum
 from functools import partial
 
+from planner import time_limits
+from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_sources.machine_names import Machines
 from planner.adapters.price_sources.source import Names, SourceAnswer
-from planner.adapters.price_sources.together import asked_together
 from planner.cost.cloud.price_level import Bands, implausible, price_bands
 from planner.errors import PriceSourceError
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import PriceOrigin
 from planner.model.prices.price_list import EVERYWHERE
+from planner.time_limits import asked_together, within
 
 LAMBDA_KEY_VARIABLE = "LAMBDA_API_KEY"
 AZURE_URL_VARIABLE = "PLANNER_AZURE_PRICES_URL"
@@ -51,13 +53,16 @@ def source_answers(
     """Yield what each source said, whichever answers first, without prices that cannot be true."""
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
 
+    limit_s = time_limits.OPERATION_S * max(1.0, timeout_s / TIMEOUT_S)
+
     def ask(sources: Sequence[SourceChoice]) -> list[tuple[SourceChoice, SourceAnswer]]:
         """Ask one after the other until one has a price."""
         said = []
         for source in sources:
             answer = SourceAnswer()
             with answer.alone(source.value):
-                answer.take(_FETCHERS[source](catalog, now, regions, timeout_s))
+                fetcher = partial(_FETCHERS[source], catalog, now, regions, timeout_s)
+                answer.take(within(fetcher, who=source.value, limit_s=limit_s, error=PriceSourceError))
             said.append((source, _plausible(answer, catalog, bands)))
             if answer.prices:
                 break

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_sources.source import SourceAnswer
-from planner.adapters.price_sources.together import asked_together
-from planner.errors import MissingExtraError, PriceSourceError
+from planner.aws_session import aws_session
+from planner.errors import PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
 from planner.quantity.time_units import AWS_HOURS_PER_YEAR
+from planner.time_limits import asked_together
 
 if TYPE_CHECKING:
     import boto3
@@ -62,6 +63,8 @@ SECOND = {"minimum_hours": 1 / 60, "billing_granularity_s": 1.0}
 """EC2 bills Linux by the second, a minute at least."""
 MOST_PAGES = 100
 REFUSED_TO_ALL = ("AccessDenied", "AccessDeniedException", "AuthFailure", "ExpiredToken", "UnauthorizedOperation")
+SILENT = ("ConnectTimeoutError", "ReadTimeoutError", "EndpointConnectionError")
+"""botocore's names of exceptions: who says nothing is not asked the next question."""
 MINUTES_BEFORE_THE_END = 30
 """A block's instances are ended this long before its end."""
 
@@ -108,11 +111,7 @@ def aws_prices(
     Each answer stands alone: what is refused or fails is named among the problems, and the rest is returned.
     `nodes` are ours; only their instance types are asked for. Without a session, the user's default one is taken.
     """
-    try:
-        import boto3
-    except ImportError as error:
-        raise MissingExtraError("boto3", "prices") from error
-    session = session or boto3.Session()
+    session = session or aws_session(extra="prices")
     if session.get_credentials() is None:
         raise PriceSourceError("AWS: no credentials were found.", fix="Configure them with: aws configure")
     ours = {node_id.removeprefix("aws/"): node for node_id, node in nodes.items() if node_id.startswith("aws/")}
@@ -147,7 +146,7 @@ def _alone(question: _Question, what: str, *, of_many: bool = False) -> Iterator
         return
     except (ClientError, BotoCoreError) as error:
         problem = _reason(error)
-        if of_many and problem.partition(":")[0] in REFUSED_TO_ALL:
+        if of_many and (problem.partition(":")[0] in REFUSED_TO_ALL or type(error).__name__ in SILENT):
             raise
     except Exception as error:  # noqa: BLE001  # whatever one answer is, the others are kept
         problem = f"an answer of unknown shape: {error!r}"

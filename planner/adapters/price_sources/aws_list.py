@@ -11,11 +11,11 @@ from functools import partial
 
 from planner.adapters.http_fetch import PATIENCE, TIMEOUT_S, fetch
 from planner.adapters.price_sources.source import SourceAnswer
-from planner.adapters.price_sources.together import asked_together
 from planner.errors import PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
 from planner.quantity.time_units import AWS_HOURS_PER_YEAR
+from planner.time_limits import asked_together
 
 LIST_URL = "https://pricing.us-east-1.amazonaws.com"
 URL_VARIABLE = "PLANNER_AWS_LIST_URL"

@@ -14,11 +14,11 @@ from pydantic.alias_generators import to_camel
 
 from planner.adapters.http_fetch import TIMEOUT_S, fetch
 from planner.adapters.price_sources.source import SourceAnswer
-from planner.adapters.price_sources.together import asked_together
 from planner.errors import PriceSourceError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import PriceKind, PriceOrigin
 from planner.quantity.time_units import AWS_HOURS_PER_YEAR
+from planner.time_limits import asked_together
 
 API_URL = "https://prices.azure.com/api/retail/prices"
 VERSION = "2023-01-01-preview"

@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 from planner.adapters.http_fetch import PATIENCE, TIMEOUT_S, fetch
 from planner.adapters.price_sources.machine_names import Machines
 from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
-from planner.adapters.price_sources.together import asked_together
 from planner.errors import MissingExtraError, PriceSourceError
 from planner.model.prices.offer import PriceKind, PriceOrigin
+from planner.time_limits import asked_together
 
 if TYPE_CHECKING:
     from gpuhunt import CatalogItem

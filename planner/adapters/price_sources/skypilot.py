@@ -13,9 +13,9 @@ from functools import partial
 
 from planner.adapters.http_fetch import PATIENCE, TIMEOUT_S, Fetched, fetch
 from planner.adapters.price_sources.source import Names, SourceAnswer, as_id
-from planner.adapters.price_sources.together import asked_together
 from planner.errors import PriceSourceError
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
+from planner.time_limits import asked_together
 
 CATALOG_URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs/v9"
 URL_VARIABLE = "PLANNER_SKYPILOT_CATALOG_URL"

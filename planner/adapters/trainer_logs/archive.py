@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal, TypeVar, cast
 
+from planner.adapters.files import note_input
 from planner.errors import InputError
 
 Member = TypeVar("Member")
@@ -50,6 +51,7 @@ def is_archive(path: Path) -> bool:
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
     """Yield a folder with an archive's files; InputError where it is hostile, damaged or too large."""
+    note_input(path)
     if path.stat().st_size > LARGEST_ARCHIVE_BYTES:
         raise InputError(f"{path}: is an archive of over {LARGEST_ARCHIVE_BYTES / 1e6:.0f} MB.", fix=FIX)
     with tempfile.TemporaryDirectory(prefix="planner-log-") as made:

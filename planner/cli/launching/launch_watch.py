@@ -16,6 +16,9 @@ from planner.use_cases.launching.launches import Launches
 
 TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")
 
+ALWAYS_TOLD = ("LEFT_OUT",)
+"""Kinds of events of which a person is told also where a launch completed."""
+
 
 def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[], None]], list[Entry]]) -> list[Entry]:
     """Run `go` with a live view of these launches; on Ctrl-C print how to follow them further or stop them."""
@@ -41,10 +44,10 @@ def conclude(launches: Launches, entries: Sequence[Entry], unread: Mapping[str, 
         record = f"record {entry.record_id}" if entry.record_id else "no record"
         outcome = entry.outcome.value if entry.outcome else "under way"
         say(f"{entry.launch.target.id}: {outcome}, {entry.state.value}, {record}. In {launches.folder / run_id}")
-        trouble = [event.text for event in launches.ledger.events(run_id) if event.kind in TROUBLE and event.text]
-        if entry.outcome is not Outcome.COMPLETED:
-            for text in dict.fromkeys(trouble):
-                say(f"  {text}")
+        told = ALWAYS_TOLD if entry.outcome is Outcome.COMPLETED else (*ALWAYS_TOLD, *TROUBLE)
+        trouble = [event.text for event in launches.ledger.events(run_id) if event.kind in told and event.text]
+        for text in dict.fromkeys(trouble):
+            say(f"  {text}")
     still = [entry.launch.run_id for entry in entries if entry.open]
     if still:
         not_down(launches, still)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from planner.model.answer.audit import RunAudit
-from planner.model.base import Count, Fraction, Frozen, Id, NonNegative, Positive, Text
+from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 from planner.model.quantity import Quantity
 
 
@@ -31,7 +33,7 @@ class RunCause(Frozen):
     """Why it is named: what the run shows, or how well it explains the gap."""
     proven: bool
     """By what the run itself measured."""
-    probability: Fraction
+    probability: Annotated[float, Field(strict=True, gt=0, le=1)]
     """That it is at work here; 1 of what the run states."""
     gain: Positive
     """Times as fast without it."""

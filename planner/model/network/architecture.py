@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from planner.model.base import Count, Frozen, Positive
+from planner.model.base import MOST_COUNT, Count, Frozen, Positive
 
 KINDS = ("decoder", "moe_decoder", "encoder", "resnet", "vit")
 TAG = "kind:"
@@ -25,7 +25,7 @@ MOST_STAGES = 8
 """Of an image network."""
 Pixels = Annotated[int, Field(strict=True, ge=1, le=100_000)]
 """On a side of an image."""
-LayerNumber = Annotated[int, Field(strict=True, ge=0)]
+LayerNumber = Annotated[int, Field(strict=True, ge=0, lt=MOST_LAYERS)]
 
 
 class _Transformer(Frozen):
@@ -91,7 +91,7 @@ class MoeDecoder(_Transformer):
     experts_per_token: Count
     moe_ffn_hidden: Count
     """Of one expert, routed or shared."""
-    shared_experts: Annotated[int, Field(strict=True, ge=0)] = 0
+    shared_experts: Annotated[int, Field(strict=True, ge=0, le=MOST_COUNT)] = 0
     """Experts that see every token, beside the routed ones."""
     dense_layers: tuple[LayerNumber, ...] = ()
     """Numbers of the layers, from 0, that have one ordinary MLP of `ffn_hidden` instead."""

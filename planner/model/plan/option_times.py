@@ -7,7 +7,7 @@ from typing import Annotated, Self
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from planner.model.base import Count, Frozen
+from planner.model.base import Count, Frozen, Positive
 
 MOST_TURNS = 200
 
@@ -39,7 +39,7 @@ class Turn(Window):
 Turns = Annotated[tuple[Turn, ...], Field(max_length=MOST_TURNS)]
 
 
-JobHours = Annotated[float, Field(strict=True, gt=0, le=10_000)]
+JobHours = Annotated[Positive, Field(le=10_000)]
 Machines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
 
 

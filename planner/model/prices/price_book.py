@@ -8,10 +8,10 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Day, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Fraction, Frozen, Id, Positive, Text
 from planner.model.prices.offer import Price, PriceKind
 
-DiscountFraction = Annotated[float, Field(strict=True, gt=0, lt=1)]
+DiscountFraction = Annotated[Fraction, Field(lt=1)]
 
 
 class Scope(Frozen):

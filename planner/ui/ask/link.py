@@ -9,7 +9,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from planner.adapters.documents import parse_model
+from planner.adapters.mapping_text import parse_mapping
 from planner.errors import InputError
+from planner.model.base import Frozen
+from planner.model.evidence.run import RunRecord
+from planner.model.prices.price_book import PriceBook
 from planner.ui.ask.form import Form, Machine, Start
 from planner.ui.scenario import first_form
 
@@ -17,6 +21,8 @@ LINK_FIX = "Take the link from the page's address again."
 LONGEST_UNPACKED = 200_000
 """Characters of a text that a link carries packed."""
 PACKED = ("config", "log", "book")
+CARRIED: dict[str, type[Frozen]] = {"log": RunRecord, "book": PriceBook}
+"""What a packed text must be, so that no page meets one that it cannot read."""
 LISTS = ("machines", "offers", "regions")
 SOURCE = ("start", "example", "plan")
 """Where a question starts."""
@@ -64,7 +70,12 @@ def form_of(parameters: Mapping[str, Sequence[str]]) -> Form:
             data[name] = None
         else:
             data[name] = unpacked(values[0]) if name in PACKED else values[0]
-    return parse_model(Form, data, where="the link", fix=LINK_FIX)
+    form = parse_model(Form, data, where="the link", fix=LINK_FIX)
+    for name, model in CARRIED.items():
+        text, where = getattr(form, name), f"the link: its {name}"
+        if text is not None:
+            parse_model(model, parse_mapping(text, where=where, fix=LINK_FIX), where=where, fix=LINK_FIX)
+    return form
 
 
 def packed(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from planner.adapters.documents import parse_model
+from planner.adapters.mapping_text import parse_mapping
 from planner.errors import InputError
 from planner.model.prices.price_book import PriceBook
 from planner.present.page.words import Words
@@ -25,7 +26,12 @@ Rows = Sequence[Mapping[str, Any]]
 def edit_book(form: Form, known: Known, words: Words, problems: list[InputError], *, today: date) -> Form:
     """Draw the tables and return the form with the book that they say; a wrong row is reported."""
     listed = list(providers(known))
-    first = None if form.book is None else PriceBook.model_validate_json(form.book)
+    where = "the price book"
+    first = (
+        None
+        if form.book is None
+        else parse_model(PriceBook, parse_mapping(form.book, where=where, fix=FIX), where=where, fix=FIX)
+    )
     provider = st.column_config.SelectboxColumn(words("Provider"), options=listed, required=True)
     discounts = _edited(
         "discounts",

@@ -7,8 +7,8 @@ from threading import Barrier, Event, Lock
 import pytest
 
 from planner.adapters.price_sources.skypilot import COLUMNS, skypilot_prices
-from planner.adapters.price_sources.together import asked_together
 from planner.errors import PriceSourceError
+from planner.time_limits import asked_together
 from tests.adapters.price_sources.conftest import Reply
 from tests.conftest import NOON
 

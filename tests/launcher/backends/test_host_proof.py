@@ -9,7 +9,7 @@ import pytest
 
 from launcher.backends.direct import DirectBackend
 from launcher.backends.hosts import Host
-from launcher.backends.ssh import BEGINS, SshMachine, ssh_backend
+from launcher.backends.ssh import BEGINS, ENDS, SshMachine, ssh_backend
 from launcher.cloud import aws, lambda_labs
 from launcher.cloud.account import fingerprint
 from launcher.cloud.aws import Listing
@@ -36,6 +36,9 @@ def test_a_login_that_runs_something_else_proves_nothing(tmp_path: Path):
         keys.write_text(f'command="echo Welcome; printf no-end; exec bash -s" {key}')
         assert backend.verify_down(launch).checks == (f"a: 0 process(es) of {launch.run_id}",)
         assert backend.verify_down(launch).down
+        keys.write_text(f'command="bash -s; echo Good bye; echo 4711" {key}')
+        assert backend.verify_down(launch).checks == (f"a: 0 process(es) of {launch.run_id}",)
+        assert backend.status(launch).phase is Phase.REFUSED
 
 
 @pytest.mark.parametrize("said", [pytest.param("", id="nothing"), pytest.param("Welcome\n", id="a greeting")])
@@ -46,6 +49,24 @@ def test_silence_is_no_answer(monkeypatch: pytest.MonkeyPatch, said: str):
         host.bash("true")
     monkeypatch.setattr(host, "_run", lambda *_, **__: f"{said}{BEGINS}\nanswer\n")
     assert host.bash("true") == "answer\n"
+
+
+@pytest.mark.parametrize("footer", [pytest.param("", id="none"), pytest.param("logout\n1234\n", id="a footer")])
+def test_what_a_login_prints_afterwards_is_no_answer(monkeypatch: pytest.MonkeyPatch, footer: str):
+    """A footer with a number would count as a process for ever, and its success would hide a script that failed."""
+    host = running_host()
+    monkeypatch.setattr(host, "_run", lambda *_, **__: f"{BEGINS}\n17\n\n{ENDS} 0\n{footer}")
+    assert host.bash("true") == "17\n"
+    monkeypatch.setattr(host, "_run", lambda *_, **__: f"{BEGINS}\n17\n\n{ENDS} 1\n{footer}")
+    with pytest.raises(NodeError, match="a: the script ended with 1"):
+        host.bash("true")
+
+
+def test_only_numbers_are_counted_as_processes():
+    machines: Sequence[Machine] = [Talkative("one\n1000\n")]
+    launch = launch_of(HOST)
+    assert DirectBackend(lambda _: machines, machines).verify_down(launch).down
+    assert DirectBackend(lambda _: machines, machines).down_by_id(launch.run_id).down
 
 
 def running_host() -> SshMachine:
@@ -72,6 +93,13 @@ class Machine:
 
     def copy_here(self, folder: str, into: Path) -> None:
         """Nothing is there."""
+
+
+class Talkative(Machine):
+    """A host whose answer to every script ends with words of its own."""
+
+    def bash(self, script: str) -> str:
+        return f"{super().bash(script)}Last login: 3 days ago\nGood bye\n"
 
 
 @pytest.mark.parametrize(

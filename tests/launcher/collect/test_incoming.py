@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from launcher.collect.incoming import incoming, is_allowed
+from launcher.collect.incoming import incoming, is_allowed, left_out_of
+from launcher.collect.results import collected
 from planner.errors import NodeError
 
 
@@ -78,3 +79,29 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path):
     place.write_text("")
     with pytest.raises(NodeError, match=r"file: cannot be written"), incoming(place):
         pytest.fail("nothing can be copied there")
+
+
+def test_what_is_of_another_kind_than_ours_is_left_out_and_named(tmp_path):
+    """A folder in the place of the log and a file in that of a start: the good start stays."""
+    (tmp_path / "job.log").write_text("SkyPilot's")
+    for _ in range(2):  # what was named once is named after the next copy too
+        with incoming(tmp_path, own=("job.log",)) as staged:
+            (staged / "job.log").mkdir()
+            (staged / "job.log" / "x").write_text("x")
+            (staged / "start-1").mkdir()
+            (staged / "start-1" / "result.json").write_text("{}")
+            (staged / "start-2").write_text("a file")
+    assert (tmp_path / "job.log").read_text() == "SkyPilot's"
+    assert (tmp_path / "start-1" / "result.json").read_text() == "{}"
+    assert not (tmp_path / "start-2").exists()
+    assert left_out_of(tmp_path) == ["job.log/x", "start-2"]
+    assert collected(tmp_path, run_id="r", nodes=1).left_out == ("job.log/x", "start-2")
+
+
+def test_a_folder_in_a_file_s_place_keeps_nothing_else_from_coming(tmp_path):
+    (tmp_path / "notes.txt").mkdir()
+    with incoming(tmp_path) as staged:
+        (staged / "notes.txt").write_text("mine")
+        (staged / "zeta.txt").write_text("last")
+    assert (tmp_path / "zeta.txt").read_text() == "last"
+    assert left_out_of(tmp_path) == ["notes.txt"]

@@ -99,6 +99,8 @@ def waits(**seconds: float) -> Prepare:
     places = {
         "SETTLED_AFTER_S": "launcher.drive.submission",
         "ANSWER_TIMEOUT_S": "launcher.backends.sky.process",
+        "SILENCE_S": "planner.time_limits",
+        "OPERATION_S": "planner.time_limits",
     }
     return lambda world: world.settings.update({f"{places[name]}:{name}": value for name, value in seconds.items()})
 

@@ -12,6 +12,8 @@ from tests.launcher.faults.host_rows import HOSTS
 from tests.launcher.faults.killed import KILLED
 from tests.launcher.faults.results_rows import RESULTS
 from tests.launcher.faults.seen_again import SEEN_AGAIN
+from tests.launcher.faults.silences import SILENCES
+from tests.launcher.faults.silences_combined import SILENCES_COMBINED
 from tests.launcher.faults.states import STATES
 from tests.launcher.faults.submissions import SUBMISSIONS
 from tests.launcher.faults.surroundings import SURROUNDINGS
@@ -19,4 +21,5 @@ from tests.launcher.faults.surroundings import SURROUNDINGS
 FAULTS: tuple[Fault, ...] = (
     *KILLED, *SUBMISSIONS, *ANSWERS, *CLOUDS, *RESULTS, *STATES, *GUARDS, *COMBINED, *SEEN_AGAIN, *SURROUNDINGS,
     *BY_ID_ROWS, *HOSTS,
+    *SILENCES, *SILENCES_COMBINED,
 )  # fmt: skip
