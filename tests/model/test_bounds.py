@@ -110,5 +110,6 @@ def test_a_quantity_of_a_file_is_bounded_where_it_stands(model: type[BaseModel])
 
 def test_a_share_of_nothing_is_said_and_not_computed():
     data = {"goodput_fraction": TINY}
+    assumptions: Any = Plan.model_fields["assumptions"].annotation
     with pytest.raises(ValidationError, match="must be at least 1e-06"):
-        TypeAdapter[Any](Plan.model_fields["assumptions"].annotation).validate_python(data)
+        TypeAdapter[Any](assumptions).validate_python(data)
