@@ -31,4 +31,5 @@ def _line(fault: Fault) -> str:
     lost = "undetectable" if fault.undetectable and not fault.lost_usd else f"{fault.lost_usd:.0f}"
     lost += " a day, undetectable" if fault.undetectable and fault.lost_usd else ""
     proven = " or ".join(proven_by(fault)) or "-"
-    return f"| {fault.fault} | {fault.where} | {fault.happens} | {ledger}{came} | {proven} | {fault.exit_code} | {lost} |\n"
+    cells = (fault.fault, fault.where, fault.happens, f"{ledger}{came}", proven, str(fault.exit_code), lost)
+    return f"| {' | '.join(cells)} |\n"
