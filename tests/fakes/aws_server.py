@@ -2,10 +2,10 @@
 
 `python tests/fakes/aws_server.py` prints its port. `POST /fake/refuse` with `{"code", "status", "after"}` makes every
 request but the first `after` fail with that code (`only`: requests of that action; `region`: in that region; `holding`:
-requests whose body holds that text); `POST /fake/calls` lists the
-requests since `POST /fake/reset`; `POST /fake/blind` with `{"times"}` lets so many lists of instances be empty; `POST
-/fake/reserve` describes a Capacity Block with EC2's own keys; `POST /fake/role` tells which role a machine carries: its
-name and the credentials that the metadata service then hands out.
+requests whose body holds that text); `POST /fake/calls` lists the requests since `POST /fake/reset`; `POST /fake/blind`
+with `{"times"}` lets that many lists of instances be empty; `POST /fake/reserve` describes a Capacity Block with EC2's
+own keys; `POST /fake/role` tells which role a machine carries: its name and the credentials that the metadata service
+then hands out.
 """
 
 from __future__ import annotations
