@@ -46,6 +46,7 @@ OTHERWISE: Mapping[str, tuple[str, ...]] = {
         "machine-ended-lambda",
         "lambda-key-elsewhere",
         "stands-still-forgotten",
+        "lambda-repeats-later",
         "lambda-empty",
         "lambda-renamed",
         "lambda-renamed-empty",
@@ -55,6 +56,8 @@ OTHERWISE: Mapping[str, tuple[str, ...]] = {
         "lambda-rotated-trusted",
     ),
     BY_HOST: (
+        "footer",
+        "silent-host",
         "host-daemon",
         "host-clone",
         "host-clone-reap",
