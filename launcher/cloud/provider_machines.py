@@ -12,7 +12,7 @@ from launcher.cloud.aws_storage import StorageAnswer, stored_in
 from launcher.cloud.machine import Machine
 from launcher.plan.backend import Launch
 from launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
-from launcher.plan.target import Provider, Target
+from launcher.plan.target import CLOUDS, Provider, Target
 from planner.errors import NodeError, PlannerError
 
 ASKED = (Provider.AWS, Provider.LAMBDA, Provider.K8S, Provider.SSH_POOL)
@@ -117,11 +117,14 @@ def machines_of(launch: Launch) -> list[Machine]:
 def to_end(launch: Launch, seen: Seen) -> list[Machine]:
     """Return what must be ended of a launch: what lives, and every id that nobody has listed as ended.
 
-    A list may be behind or lack a tag; the provider answers a request to end an id by that id.
+    A list may be behind or lack a tag; the provider answers a request to end an id by that id. Not so in Kubernetes:
+    its list is exact, and a later pod may have the name of an earlier one.
     """
     listed = {machine.id: machine for machine in seen.machines}
     ended = {one.id for one in known_machines(launch) if one.sight is Sight.DEAD}
     wanted = [machine for machine in seen.machines if machine.alive or machine.ending]
+    if launch.target.provider not in CLOUDS:
+        return wanted
     return wanted + [
         Machine(id=one.id, name=one.id, where=one.where, state="not listed", alive=False, run_id=launch.run_id)
         for one in known_machines(launch)

@@ -32,8 +32,8 @@ class Elapsed:
     instant: Callable[[], Instant]
     _bases: dict[str, tuple[float, Instant]] = field(default_factory=dict)
     """Seconds since the submission at an instant of this process, and that instant."""
-    _waits: dict[tuple[str, datetime, float], tuple[float, Instant]] = field(default_factory=dict)
-    """The same of a wait; by launch, its written beginning and what an unknown wait counts."""
+    _waits: dict[tuple[str, datetime], tuple[float, Instant]] = field(default_factory=dict)
+    """The same of a wait; by launch and its written beginning."""
     _asked: dict[str, tuple[float | None, Instant]] = field(default_factory=dict)
 
     def begin(self, run_id: str) -> Instant:
@@ -67,15 +67,15 @@ class Elapsed:
         """Return the seconds since the submission by this machine's clock, never negative."""
         return 0.0 if entry.submitted_at is None else max(0.0, (self.now() - entry.submitted_at).total_seconds())
 
-    def waited_s(self, run_id: str, began: datetime, *, unknown_s: float = math.inf) -> float:
+    def waited_s(self, run_id: str, began: datetime) -> float:
         """Return for how long results have been waited for; `began` is when another client wrote that it began.
 
-        Where the clock was set back since then nobody knows: then it is `unknown_s` at the first look.
+        Where the clock was set back since then nobody knows: then it is without end.
         """
-        at, key = self.instant(), (run_id, began, unknown_s)
+        at, key = self.instant(), (run_id, began)
         if key not in self._waits:
             written_s = (self.now() - began).total_seconds()
-            self._waits[key] = (unknown_s if written_s < -CLOCKS_DIFFER_S else max(0.0, written_s), at)
+            self._waits[key] = (math.inf if written_s < -CLOCKS_DIFFER_S else max(0.0, written_s), at)
         seconds, then = self._waits[key]
         return seconds + (at.since(then) or 0.0)
 

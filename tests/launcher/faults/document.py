@@ -6,10 +6,11 @@ from pathlib import Path
 
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.table import FAULTS
+from tests.launcher.faults.witnesses import proven_by
 
 PAGE = Path(__file__).parents[3] / "docs" / "launching.md"
 BEGIN, END = "<!-- faults -->\n", "<!-- end of faults -->\n"
-HEAD = "| fault | in | what happens | ledger | exit | USD lost |\n|---|---|---|---|---|---|\n"
+HEAD = "| fault | in | what happens | ledger | proven | exit | USD lost |\n|---|---|---|---|---|---|---|\n"
 
 
 def table() -> str:
@@ -29,4 +30,6 @@ def _line(fault: Fault) -> str:
     came = "" if fault.outcome is None else f", {fault.outcome.replace('|', ' or ')}"
     lost = "undetectable" if fault.undetectable and not fault.lost_usd else f"{fault.lost_usd:.0f}"
     lost += " a day, undetectable" if fault.undetectable and fault.lost_usd else ""
-    return f"| {fault.fault} | {fault.where} | {fault.happens} | {ledger}{came} | {fault.exit_code} | {lost} |\n"
+    proven = " or ".join(proven_by(fault)) or "-"
+    cells = (fault.fault, fault.where, fault.happens, f"{ledger}{came}", proven, str(fault.exit_code), lost)
+    return f"| {' | '.join(cells)} |\n"

@@ -7,6 +7,7 @@ import pytest
 from launcher.ledger.entry import State
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.table import FAULTS
+from tests.launcher.faults.witnesses import proven_by
 from tests.launcher.faults.world import World
 
 
@@ -27,6 +28,7 @@ def test_fault(fault: Fault, world: World):
     if fault.outcome is not None:
         assert {entry.outcome and entry.outcome.value for entry in entries} <= set(fault.outcome.split("|")), said
     assert fault.said in said, said
+    assert world.proofs() <= set(proven_by(fault)), said
     alive = world.alive()
     assert world.lost_usd() == pytest.approx(fault.lost_usd), alive
     if not fault.undetectable:

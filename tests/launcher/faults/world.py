@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from launcher.ledger.entry import Entry
+from launcher.drive.gone import witness_in
+from launcher.ledger.entry import Entry, State
 from launcher.ledger.ledger import Ledger
 from planner.errors import StoreError
 from tests.fakes.servers import AWS_KEYS, Server
@@ -157,6 +158,17 @@ class World:
             return Ledger(path).entries() if path.is_file() else []
         except StoreError:
             return []
+
+    def proofs(self) -> set[str]:
+        """Return by what the launches that are over were proven gone, as their ledger says."""
+        over = [entry.launch.run_id for entry in self.entries() if not entry.open]
+        ledger = Ledger(self.home / "ledger.sqlite") if over else None
+        proofs = [
+            next(event.text for event in reversed(ledger.events(run_id)) if event.kind == State.DOWN_VERIFIED)
+            for run_id in over
+            if ledger is not None
+        ]
+        return {witness_in(text) or text for text in proofs}
 
     def entry(self) -> Entry:
         """Return the only launch."""
