@@ -11,7 +11,7 @@ import yaml
 from tests.launcher.faults.acts import Act, Prepare, launching, left, sets, sky, waits
 from tests.launcher.faults.between import Meddling, between
 from tests.launcher.faults.fault import Fault
-from tests.launcher.faults.killed import DOWN, GONE, REAP
+from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
 from tests.launcher.faults.states import never_ends
 from tests.launcher.faults.world import H100_AT_LAMBDA, P4D, Done, World
 
@@ -200,6 +200,16 @@ SILENCES = (
         "lambda-pipe-reap", "... then `reap`", "client", "an alarm",
         left(OPEN, REAP, then=(LYING, GONE_FROM_SKY, pipe_for_keys), on=H100_AT_LAMBDA), 4, OPEN, "completed",
         said="is no ordinary file",
+    ),
+    Fault(
+        "ec2-silent-collect", "EC2 never answers, and the launch's time is over, `collect`", "EC2",
+        "given up after 5 minutes; nothing is proven",
+        through(EC2_SILENT, words=COLLECT, then=(sets(FAULT_AWAKE_H="30"),)), 4, OPEN, "completed", said=NO_ANSWER,
+    ),
+    Fault(
+        "lambda-silent-collect", "... Lambda", "Lambda", "the same",
+        through(LAMBDA_SILENT, words=COLLECT, then=(sets(FAULT_AWAKE_H="30"),), on=H100_AT_LAMBDA), 4, OPEN,
+        "completed", said="it said nothing for 4 s",
     ),
     Fault(
         "region-nowhere", "AWS_REGION names no region, then `reap` while the job runs", "client",
