@@ -14,7 +14,7 @@ from launcher.backends.hosts import HostsFile
 from planner.model.network.workload import ArchitectureFile, Preset
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import Assumptions, Plan
 from planner.model.prices.offer import Price
 from planner.model.prices.price_book import PriceBook
 from planner.model.quantity import Quantity
@@ -23,7 +23,7 @@ FILES = (Plan, Site, Tariff, Preset, ArchitectureFile, PriceBook, Price, HostsFi
 TINY = 1e-100
 HUGE = {int: 10**300, float: 1e300}
 EXCEPTIONS = {
-    "quantity.Quantity.value": "of answers too, where a sum may be of any size; a file's quantity is bounded where it stands",
+    "quantity.Quantity.value": "of answers too, whose sums have any size; a file's is bounded where it stands",
     "quantity.Quantity.low": "the same",
     "quantity.Quantity.high": "the same",
 }
@@ -109,6 +109,5 @@ def test_a_quantity_of_a_file_is_bounded_where_it_stands(model: type[BaseModel])
 
 
 def test_a_share_of_nothing_is_said_and_not_computed():
-    data = {"goodput_fraction": TINY}
     with pytest.raises(ValidationError, match="must be at least 1e-06"):
-        TypeAdapter(dict(Plan.model_fields)["assumptions"].annotation).validate_python(data)
+        Assumptions.model_validate({"goodput_fraction": TINY})
