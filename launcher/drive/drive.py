@@ -25,6 +25,7 @@ from launcher.ledger.entry import Entry, Outcome, State
 from launcher.plan.backend import Collected, Launch, NodeStatus, Phase
 from launcher.plan.guard import mismatches
 from launcher.plan.sighting import ANYTHING, Sight, Sighting
+from planner import time_limits
 from planner.errors import NodeError, PlannerError, StoreError
 
 COLLECT_PATIENCE = timedelta(minutes=5)
@@ -52,12 +53,14 @@ class Driver(Ending):
             with self.lock(run_id) as mine:
                 entry = self.ledger.entry(run_id)
                 if mine or self.is_overdue(entry):
-                    entry = self.go_on(run_id, stop=stop, poll_s=poll_s)
+                    return self.go_on(run_id, stop=stop, poll_s=poll_s)
             if not entry.open or self.is_stuck(entry) or stop.wait(poll_s):
                 return entry
 
     def go_on(self, run_id: str, *, stop: threading.Event, poll_s: float, submit: bool = False) -> Entry:
         """Do step after step until the launch is over or `stop` is set. The caller holds its lock.
+
+        A launch whose time is over is returned open once its end could not be proven for OPERATION_S: `reap` goes on.
 
         What was not submitted when `stop` was set never is. Nothing that goes wrong on this side, a full disk or a
         fault of our own, ends the watch over what may run: see `_watched_step`.
@@ -67,8 +70,19 @@ class Driver(Ending):
         known = Unwritten(self.ledger.entry(run_id))
         known.deadline_at = known.entry.launch.deadline_at
         entry = self._watched_step(known, submit=submit)
+        unproven_since_s: float | None = None
         while entry.open and not self.is_stuck(entry) and not stop.wait(poll_s):
             entry = self._watched_step(known)
+            if entry.state not in (State.COLLECTED, State.LOST):
+                unproven_since_s = None
+            elif unproven_since_s is None:
+                unproven_since_s = time.monotonic()
+            elif (
+                time.monotonic() - unproven_since_s >= time_limits.OPERATION_S
+                and self.is_overdue(entry)
+                and not self.is_settling(run_id)
+            ):
+                break
         return entry
 
     def step(self, run_id: str, *, submit: bool = False, known: Unwritten | None = None) -> Entry:

@@ -48,6 +48,11 @@ AT_EPOCHS = f":{line_of(GOOD_PLAN, EPOCHS)}: work.epochs: "
         pytest.param(replaced("runs: 50", "runs: 1.5"), ["campaign.runs", "integer", "1.5"], id="half a run"),
         pytest.param(replaced("runs: 50", "runs: true"), ["campaign.runs", "True"], id="bool for a count"),
         pytest.param(replaced("0.12", "-0.12"), ["electricity_usd_per_kwh", "-0.12"], id="negative tariff"),
+        pytest.param(
+            replaced("pue: 1.4", "goodput_fraction: 1.0e-100"),
+            ["assumptions.goodput_fraction", "must be at least 1e-06"],
+            id="a goodput of nothing",
+        ),
         pytest.param(replaced("pue: 1.4", "pue: 0.9"), ["assumptions.pue", "0.9"], id="PUE below 1"),
         pytest.param(
             GOOD_PLAN + "goodput: {restart_hours: 30min}\n",

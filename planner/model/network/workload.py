@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from planner.errors import InputError
-from planner.model.base import Count, Day, Fraction, Frozen, Id, NonNegative, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, NonNegative, Positive, Text, not_a_tiny_share
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture, Resnet, check_seq_len
 from planner.model.network.trainer_memory import TrainerSettings
@@ -143,9 +143,9 @@ class BenchWorkload(Frozen):
     quick_window: Window
     global_batch: Count | None = None
     """Samples of one optimizer step in tuned mode; null: micro_batch x devices."""
-    least_mfu: Annotated[Fraction, Field(lt=1)] | None = None
+    least_mfu: Annotated[float, Field(gt=0, lt=1), AfterValidator(not_a_tiny_share)] | None = None
     """Of the nominal peak, full attention: a run below it has something wrong. Any kernels, eager ones included."""
-    least_mfu_compiled: Annotated[Fraction, Field(lt=1)] | None = None
+    least_mfu_compiled: Annotated[float, Field(gt=0, lt=1), AfterValidator(not_a_tiny_share)] | None = None
     """The same of a run under torch.compile; null: no higher than `least_mfu`."""
     first_losses: tuple[FirstLosses, ...] = ()
     note: Text | None = None

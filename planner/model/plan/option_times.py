@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC
 from typing import Annotated, Self
 
-from pydantic import AwareDatetime, Field, model_validator
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
 
-from planner.model.base import Count, Frozen, Positive
+from planner.model.base import Count, Frozen, not_tiny
 
 MOST_TURNS = 200
 
@@ -39,7 +39,7 @@ class Turn(Window):
 Turns = Annotated[tuple[Turn, ...], Field(max_length=MOST_TURNS)]
 
 
-JobHours = Annotated[Positive, Field(le=10_000)]
+JobHours = Annotated[float, Field(strict=True, gt=0, le=10_000), AfterValidator(not_tiny)]
 Machines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
 
 

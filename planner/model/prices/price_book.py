@@ -6,12 +6,12 @@ from datetime import date
 from graphlib import CycleError, TopologicalSorter
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from planner.model.base import Count, Day, Fraction, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, Positive, Text, not_a_tiny_share
 from planner.model.prices.offer import Price, PriceKind
 
-DiscountFraction = Annotated[Fraction, Field(lt=1)]
+DiscountFraction = Annotated[float, Field(strict=True, gt=0, lt=1), AfterValidator(not_a_tiny_share)]
 
 
 class Scope(Frozen):

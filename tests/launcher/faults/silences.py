@@ -11,7 +11,7 @@ import yaml
 from tests.launcher.faults.acts import Act, Prepare, launching, left, sets, sky, waits
 from tests.launcher.faults.between import Meddling, between
 from tests.launcher.faults.fault import Fault
-from tests.launcher.faults.killed import DOWN, GONE, REAP
+from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
 from tests.launcher.faults.states import never_ends
 from tests.launcher.faults.world import H100_AT_LAMBDA, P4D, Done, World
 
@@ -40,6 +40,7 @@ UNREADABLE, NO_ANSWER = "something between here and AWS", "AWS does not answer"
 def through(
     *meddlings: Meddling, words: str = DOWN, at: str = OPEN, on: tuple[str, ...] = P4D,
     then: tuple[Prepare, ...] = (), later: str = "", first: tuple[Prepare, ...] = (),
+    options: tuple[str, ...] = (),
 ) -> Act:  # fmt: skip
     """Take down while something stands between, SkyPilot lies and has forgotten; `later` nothing stands there."""
 
@@ -47,7 +48,7 @@ def through(
         SHORT(world)
         with between(*meddlings) as url:
             prepared = (LYING, GONE_FROM_SKY, *then, sets(HTTP_PROXY=url, http_proxy=url))
-            done = left(at, words, first=first, then=prepared, on=on)(world)
+            done = left(at, words, first=first, then=prepared, on=on, options=options)(world)
         if later:
             sets(HTTP_PROXY="", http_proxy="")(world)
             assert done.code == 4, done
@@ -200,6 +201,25 @@ SILENCES = (
         "lambda-pipe-reap", "... then `reap`", "client", "an alarm",
         left(OPEN, REAP, then=(LYING, GONE_FROM_SKY, pipe_for_keys), on=H100_AT_LAMBDA), 4, OPEN, "completed",
         said="is no ordinary file",
+    ),
+    Fault(
+        "ec2-silent-collect", "EC2 never answers, and the launch's time is over, `collect`", "EC2",
+        "given up after 5 minutes; nothing is proven",
+        through(EC2_SILENT, words=COLLECT, then=(sets(FAULT_AWAKE_H="30"),)), 4, OPEN, "completed", said=NO_ANSWER,
+    ),
+    Fault(
+        "lambda-silent-collect", "... Lambda", "Lambda", "the same",
+        through(LAMBDA_SILENT, words=COLLECT, then=(sets(FAULT_AWAKE_H="30"),), on=H100_AT_LAMBDA), 4, OPEN,
+        "completed", said="it said nothing for 4 s",
+    ),
+    Fault(
+        "store-silent", "S3 never answers, `collect`", "store", "given up after 30 s; the node's own copy comes home",
+        through(Meddling("/a-bucket"), at="RUNNING", words=COLLECT, options=("--store", "s3://a-bucket/x")), 4, GONE,
+    ),
+    Fault(
+        "store-drips", "S3 answers a byte at a time, `collect`", "store", "given up after 5 minutes; the same",
+        through(Meddling("/a-bucket", b"<ListBucketResult>", slowly=True), at="RUNNING", words=COLLECT,
+            options=("--store", "s3://a-bucket/x")), 4, GONE,
     ),
     Fault(
         "region-nowhere", "AWS_REGION names no region, then `reap` while the job runs", "client",
