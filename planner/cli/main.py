@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import typer
 
-from planner.adapters.files import inputs_noted
 from planner.cli.command_tree import command_tree
 from planner.cli.streams import error_document, wants_json
 from planner.cli.visible_output import silence, visible_output
@@ -26,7 +25,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
-    with visible_output(), inputs_noted():
+    with visible_output():
         return _run(arguments)
 
 

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
+from planner.adapters.files import inputs_noted
 from planner.cli.help_layout import HeadedCommand, HeadedGroup
 from planner.cli.option_groups import expanded
 
+if TYPE_CHECKING:
+    from typer._click.core import Context
+
 Function = TypeVar("Function", bound=Callable[..., object])
+
+
+class NotingCommand(HeadedCommand):
+    """A command that never writes over a file that it has read (planner/adapters/files.py)."""
+
+    def invoke(self, ctx: Context) -> Any:
+        """Run the command, and note what it reads."""
+        with inputs_noted():
+            return super().invoke(ctx)
 
 
 def command_app() -> typer.Typer:
@@ -29,7 +42,7 @@ def command(app: typer.Typer, name: str | None = None, *, example: str) -> Calla
     """Return a decorator that adds a function to `app` as a command, and leaves the function as it is."""
 
     def add(function: Function) -> Function:
-        app.command(name, cls=HeadedCommand, epilog=f"Example: {example}")(expanded(function))
+        app.command(name, cls=NotingCommand, epilog=f"Example: {example}")(expanded(function))
         return function
 
     return add
