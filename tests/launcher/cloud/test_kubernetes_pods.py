@@ -54,11 +54,13 @@ def test_a_pod_without_its_label_is_found_by_its_id_and_ended(cluster):
     launch = seen(known, launch_of(LAB, run_id="one"))
     put(cluster, uid="u-1", labels={})
     launch = seen(known, launch)
-    assert known["default/pl-one-head"].sight is Sight.ALIVE
+    before = known["default/pl-one-head"].sight
+    assert before is Sight.ALIVE
     assert not judge(launch, launch.known, job_seen=True).gone
     kubernetes.delete(to_end(launch, look(launch)), context="lab")
     launch = seen(known, launch)
-    assert known["default/pl-one-head"].sight is Sight.ABSENT
+    after = known["default/pl-one-head"].sight
+    assert after is Sight.ABSENT
     assert judge(launch, launch.known, job_seen=True).gone
 
 
