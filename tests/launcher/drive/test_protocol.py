@@ -205,7 +205,7 @@ class Protocol(RuleBasedStateMachine):
         self.cloud.running[0].running = False
 
 
-@pytest.mark.parametrize("examples", [15, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [15, pytest.param(60, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("provider", TARGETS, ids=str)
 def test_no_order_of_four_faults_ends_in_a_proof_while_a_machine_runs(provider, examples):
     case = type("Case", (Protocol,), {"provider": provider})
