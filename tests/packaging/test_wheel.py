@@ -73,7 +73,7 @@ class TestWheel:
             "import planner, launcher, workloads, json\n"
             "from planner.adapters.workspace import catalogs_dir, examples_dir\n"
             "from planner.adapters.catalog import load_catalog\n"
-            "assert len(load_catalog().runs) == 16\n"
+            "assert len(load_catalog().runs) == 17\n"
             "print(json.dumps([*map(str, (planner.__path__[0], launcher.__path__[0], workloads.__path__[0], "
             "catalogs_dir(), examples_dir()))]))\n"
         )
