@@ -271,8 +271,7 @@ def _marks_at_start(launch: Launch, machine: Machine) -> dict[str, str]:
 def _processes(text: str) -> tuple[list[int], list[str]]:
     """Return the processes of a run, and those on an accelerator that may be its own (node_scripts.count)."""
     lines = [line.strip() for line in text.splitlines()]
-    pids = [int(line) for line in lines if re.fullmatch(r"[0-9]{1,12}", line)]
-    return pids, [line.removeprefix("gpu=") for line in lines if re.fullmatch(r"gpu=[0-9]{1,12}", line)]
+    return _numbers(text), [line.removeprefix("gpu=") for line in lines if re.fullmatch(r"gpu=[0-9]{1,12}", line)]
 
 
 class _Seen:

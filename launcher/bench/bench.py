@@ -64,7 +64,7 @@ class Settings:
     micro_batch: int | None = None
     search_micro_batch: bool = False
     start_micro_batch: int | None = None
-    """Where the search begins: the largest that fits by the memory estimate."""
+    """First size that the search tries: the largest that fits by the memory estimate."""
     most_micro_batch: int | None = None
     """The largest that the memory estimate does not rule out; the search tries larger ones only if there is room."""
     global_batch: int | None = None

@@ -84,7 +84,7 @@ def listed(
 
 @dataclass(frozen=True)
 class _Answer:
-    """What one region has, or why it does not say."""
+    """Machines of one region, or the reason why it does not list them."""
 
     machines: Sequence[Machine] = ()
     error: NodeError | None = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, Literal
 
@@ -12,6 +11,7 @@ from launcher.plan.ancillary_costs import AWS_HOURS_PER_MONTH, IPV4_USD_PER_HOUR
 from launcher.plan.task import RUN_LABEL, cluster_name
 from planner.errors import NodeError
 from planner.model.base import Frozen
+from planner.time_limits import all_within, within
 
 VOLUME_USD_PER_GB_MONTH = {
     "gp3": 0.08, "gp2": 0.10, "io1": 0.125, "io2": 0.125, "st1": 0.045, "sc1": 0.015, "standard": 0.05,
@@ -19,7 +19,7 @@ VOLUME_USD_PER_GB_MONTH = {
 """us-east-1, without extra IOPS; the dearest region asks about twice. Source: AWS, Amazon EBS pricing, 2026-11."""
 DEAREST_VOLUME = max(VOLUME_USD_PER_GB_MONTH.values())
 SNAPSHOT_USD_PER_GB_MONTH = 0.05
-"""Of what is stored, which is at most the volume's size. Source: as above."""
+"""USD for each GB stored; a snapshot stores at most the size of its volume. Source: as above."""
 
 
 class Stored(Frozen):
@@ -36,7 +36,7 @@ class Stored(Frozen):
 
 
 class StorageAnswer(Frozen):
-    """What one region has."""
+    """Volumes, addresses and snapshots of one region, or why it does not name them."""
 
     where: str
     stored: tuple[Stored, ...] = ()
@@ -49,8 +49,7 @@ def stored_in(regions: Sequence[str], owners: Mapping[str, str]) -> list[Storage
 
     A volume at a machine and an address in use are not left: they go with it, or are listed once it is gone.
     """
-    with ThreadPoolExecutor(REGIONS_AT_ONCE) as pool:
-        return list(pool.map(partial(_of_region, owners=owners), regions))
+    return all_within(partial(_of_region, owners=owners), regions, who="EC2", at_once=REGIONS_AT_ONCE)
 
 
 def delete(name: str, kind: str, region: str) -> None:
@@ -62,7 +61,7 @@ def delete(name: str, kind: str, region: str) -> None:
         "snapshot": lambda: client.delete_snapshot(SnapshotId=name),
     }
     with explained():
-        ways[kind]()
+        within(ways[kind], who="EC2")
 
 
 def _of_region(region: str, owners: Mapping[str, str]) -> StorageAnswer:

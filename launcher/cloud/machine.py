@@ -36,7 +36,7 @@ class Machine(Frozen):
     parts: tuple[str, ...] = ()
     """Ids of its volumes, which may outlive it."""
     uid: str | None = None
-    """What tells it from a later one of the same id, where ids are used again (pods)."""
+    """Mark that differs from a later machine with the same id, where ids are used again (pods)."""
     is_order: bool = False
     """Whether it is only a request for a machine, which has an id of its own."""
 

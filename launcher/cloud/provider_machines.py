@@ -30,7 +30,7 @@ class Seen:
     problem: NodeError | None = None
     """Why the answer does not cover all that the launch may have reached."""
     seen: tuple[Sighting, ...] = ()
-    """The same by id, with the known ids that are not listed."""
+    """One sighting for each id: the listed machines, and known ids that are not listed."""
 
 
 @dataclass(frozen=True)

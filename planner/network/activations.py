@@ -88,9 +88,10 @@ def kept_layers(kinds: Iterable[LayerBytes]) -> list[LayerBytes]:
     """Return what layers keep from their forward pass to their backward pass, those that are alike together."""
     layers: dict[tuple[float, bool], int] = {}
     for kind in kinds:
-        recomputed = kind.kept_per_token is not None
-        each = kind.kept_per_token if kind.kept_per_token is not None else kind.bytes_per_token
-        like = (each, kind.is_whole and not recomputed)
+        if kind.kept_per_token is None:
+            like = kind.bytes_per_token, kind.is_whole
+        else:
+            like = kind.kept_per_token, False
         layers[like] = layers.get(like, 0) + kind.layers
     return [LayerBytes(count, each, is_whole) for (each, is_whole), count in layers.items()]
 
