@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 from pathlib import Path
 
+from tests.fakes.ports import free_port
 from tests.fakes.servers import AWS_KEYS, FAKES
 
 _GPU = "{{'Gpus': [{{'Name': '{name}', 'Manufacturer': 'NVIDIA', 'Count': {count}, 'MemoryInfo': {{'SizeInMiB': {mib}}}}}], 'TotalGpuMemoryInMiB': {total}}}"  # noqa: E501
@@ -71,14 +71,6 @@ def make_home(home: Path, *, aws_url: str, lambda_url: str, kubernetes_url: str)
         "SKYPILOT_DISABLE_USAGE_COLLECTION": "1",
         "NO_COLOR": "1",
     }
-
-
-def free_port() -> int:
-    """Return a port of loopback that nobody listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        port: int = listener.getsockname()[1]
-        return port
 
 
 def _write_catalogs(folder: Path) -> None:

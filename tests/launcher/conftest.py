@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -61,11 +60,3 @@ def good_result(**changes: Any) -> dict[str, Any]:
         "finished_at": "2026-11-21T09:03:00.000Z",
     }
     return good | changes
-
-
-@pytest.fixture
-def free_port() -> int:
-    """Return a port of this machine that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

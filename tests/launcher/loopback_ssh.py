@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from launcher.backends.hosts import Host
+from tests.fakes.ports import free_port
 
 PATIENCE_S = 20.0
 
@@ -74,13 +75,6 @@ def running_sshd(folder: Path) -> Iterator[Sshd]:
     finally:
         process.terminate()
         process.wait()
-
-
-def free_port() -> int:
-    """Return a port of loopback that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def wait_for_sshd(port: int, process: subprocess.Popen[bytes], folder: Path) -> None:

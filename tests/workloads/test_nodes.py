@@ -1,6 +1,5 @@
 """Two nodes for real: two torchruns on two loopback addresses of this machine, each in a folder of its own."""
 
-import contextlib
 import json
 import socket
 import subprocess
@@ -9,16 +8,12 @@ import time
 
 import pytest
 
+from tests.fakes.ports import free_port
+
 pytestmark = pytest.mark.slow
 
 QUICK = {"max_warmup_s": 0.3, "min_s": 0.1}
 PEER_TIMEOUT_S = 3
-
-
-def free_port():
-    with contextlib.closing(socket.socket()) as found:
-        found.bind(("127.0.0.1", 0))
-        return found.getsockname()[1]
 
 
 def start(node, spec, *, rank, port, nodes=2, program="workloads.node"):

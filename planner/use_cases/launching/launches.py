@@ -196,13 +196,16 @@ class Launches:
         self.ledger.set_account(run_id, account, at=self.now(), forget_marks=not launch.target.through_sky)
 
     def see_settled(self, run_id: str) -> Entry:
-        """Take down again and again a launch whose proof needs nothing but time, until it is proven; not for ever."""
+        """Take down again and again a launch whose proof needs nothing but time, until it is proven; not for ever.
+
+        Another client that holds the lock of the launch is not waited for: it may stand still (Ctrl-Z).
+        """
         entry = self.ledger.entry(run_id)
         driver = self.driver(entry.launch)
         give_up_s = time.monotonic() + submission.SETTLED_AFTER_S + SETTLING_SLACK_S
         while entry.open and driver.is_settling(run_id) and time.monotonic() < give_up_s:
             time.sleep(self._poll_s(entry.launch))
-            driver.step_if_free(run_id)
+            driver.step(run_id)
             entry = self.ledger.entry(run_id)
         return self.settle(run_id)
 

@@ -20,6 +20,7 @@ from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Phase
 from launcher.plan.target import Target
 from planner.errors import NodeError
+from tests.fakes.ports import free_port
 from tests.launcher.launches import ENDLESS_SPEC, asleep, launch_of
 from tests.launcher.loopback_ssh import running_sshd
 
@@ -34,8 +35,8 @@ def sshds(tmp_path_factory):
 
 
 @pytest.fixture
-def hosts(sshds, tmp_path, free_port):
-    env = {"GLOO_SOCKET_IFNAME": "lo", "PLANNER_PORT": str(free_port), "OMP_NUM_THREADS": "1"}
+def hosts(sshds, tmp_path):
+    env = {"GLOO_SOCKET_IFNAME": "lo", "PLANNER_PORT": str(free_port()), "OMP_NUM_THREADS": "1"}
     return {
         name: sshd.host(python=sys.executable, folder=str(tmp_path / name), env=env)
         for name, sshd in zip(("a", "b"), sshds, strict=True)

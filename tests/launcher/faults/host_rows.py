@@ -13,11 +13,12 @@ from pathlib import Path
 
 import yaml
 
+from tests.fakes.ports import free_port
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import DOWN, GONE, REAP
 from tests.launcher.faults.seen_again import end_of
 from tests.launcher.faults.world import Done, World
-from tests.launcher.loopback_ssh import free_port, wait_for_sshd
+from tests.launcher.loopback_ssh import wait_for_sshd
 
 ON_HOST = ("launch", "cpu-smoke", "--on", "host/a", "--max-minutes", "5", "--yes")
 PATIENCE_S = 60.0

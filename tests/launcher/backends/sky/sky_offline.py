@@ -5,14 +5,20 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import psutil
 
+from tests.fakes.ports import free_port
 from tests.fakes.servers import AWS_KEYS, Server, running
 from tests.fakes.sky_home import make_home
+
+STARTS = 3
+START_TIMEOUT_S = 180
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,26 @@ def clouds(folder: Path) -> Iterator[Clouds]:
             yield Clouds(aws, lambda_labs, kubernetes, home, environment)
         finally:
             end_servers(home)
+
+
+def start_api_server(made: Clouds) -> None:
+    """Start SkyPilot's API server in this environment; on another port if another program took the first one.
+
+    SkyPilot derives the port of its queue from that of the server; it lies where clients get their ports from.
+    """
+    said = ""
+    for _ in range(STARTS):
+        started = subprocess.run(
+            [Path(sys.executable).with_name("sky"), "api", "start"],
+            env=made.environment, capture_output=True, text=True, timeout=START_TIMEOUT_S, check=False,
+        )  # fmt: skip
+        if started.returncode == 0:
+            return
+        log = made.home / ".sky" / "api_server" / "server.log"
+        said += started.stdout + started.stderr + (log.read_text(encoding="utf-8") if log.exists() else "")
+        end_servers(made.home)
+        made.environment["SKYPILOT_API_SERVER_LOCAL_PORT"] = str(free_port())
+    raise AssertionError(f"SkyPilot's API server did not start {STARTS} times:\n{said}")
 
 
 def end_servers(home: Path) -> None:

@@ -27,7 +27,7 @@ from tests.fakes.aws_network import open_network
 from tests.fakes.aws_policy import enforce, user_keys
 from tests.fakes.sky_home import CONTEXT, SSH_POOL
 from tests.launcher.backends.contract import check_never_submitted
-from tests.launcher.backends.sky.sky_offline import Clouds, clouds
+from tests.launcher.backends.sky.sky_offline import Clouds, clouds, start_api_server
 from tests.launcher.launches import launch_of, rate
 
 pytestmark = pytest.mark.slow
@@ -56,6 +56,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clouds]:
         enforce(made.aws)
         made.environment["HF_TOKEN"] = TOKEN_CANARY
         (made.home / ".lambda_cloud" / "lambda_keys").write_text(f"api_key = {LAMBDA_CANARY}\n", encoding="utf-8")
+        start_api_server(made)
         yield made
 
 
