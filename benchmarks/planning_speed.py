@@ -20,6 +20,8 @@ from planner.adapters.catalog import load_catalog
 from planner.model.answer.reason import Reason
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
@@ -44,10 +46,19 @@ def described() -> list[tuple[dict[str, float], str]]:
                 for micro_batch in (1, 2, 4, 8):
                     for checkpointing in Checkpointing:
                         config = planned_text_config(
-                            decoder, seq_len=4096, micro_batch=micro_batch, micro_batches=4, strategy=strategy,
-                            precision=Precision.BF16, checkpointing=checkpointing, compiled=False,
-                            accelerator=accelerator, node=node, nodes=nodes, per_node=node.accelerators,
-                        )  # fmt: skip
+                            TrainingSetup(
+                                workload="asked",
+                                network=decoder,
+                                seq_len=4096,
+                                precision=Precision.BF16,
+                                checkpointing=checkpointing,
+                                strategy=strategy,
+                                compiled=False,
+                            ),
+                            Cluster(accelerator, node, nodes, node.accelerators),
+                            micro_batch=micro_batch,
+                            micro_batches=4,
+                        )
                         assert not isinstance(config, Reason)
                         configs.append((config, accelerator.id))
     return configs

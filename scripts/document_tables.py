@@ -100,7 +100,7 @@ def _sizes() -> Iterator[str]:
 
 def parameters_of(path: Path) -> float:
     """Return the parameters of a plan's network."""
-    network = resolve_job(plans.read_plan(path), open_catalog(None)).network
+    network = resolve_job(plans.read_plan(path), open_catalog(None)).setup.network
     assert network is not None, "the plan names it"
     return float(parameters(network))
 

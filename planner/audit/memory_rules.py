@@ -8,6 +8,7 @@ from planner.model.answer.audit import Finding
 from planner.model.network.architecture import ImageModel
 from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import OPEN, Likely, chance_within
 from planner.speed.memory.memory import device_memory
 
@@ -35,13 +36,16 @@ def need_gib(
     if record.seq_len is None or record.method == "lora":
         return None
     return device_memory(
-        record.architecture,
-        seq_len=record.seq_len,
-        micro_batch=micro_batch,
-        strategy=strategy or Strategy.FSDP2,
-        precision=record.precision or Precision.BF16,
+        TrainingSetup(
+            workload=record.workload,
+            network=record.architecture,
+            seq_len=record.seq_len,
+            precision=record.precision or Precision.BF16,
+            checkpointing=checkpointing,
+            strategy=strategy or Strategy.FSDP2,
+            micro_batch=micro_batch,
+        ),
         devices=run.devices,
-        checkpointing=checkpointing,
         trainer=trainer,
     ).total_gib
 

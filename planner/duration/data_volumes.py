@@ -79,17 +79,17 @@ def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
     if job.tokens_per_epoch is not None:
         tokens, each = job.tokens_per_epoch, defaults.bytes_per_token
         return _gigabytes(tokens, each, f"{tokens:.4g} tokens x {each.value:g} bytes; {each.source}")
-    if isinstance(job.network, ImageModel) and defaults.bytes_per_image is not None:
+    if isinstance(job.setup.network, ImageModel) and defaults.bytes_per_image is not None:
         images, each = job.samples_per_epoch, defaults.bytes_per_image
         return _gigabytes(images, each, f"{images:,.0f} images x {each.value:g} bytes; {each.source}")
     return None
 
 
 def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
-    if job.network is None:
+    if job.setup.network is None:
         return None
-    count = trained_parameters(job.network, job.adapters)
-    of = "parameters" if job.adapters is None else "parameters of the adapters"
+    count = trained_parameters(job.setup.network, job.setup.adapters)
+    of = "parameters" if job.setup.adapters is None else "parameters of the adapters"
     return _gigabytes(count, each, f"{count:,} {of} x {each.value:g} bytes of {what}; {each.source}")
 
 
@@ -98,8 +98,8 @@ def _checkpoint_bytes(job: Job, defaults: BillDefaults) -> Quantity:
 
     16-bit weights 2, fp32 weights 4 unless all is kept at 16 bit, moments by optimizer.
     """
-    usual, settings = defaults.checkpoint_bytes_per_parameter, job.settings
-    narrow = settings.weights is WeightFormat.SIXTEEN_BIT and job.adapters is None
+    usual, settings = defaults.checkpoint_bytes_per_parameter, job.setup.settings
+    narrow = settings.weights is WeightFormat.SIXTEEN_BIT and job.setup.adapters is None
     optimizer = settings.optimizer or Optimizer.ADAMW
     moments = optimizer.moment_bytes(narrow=narrow)
     less = Optimizer.ADAMW.moment_bytes(narrow=False) - moments + (FP32_WEIGHT_BYTES if narrow else 0.0)

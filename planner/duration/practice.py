@@ -54,14 +54,14 @@ def middle_factor(plan: Plan, job: Job, catalog: Catalog) -> float:
 def _fit_of(plan: Plan, job: Job, catalog: Catalog) -> PracticeFit | None:
     """Return what was learnt; None where the plan states what is lost, or its network is not known."""
     stated = plan.assumptions.goodput_fraction or job.mfu
-    return None if stated or job.network is None else catalog.practice
+    return None if stated or job.setup.network is None else catalog.practice
 
 
 def kind_of(job: Job) -> TrainingKind:
     """Return what kind of training a job is; of few tokens for its size a fine-tuning."""
-    if isinstance(job.network, ImageModel):
+    if isinstance(job.setup.network, ImageModel):
         return TrainingKind.IMAGES
-    if job.adapters is not None:
+    if job.setup.adapters is not None:
         return TrainingKind.LORA
     tokens = (job.tokens_per_epoch or 0.0) * job.epochs
     small = tokens < FULL_TOKENS_PER_PARAMETER * _size(job)
@@ -69,8 +69,8 @@ def kind_of(job: Job) -> TrainingKind:
 
 
 def _size(job: Job) -> float:
-    assert job.network is not None, "asked of known networks alone"
-    return float(parameters(job.network))
+    assert job.setup.network is not None, "asked of known networks alone"
+    return float(parameters(job.setup.network))
 
 
 def factors(fit: PracticeFit, kind: TrainingKind, *, own_logs: int = 0) -> tuple[Interval, Interval]:

@@ -308,7 +308,7 @@ def _better_interval(runtime: RuntimeInputs, best: Quantity | None, training: Qu
 
 
 def _steps(job: Job) -> float | None:
-    return None if job.global_batch is None else job.samples_per_epoch * job.epochs / job.global_batch
+    return None if job.setup.global_batch is None else job.samples_per_epoch * job.epochs / job.setup.global_batch
 
 
 def _convergence(plan: Plan, catalog: Catalog, training: Quantity) -> Convergence | None:

@@ -17,6 +17,7 @@ from planner.model.owning.site import Site
 from planner.model.plan.plan import MOST_OPTIONS, Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import Price, PriceKind
+from planner.scenario.cluster import Cluster
 from planner.scenario.machine import machine_named
 
 if TYPE_CHECKING:
@@ -60,6 +61,11 @@ class Candidate:
     def accelerators(self) -> int:
         """All accelerators that work on one training."""
         return self.nodes * self.accelerators_per_node
+
+    @property
+    def cluster(self) -> Cluster:
+        """The accelerators alone, without their price."""
+        return Cluster(self.accelerator, self.node, self.nodes, self.accelerators_per_node)
 
 
 def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:

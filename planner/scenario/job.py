@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.trainer_memory import Optimizer, TrainerSettings, WeightFormat
-from planner.model.network.workload import Checkpointing, Precision, Strategy, usual_frozen
+from planner.model.network.workload import Method, Precision, usual_frozen
 from planner.model.plan.plan import FlopsConvention, Plan
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.frameworks import planned_family
 from planner.scenario.samples import count_samples
-
-UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+from planner.scenario.training_setup import TrainingSetup, frozen_of
 
 
 @dataclass(frozen=True)
 class Job:
-    """One training, in the estimator's terms. `network` is None where only a measured step is known.
+    """One training, in the estimator's terms: what is trained, how, and how much of it."""
 
-    It may be an image model, whose samples have no `seq_len`.
+    setup: TrainingSetup
+    """What is trained and how, as far as the plan says. Its network is None where only a measured step is known.
+
+    Without checkpointing a decoder trains as is fastest of all that fits; other networks recompute only where they do
+    not fit otherwise. Without a framework it is the planner's own benchmark.
     """
-
-    workload: str
-    network: Architecture | None
-    seq_len: int | None
     samples_per_epoch: float
     """Sequences of `seq_len` tokens, or images."""
     epochs: float
@@ -38,17 +37,6 @@ class Job:
     samples_text: str
     """How the samples were counted."""
     samples_note: str | None
-    precision: Precision | None
-    global_batch: int | None
-    micro_batch: int | None
-    checkpointing: Checkpointing | None
-    """None: of a decoder what is fastest of all that fits; else recompute only where it does not fit otherwise."""
-    adapters: Adapters | None
-    """Only these are trained; None: all weights are."""
-    framework: str | None
-    """What will train it; None: the planner's own benchmark."""
-    settings: TrainerSettings
-    """What the plan states of loss, kernels, optimizer, weights and offload."""
     named_run: RunRecord | None
     """The measured run that the plan starts from."""
     mfu: float | None
@@ -79,28 +67,36 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
     else:
         name, network, seq_len = "inline", choice.architecture, choice.seq_len
     count = count_samples(plan, network, seq_len)
-    training = plan.training
     return Job(
-        workload=name,
-        network=network,
-        seq_len=seq_len,
+        setup=_setup(plan, TrainingSetup(workload=name, network=network, seq_len=seq_len), named, catalog),
         samples_per_epoch=count.per_epoch,
         epochs=count.epochs,
         tokens_per_epoch=count.tokens_per_epoch,
         samples_text=count.text,
         samples_note=count.note,
-        precision=training.precision,
-        global_batch=training.global_batch,
-        micro_batch=None if training.micro_batch == "auto" else training.micro_batch,
-        checkpointing=None if training.checkpointing == "auto" else training.checkpointing,
-        adapters=_adapters(plan, network, named),
-        framework=_framework(plan, network, catalog),
-        settings=checked_settings(training, network, precision=training.precision, where="training"),
         named_run=named,
         mfu=plan.assumptions.mfu,
         convention=plan.assumptions.flops_convention,
         goodput_fraction=plan.assumptions.goodput_fraction,
         stated_steps=_stated_steps(plan, catalog),
+    )
+
+
+def _setup(plan: Plan, trained: TrainingSetup, named: RunRecord | None, catalog: Catalog) -> TrainingSetup:
+    """Return the setup that a plan describes, of a network with samples of a length."""
+    training, network = plan.training, trained.network
+    adapters = _adapters(plan, network, named)
+    return replace(
+        trained,
+        method=Method.FULL if adapters is None else Method.LORA,
+        adapters=adapters,
+        precision=training.precision,
+        global_batch=training.global_batch,
+        micro_batch=None if training.micro_batch == "auto" else training.micro_batch,
+        checkpointing=None if training.checkpointing == "auto" else training.checkpointing,
+        strategy=None if training.strategy == "auto" else training.strategy,
+        framework=_framework(plan, network, catalog),
+        settings=checked_settings(training, network, precision=training.precision, where="training"),
     )
 
 
@@ -124,16 +120,6 @@ def _adapters(plan: Plan, network: Architecture | None, named: RunRecord | None)
     if named is None or named.method != "lora" or chosen.frozen is not None:
         return checked
     return chosen.model_copy(update={"frozen": frozen_of(named)})
-
-
-def frozen_of(run: RunRecord) -> FrozenFormat | None:
-    """Return how a run of adapters kept the other weights; None: in fp32.
-
-    Older benchmarks do not say, and left them in fp32 under ddp and fsdp2, beside 16-bit products too.
-    """
-    if run.adapters is not None and run.adapters.frozen is not None:
-        return run.adapters.frozen
-    return usual_frozen(run.precision) if run.strategy in UNDER_ZERO else None
 
 
 def checked_adapters(

@@ -18,6 +18,7 @@ from planner.model.evidence.run import NodeResult
 from planner.model.network.architecture import Architecture, TextModel
 from planner.model.network.trainer_memory import benchmark_trainer
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Preset, Strategy
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.throughput.matching_runs import training_peak_tflops
@@ -78,16 +79,19 @@ def start_micro_batch(
 
     def fits(micro_batch: int) -> bool:
         need = device_memory(
-            workload.architecture,
-            seq_len=workload.seq_len,
-            micro_batch=micro_batch,
-            strategy=settings.strategy,
-            precision=precision,
+            TrainingSetup(
+                workload=workload.name,
+                network=workload.architecture,
+                seq_len=workload.seq_len,
+                precision=precision,
+                checkpointing=settings.checkpointing,
+                strategy=settings.strategy,
+                adapters=adapters,
+                micro_batch=micro_batch,
+            ),
             devices=settings.devices,
-            checkpointing=settings.checkpointing,
             trainer=benchmark_trainer(compiled=settings.compile, loss_chunks=settings.loss_chunks),
             accumulates=_accumulates(workload, settings, micro_batch),
-            adapters=adapters,
         )
         return need.total_gib <= usable
 
@@ -139,13 +143,16 @@ def _memory(result: NodeResult, architecture: Architecture) -> float:
     spec = result.spec
     compiled, chunks = bool(spec.get("compile", False)), int(spec.get("loss_chunks", 1))
     return device_memory(
-        architecture,
-        seq_len=spec.get("seq_len"),
-        micro_batch=int(spec["micro_batch"]),
-        strategy=Strategy(spec["strategy"]),
-        precision=Precision(spec["precision"]),
+        TrainingSetup(
+            workload=str(spec["workload"]),
+            network=architecture,
+            seq_len=spec.get("seq_len"),
+            precision=Precision(spec["precision"]),
+            checkpointing=Checkpointing(spec.get("checkpointing", "none")),
+            strategy=Strategy(spec["strategy"]),
+            micro_batch=int(spec["micro_batch"]),
+        ),
         devices=result.world_size,
-        checkpointing=Checkpointing(spec.get("checkpointing", "none")),
         trainer=benchmark_trainer(
             compiled=compiled, loss_chunks=chunks, fused_norms=has_fused_norms(str(result.environment.get("torch", "")))
         ),

@@ -120,18 +120,18 @@ def _of_preset(preset: BenchWorkload) -> ArchitectureFile:
 
 def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
     job = resolve_job(plan, catalog)
-    if job.network is None or (job.seq_len is None and not isinstance(job.network, ImageModel)):
+    if job.setup.network is None or (job.setup.seq_len is None and not isinstance(job.setup.network, ImageModel)):
         raise InputError(
             f"{where}: the network of its measured run is not known, so its memory cannot be counted.",
             fix=ARCHITECTURE_FIX,
         )
     return ArchitectureFile(
         name=plan.name,
-        architecture=job.network,
-        seq_len=job.seq_len,
-        micro_batch=job.micro_batch or 1,
-        precision=job.precision or Precision.BF16,
+        architecture=job.setup.network,
+        seq_len=job.setup.seq_len,
+        micro_batch=job.setup.micro_batch or 1,
+        precision=job.setup.precision or Precision.BF16,
         adapters=plan.training.adapters,
-        framework=job.framework,
-        **job.settings.stated,
+        framework=job.setup.framework,
+        **job.setup.settings.stated,
     )

@@ -10,13 +10,15 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import TextModel
 from planner.model.network.trainer_memory import NOTHING_STATED, Offload, TrainerSettings
 from planner.model.network.workload import ArchitectureFile, Precision
+from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import other_maker
 from planner.scenario.job import checked_adapters, checked_settings, known_framework
 from planner.scenario.machine import accelerator_of
 from planner.scenario.parallel_config import ParallelConfig
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.planned_trainer import OFFLOADED_WEIGHTS
 from planner.speed.throughput.node_network import is_stated
-from planner.speed.throughput.strategy_search import Question, search
+from planner.speed.throughput.strategy_search import StrategyQuestion, search
 
 MODELLED = (
     "Modelled; the range is 90 % for one way by itself. Ways on one machine share most of their error, so their order "
@@ -77,14 +79,12 @@ def find_strategies(
     )
     if stated.offload is Offload.ALL:
         raise InputError(f"{workload}: {OFFLOADED_WEIGHTS}.", fix="Leave offload out, or write optimizer.")
-    question = Question(
-        architecture=network.architecture,
+    name = network.name or workload
+    setup = TrainingSetup(
+        workload=name,
+        network=network.architecture,
         seq_len=length,
         precision=precision or network.precision,
-        accelerator=accelerator,
-        node=node,
-        nodes=nodes,
-        per_node=per_node,
         global_batch=global_batch,
         adapters=checked_adapters(
             adapters, network.architecture, precision=precision or network.precision, where=workload
@@ -92,8 +92,8 @@ def find_strategies(
         framework=trainer,
         settings=stated,
     )
-    name = network.name or workload
-    ways = search(question, catalog.calibration, workload=name)
+    question = StrategyQuestion(setup, Cluster(accelerator, node, nodes, per_node))
+    ways = search(question, catalog.calibration)
     nothing = (
         f"No way to spread {name} over {question.devices}x {accelerator.id} fits: take more or larger "
         "accelerators, shorter samples, or another global batch."
@@ -109,7 +109,7 @@ def find_strategies(
     }
 
 
-def _row(way: ParallelConfig, best: ParallelConfig, question: Question) -> dict[str, Any]:
+def _row(way: ParallelConfig, best: ParallelConfig, question: StrategyQuestion) -> dict[str, Any]:
     return {
         "strategy": way.strategy.value,
         "tensor": way.split.tensor,

@@ -15,6 +15,7 @@ from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import active_parameters, flops_per_sample, flops_per_token, parameters
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
 
@@ -94,13 +95,16 @@ def test_more_experts_cost_memory_and_hardly_any_flops() -> None:
 def test_states_are_of_all_experts(catalog: Catalog) -> None:
     """12 bytes x 30,532,122,624 over 64 devices at the loss, without gradients, by hand: 5.332 GiB."""
     need = device_memory(
-        catalog.presets["qwen3-30b-a3b"].architecture,
-        seq_len=4096,
-        micro_batch=1,
-        strategy=Strategy.FSDP2,
-        precision=Precision.BF16,
+        TrainingSetup(
+            workload="asked",
+            network=catalog.presets["qwen3-30b-a3b"].architecture,
+            seq_len=4096,
+            precision=Precision.BF16,
+            checkpointing=Checkpointing.FULL,
+            strategy=Strategy.FSDP2,
+            micro_batch=1,
+        ),
         devices=64,
-        checkpointing=Checkpointing.FULL,
     )
     assert need.states_gib == pytest.approx(5.332, abs=0.001)
 
@@ -123,7 +127,10 @@ def test_memory_of_every_kind_never_falls_with_the_batch(
     preset = catalog.presets[name]
 
     def total(**changes: Any) -> float:
-        return device_memory(preset.architecture, seq_len=preset.seq_len, **settings | changes).total_gib
+        how = settings | changes
+        devices = how.pop("devices")
+        setup = TrainingSetup(workload=name, network=preset.architecture, seq_len=preset.seq_len, **how)
+        return device_memory(setup, devices=devices).total_gib
 
     assert total(micro_batch=settings["micro_batch"] + more) >= total()
     none, selective, full = (total(checkpointing=way) for way in Checkpointing)
@@ -148,13 +155,16 @@ def test_the_batches_that_nvidia_trains_resnet50_with_fit(
 
     def need(batch: int) -> float:
         return device_memory(
-            catalog.presets["resnet50"].architecture,
-            seq_len=None,
-            micro_batch=batch,
-            strategy=Strategy.DDP,
-            precision=precision,
+            TrainingSetup(
+                workload="asked",
+                network=catalog.presets["resnet50"].architecture,
+                seq_len=None,
+                precision=precision,
+                checkpointing=Checkpointing.NONE,
+                strategy=Strategy.DDP,
+                micro_batch=batch,
+            ),
             devices=8,
-            checkpointing=Checkpointing.NONE,
         ).total_gib
 
     largest = largest_micro_batch(lambda batch: need(batch) <= usable_gib(hbm_gib))

@@ -15,6 +15,8 @@ from planner.model.network.architecture import Resnet
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.image_blocks import Operator, convolution, depthwise
 from planner.network.image_operators import operators_of
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.physics.image_config_arrays import Described, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
@@ -45,11 +47,19 @@ def described(
     catalog = bundled_catalog()
     node = catalog.nodes["aws/p4d.24xlarge"]
     found = planned_image_config(
-        Resnet(kind="resnet", blocks=(1, 1), width=64, image_size=64, classes=10), micro_batch=micro_batch,
-        micro_batches=1, strategy=Strategy.DDP, precision=precision, checkpointing=Checkpointing.NONE,
-        compiled=compiled, channels_last=channels_last, accelerator=catalog.accelerators[node.accelerator], node=node,
-        nodes=1, per_node=1,
-    )  # fmt: skip
+        TrainingSetup(
+            workload="asked",
+            network=Resnet(kind="resnet", blocks=(1, 1), width=64, image_size=64, classes=10),
+            precision=precision,
+            checkpointing=Checkpointing.NONE,
+            strategy=Strategy.DDP,
+            compiled=compiled,
+        ),
+        Cluster(catalog.accelerators[node.accelerator], node, 1, 1),
+        micro_batch=micro_batch,
+        micro_batches=1,
+        channels_last=channels_last,
+    )
     assert not isinstance(found, Reason)
     return Described(operators, found.facts)
 

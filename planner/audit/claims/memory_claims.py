@@ -14,6 +14,7 @@ from planner.model.evidence.claims import MemoryClaim
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.architecture import ImageModel
 from planner.model.network.workload import Checkpointing, Strategy
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.memory import device_memory
 
 USUAL_BYTES, INFERENCE_BYTES = 16.0, 2.0
@@ -125,13 +126,16 @@ def _occupancy(claim: MemoryClaim, accelerator: Accelerator | None, catalog: Cat
     if accelerator.hbm_gib is None:
         return [unknown("figure_not_known", f"The catalog holds no memory of {accelerator.id}.")]
     need = device_memory(
-        preset.architecture,
-        seq_len=preset.seq_len,
-        micro_batch=claim.micro_batch or preset.micro_batch,
-        strategy=Strategy(claim.strategy),
-        precision=preset.precision,
+        TrainingSetup(
+            workload=preset.name,
+            network=preset.architecture,
+            seq_len=preset.seq_len,
+            precision=preset.precision,
+            checkpointing=Checkpointing.NONE,
+            strategy=Strategy(claim.strategy),
+            micro_batch=claim.micro_batch or preset.micro_batch,
+        ),
         devices=claim.accelerators,
-        checkpointing=Checkpointing.NONE,
     ).total_gib
     used = claim.used_share * accelerator.hbm_gib
     if used >= need / 2:

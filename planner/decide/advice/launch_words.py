@@ -25,7 +25,7 @@ def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: str) -
     machine.
     """
     adapters = case.plan.training.adapters
-    if case.job.network is None or isinstance(case.job.network, Encoder) or one.candidate.split != WHOLE:
+    if case.job.setup.network is None or isinstance(case.job.setup.network, Encoder) or one.candidate.split != WHOLE:
         return None
     if adapters is not None and (adapters.kind is not AdapterKind.LORA or adapters.frozen is not None):
         return None

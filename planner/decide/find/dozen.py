@@ -82,7 +82,7 @@ def shortlist(
             chosen |= {id(one): one for one in _first(kind, key)}
     options = [one.offer.option(any_named=filters.available) for one in chosen.values()]
     left_out[DEARER] += len(timed) - len(chosen) + found.unread
-    if not rates and isinstance(job.network, TextModel):
+    if not rates and isinstance(job.setup.network, TextModel):
         to_divide = _to_divide(found.offers)
         left_out[NOT_WHOLE] -= len(to_divide)
         options = [offer.option(any_named=filters.available) for offer in to_divide]

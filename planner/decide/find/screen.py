@@ -11,10 +11,11 @@ from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.architecture import TextModel
 from planner.model.network.workload import Strategy
 from planner.scenario.candidate import Candidate
+from planner.scenario.cluster import Cluster
 from planner.scenario.job import Job
 from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.speed import speed
-from planner.speed.throughput.strategy_search import Question, search_many
+from planner.speed.throughput.strategy_search import StrategyQuestion, search_many
 
 TRIED = (Strategy.DDP, Strategy.FSDP2)
 """The ends of what sharding does; the others lie between them."""
@@ -45,35 +46,18 @@ def coarse_rates(job: Job, offers: Iterable[Offered], catalog: Catalog) -> Mappi
     others one by one, as an estimate would.
     """
     shapes = {Shape.of(offer): offer for offer in offers}
-    network = job.network
+    network = job.setup.network
     if isinstance(network, TextModel) and catalog.calibration is not None and not is_too_small(network):
-        assert job.seq_len is not None
-        questions = [_question(job, network, job.seq_len, offer) for offer in shapes.values()]
-        best = search_many(questions, catalog.calibration, workload=job.workload)
+        questions = [_question(job, offer) for offer in shapes.values()]
+        best = search_many(questions, catalog.calibration)
         return {shape: rate for shape, rate in zip(shapes, best, strict=True) if rate is not None}
     timed = {shape: speed(job, _candidate(offer), catalog).samples_per_s for shape, offer in shapes.items()}
     return {shape: rate.value for shape, rate in timed.items() if rate is not None}
 
 
-def _question(job: Job, network: TextModel, seq_len: int, offer: Offered) -> Question:
-    return Question(
-        architecture=network,
-        seq_len=seq_len,
-        precision=job.precision,
-        accelerator=offer.accelerator,
-        node=offer.node,
-        nodes=offer.nodes,
-        per_node=offer.node.accelerators,
-        global_batch=job.global_batch,
-        micro_batch=job.micro_batch,
-        checkpointing=job.checkpointing,
-        shortest_step=True,
-        adapters=job.adapters,
-        framework=job.framework,
-        settings=job.settings,
-        undivided=True,
-        strategies=TRIED,
-    )
+def _question(job: Job, offer: Offered) -> StrategyQuestion:
+    cluster = Cluster(offer.accelerator, offer.node, offer.nodes, offer.node.accelerators)
+    return StrategyQuestion(job.setup, cluster, shortest_step=True, undivided=True, strategies=TRIED)
 
 
 def _candidate(offer: Offered) -> Candidate:

@@ -142,9 +142,9 @@ def _throughput_from(
         return None
     if candidate.option.step is not None:
         return "step"
-    if measured_runs(catalog.runs.values(), job, candidate):
+    if measured_runs(job, candidate, catalog):
         return "runs"
-    if job.mfu is not None and job.network is not None:
+    if job.mfu is not None and job.setup.network is not None:
         return "mfu"
     if isinstance(predicted, Prediction) and predicted.asked is not None:
         return "estimator"
@@ -164,9 +164,9 @@ def _configuration(
             split=str(candidate.split),
             micro_batch=answer.fit.micro_batch,
             accumulation=answer.fit.accumulation,
-            checkpointing=answer.fit.checkpointing or job.checkpointing,
+            checkpointing=answer.fit.checkpointing or job.setup.checkpointing,
             recomputed=None,
-            precision=job.precision,
+            precision=job.setup.precision,
         )
     config = prediction.asked.observation.config
     return EstimatedConfiguration(
@@ -175,9 +175,9 @@ def _configuration(
         split=str(candidate.split),
         micro_batch=config["micro_batch"],
         accumulation=config["micro_batches"],
-        checkpointing=answer.fit.checkpointing or job.checkpointing or Checkpointing.NONE,
+        checkpointing=answer.fit.checkpointing or job.setup.checkpointing or Checkpointing.NONE,
         recomputed=config["recompute"],
-        precision=job.precision,
+        precision=job.setup.precision,
     )
 
 
@@ -187,7 +187,7 @@ def _extrapolation(job: Job, answer: Speed, predicted: Prediction | NoPrediction
         return None
     if answer.samples_per_s is None or answer.source != predicted.source:
         return None
-    batch = job.global_batch or predicted.runs[0].global_batch
+    batch = job.setup.global_batch or predicted.runs[0].global_batch
     return ExtrapolatedStep(
         runs=tuple(run.id for run in predicted.runs),
         batch=batch,

@@ -42,8 +42,11 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: Estimator
             strategy=Strategy.DDP if per_node == 1 else candidate.strategy,
             parallel_config=None,
         )
-        adapters = job.adapters.model_copy(update={"frozen": None, "kind": AdapterKind.LORA}) if job.adapters else None
-        alone = replace(job, mfu=None, global_batch=None, framework=None, adapters=adapters)
+        setup = replace(job.setup, global_batch=None, framework=None)
+        if setup.adapters is not None:
+            of_the_benchmark = setup.adapters.model_copy(update={"frozen": None, "kind": AdapterKind.LORA})
+            setup = replace(setup, adapters=of_the_benchmark)
+        alone = replace(job, mfu=None, setup=setup)
         fitting = fit(alone, part, nearest_run(alone, part, catalog), catalog)
         predicted = predict(alone, part, catalog, fitting) if fitting.fits is not False else None
         if isinstance(predicted, Prediction) and predicted.asked is not None:

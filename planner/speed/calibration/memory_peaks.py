@@ -13,6 +13,7 @@ from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory, WeightFormat
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, chance_within
 from planner.speed.memory.constants import FITTED, MemoryConstants
 from planner.speed.memory.memory import CONTEXT_GIB, Memory, device_parts
@@ -106,15 +107,18 @@ class Scored(NamedTuple):
 def estimate(peak: MemoryPeak, constants: MemoryConstants = FITTED) -> Scored:
     """Return what the model says of a run."""
     parts = device_parts(
-        peak.architecture,
-        seq_len=peak.seq_len,
-        micro_batch=peak.micro_batch,
-        strategy=peak.strategy,
-        precision=peak.precision,
+        TrainingSetup(
+            workload=peak.id,
+            network=peak.architecture,
+            seq_len=peak.seq_len,
+            precision=peak.precision,
+            checkpointing=peak.checkpointing,
+            strategy=peak.strategy,
+            adapters=None if peak.rank is None else Adapters(rank=peak.rank, frozen=peak.frozen),
+            micro_batch=peak.micro_batch,
+        ),
         devices=peak.devices,
-        checkpointing=peak.checkpointing,
         trainer=peak.trainer,
-        adapters=None if peak.rank is None else Adapters(rank=peak.rank, frozen=peak.frozen),
         constants=constants,
     )
     need = parts.fullest(accumulates=peak.accumulates)

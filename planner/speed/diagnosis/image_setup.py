@@ -30,20 +30,12 @@ class ImageSetup(RunSetup):
         return None if found is None else dict(found.facts)
 
     def _described(self) -> Described | None:
-        assert isinstance(self.network, ImageModel)
         found = planned_image_config(
-            self.network,
+            self.training,
+            self.cluster,
             micro_batch=self.micro_batch,
             micro_batches=self.accumulation,
-            strategy=self.strategy,
-            precision=self.precision,
-            checkpointing=self.checkpointing,
-            compiled=self.compiled,
             channels_last=self.channels_last,
-            accelerator=self.accelerator,
-            node=self.node,
-            nodes=self.nodes,
-            per_node=self.per_node,
         )
         return found._replace(facts={**found.facts, **self.overrides}) if isinstance(found, tuple) else None
 

@@ -15,8 +15,10 @@ from planner.model.network.architecture import ImageModel, TextModel
 from planner.model.network.trainer_memory import trainer_memory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import checkpointings_of
+from planner.scenario.cluster import Cluster
 from planner.scenario.machine import machine_of
 from planner.scenario.own_machine import own_node
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.physics.observation import Labels
@@ -64,28 +66,35 @@ class RunSetup:
         return self.nodes * self.per_node
 
     @property
+    def training(self) -> TrainingSetup:
+        """What was trained and how, as the physics takes it."""
+        return TrainingSetup(
+            workload="",
+            network=self.network,
+            seq_len=self.seq_len or None,
+            adapters=self.adapters,
+            precision=self.precision,
+            micro_batch=self.micro_batch,
+            checkpointing=self.checkpointing,
+            strategy=self.strategy,
+            framework=self.framework,
+            compiled=self.compiled,
+        )
+
+    @property
+    def cluster(self) -> Cluster:
+        """On what it ran."""
+        return Cluster(self.accelerator, self.node, self.nodes, self.per_node)
+
+    @property
     def labels(self) -> Labels:
         """What evidence shares with it."""
         return labels_of(self.accelerator, "", self.framework)
 
     def config(self) -> dict[str, float] | None:
         """Return the physics' numbers; None where they cannot be computed."""
-        assert isinstance(self.network, TextModel)
         numbers = planned_text_config(
-            self.network,
-            seq_len=self.seq_len,
-            micro_batch=self.micro_batch,
-            micro_batches=self.accumulation,
-            strategy=self.strategy,
-            precision=self.precision,
-            checkpointing=self.checkpointing,
-            compiled=self.compiled,
-            accelerator=self.accelerator,
-            node=self.node,
-            nodes=self.nodes,
-            per_node=self.per_node,
-            adapters=self.adapters,
-            framework=self.framework,
+            self.training, self.cluster, micro_batch=self.micro_batch, micro_batches=self.accumulation
         )
         return numbers | dict(self.overrides) if isinstance(numbers, dict) else None
 
@@ -95,16 +104,10 @@ class RunSetup:
         if hbm is None:
             return True
         need = device_memory(
-            self.network,
-            seq_len=self.seq_len or None,
-            micro_batch=self.micro_batch,
-            strategy=self.strategy,
-            precision=self.precision,
+            self.training,
             devices=self.devices,
-            checkpointing=self.checkpointing,
             trainer=trainer_memory(compiled=self.compiled),
             accumulates=self.accumulation > 1,
-            adapters=self.adapters,
         )
         return need.total_gib <= usable_gib(hbm)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, MoeDecoder, Resnet, TextModel, Vit
+from planner.model.network.architecture import MoeDecoder, Resnet, TextModel, Vit
 from planner.model.network.trainer_memory import Kernels, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.activations import (
@@ -15,7 +15,9 @@ from planner.network.activations import (
     kept_layers,
     layer_bytes,
 )
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.constants import MemoryConstants
+from planner.speed.memory.held_setup import held_setup
 
 SCORE_BYTES = {2: 8.0, 4: 13.0}
 """Of a score of attention that is written out: itself, its softmax, dropout's mask and result."""
@@ -37,17 +39,13 @@ class Saved(NamedTuple):
 
 
 def saved_per_sample(
-    architecture: Architecture,
+    setup: TrainingSetup,
     *,
-    seq_len: int | None,
-    precision: Precision,
-    checkpointing: Checkpointing,
     autocast: bool,
     sharded: bool,
     trainer: TrainerMemory,
     constants: MemoryConstants,
     traced_layer_bytes: float | None = None,
-    adapters: Adapters | None = None,
 ) -> Saved:
     """Return the bytes of one sample: a sequence of `seq_len` tokens, or an image.
 
@@ -55,6 +53,8 @@ def saved_per_sample(
     x the share that works (constants.py): a layer with adapters that is computed again forms the same tensors. Beside
     sharded weights these hold a layer more.
     """
+    held, adapters = held_setup(setup), setup.adapters
+    architecture, precision, checkpointing = held.network, held.precision, held.checkpointing
     if isinstance(architecture, Resnet):
         whole = activation_bytes_per_sample(
             architecture,
@@ -64,7 +64,7 @@ def saved_per_sample(
             traced_layer_bytes=traced_layer_bytes,
         )
         return Saved(whole, 0.0, whole / sum(architecture.blocks))
-    tokens = architecture.tokens if isinstance(architecture, Vit) else seq_len
+    tokens = architecture.tokens if isinstance(architecture, Vit) else setup.seq_len
     assert tokens is not None, "a decoder's samples have a length"
 
     def layers(way: Checkpointing, beside: Adapters | None, trainer: TrainerMemory = trainer) -> tuple[LayerBytes, ...]:

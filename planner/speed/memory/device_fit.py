@@ -59,25 +59,25 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     if candidate.accelerator.no_training_reason is not None:
         text = f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}"
         return DeviceFit(False, reason=Reason(code=ReasonCode.CANNOT_TRAIN, text=text))
-    if job.precision is Precision.FLOAT8 and candidate.accelerator.fp8_tflops is None:
+    if job.setup.precision is Precision.FLOAT8 and candidate.accelerator.fp8_tflops is None:
         text = f"{candidate.accelerator.id} has no float8 matrix hardware that is known"
         return DeviceFit(False, reason=Reason(code=ReasonCode.NO_FLOAT8, text=text))
-    if job.global_batch is not None and job.global_batch < candidate.accelerators:
-        text = f"a global batch of {job.global_batch} cannot be split over {candidate.accelerators} accelerators"
-        figures = {"global_batch": job.global_batch, "accelerators": candidate.accelerators}
+    if job.setup.global_batch is not None and job.setup.global_batch < candidate.accelerators:
+        text = f"a global batch of {job.setup.global_batch} cannot be split over {candidate.accelerators} accelerators"
+        figures = {"global_batch": job.setup.global_batch, "accelerators": candidate.accelerators}
         return DeviceFit(False, reason=Reason(code=ReasonCode.BATCH_TOO_SMALL, text=text, figures=figures))
-    if job.network is None:
+    if job.setup.network is None:
         return _fit_like_the_measured_run(candidate, anchor, catalog)
     if candidate.accelerator.hbm_gib is None:
         return DeviceFit(
-            None, micro_batch=job.micro_batch, note="the device's memory is not known, so fit was not checked"
+            None, micro_batch=job.setup.micro_batch, note="the device's memory is not known, so fit was not checked"
         )
-    ways = [job.checkpointing] if job.checkpointing else checkpointings_of(job.network)
-    smallest = job.micro_batch or 1
+    ways = [job.setup.checkpointing] if job.setup.checkpointing else checkpointings_of(job.setup.network)
+    smallest = job.setup.micro_batch or 1
     trainers = _trainers(job)
     for trainer, checkpointing in product(trainers, ways):
         if _need(job, candidate, smallest, checkpointing, trainer).total_gib <= _usable_gib(candidate):
-            micro_batch = job.micro_batch or _largest_micro_batch(job, candidate, checkpointing, trainer)
+            micro_batch = job.setup.micro_batch or _largest_micro_batch(job, candidate, checkpointing, trainer)
             return _taken(job, candidate, micro_batch, checkpointing, trainer)
     last = _taken(job, candidate, smallest, ways[-1], trainers[-1])
     assert last.chance is not None, "its memory was computed"
@@ -90,8 +90,8 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
 
 def _trainers(job: Job) -> tuple[TrainerMemory, ...]:
     """Return the trainer that the plan describes; where nobody says how the loss is computed, also one in chunks."""
-    known = planned_settings(job.settings, job.framework)
-    if isinstance(job.network, ImageModel) or known.loss is not None:
+    known = planned_settings(job.setup.settings, job.setup.framework)
+    if isinstance(job.setup.network, ImageModel) or known.loss is not None:
         return (known.trainer,)
     return known.trainer, known.trainer.model_copy(update={"loss": Loss.CHUNKED})
 
@@ -108,7 +108,7 @@ def _taken(
         likewise = trainer.model_copy(update=settings.stated)
         return _need(job, candidate, micro_batch, checkpointing, likewise).total_gib
 
-    paged = paged_share(needed, job.settings, candidate.accelerator.hbm_gib)
+    paged = paged_share(needed, job.setup.settings, candidate.accelerator.hbm_gib)
     return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need, chance=chance, note=note, paged=paged)
 
 
@@ -152,18 +152,13 @@ def usable_gib(hbm_gib: float) -> float:
 def _need(
     job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing, trainer: TrainerMemory
 ) -> Memory:
-    assert job.network is not None
+    assert job.setup.network is not None
+    setup = replace(job.setup, micro_batch=micro_batch, checkpointing=checkpointing, strategy=candidate.strategy)
     return device_memory(
-        job.network,
-        seq_len=job.seq_len,
-        micro_batch=micro_batch,
-        strategy=candidate.strategy,
-        precision=job.precision or Precision.BF16,
+        setup,
         devices=candidate.accelerators,
-        checkpointing=checkpointing,
         trainer=trainer,
-        accumulates=job.global_batch is not None and job.global_batch > micro_batch * candidate.accelerators,
-        adapters=job.adapters,
+        accumulates=(job.setup.global_batch or 0) > micro_batch * candidate.accelerators,
     )
 
 
@@ -173,8 +168,8 @@ def _usable_gib(candidate: Candidate) -> float:
 
 
 def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing, trainer: TrainerMemory) -> int:
-    largest = LARGEST_IMAGE_BATCH if isinstance(job.network, ImageModel) else LARGEST_MICRO_BATCH
-    share = (job.global_batch or largest * candidate.accelerators) // candidate.accelerators
+    largest = LARGEST_IMAGE_BATCH if isinstance(job.setup.network, ImageModel) else LARGEST_MICRO_BATCH
+    share = (job.setup.global_batch or largest * candidate.accelerators) // candidate.accelerators
     micro_batch = 1
     while micro_batch * 2 <= min(share, largest) and _need(
         job, candidate, micro_batch * 2, checkpointing, trainer
@@ -196,7 +191,7 @@ def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkp
     figures = {"needed_gib": need.total_gib, "usable_gib": usable, "hbm_gib": hbm}
     sharded = replace(candidate, strategy=Strategy.FSDP2)
     if candidate.strategy not in (Strategy.FSDP2, Strategy.ZERO3):
-        with_sharding = _need(job, sharded, job.micro_batch or 1, checkpointing, _trainers(job)[0]).total_gib
+        with_sharding = _need(job, sharded, job.setup.micro_batch or 1, checkpointing, _trainers(job)[0]).total_gib
         if with_sharding <= usable:
             text += f"; with fsdp2 it would need {with_sharding:.1f}"
             figures["needed_with_fsdp2_gib"] = with_sharding

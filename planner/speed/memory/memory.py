@@ -8,12 +8,14 @@ from enum import StrEnum
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory
-from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.model.network.workload import Precision, Strategy
 from planner.network.activations import bytes_per_number
 from planner.network.lora_memory import SHARDS_WEIGHTS
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.activations import Saved, saved_per_sample
 from planner.speed.memory.buffers import buffer_bytes, casts, has_wide_stream
 from planner.speed.memory.constants import FITTED, MemoryConstants
+from planner.speed.memory.held_setup import held_setup
 from planner.speed.memory.states import States, device_states
 
 GIB = 2**30
@@ -97,121 +99,83 @@ class Memory:
 
 
 def device_memory(
-    architecture: Architecture,
+    setup: TrainingSetup,
     *,
-    seq_len: int | None,
-    micro_batch: int,
-    strategy: Strategy,
-    precision: Precision,
     devices: int,
-    checkpointing: Checkpointing,
     trainer: TrainerMemory = USUAL_TRAINER,
     accumulates: bool = False,
     traced_layer_bytes: float | None = None,
-    adapters: Adapters | None = None,
 ) -> Memory:
     """Estimate one device's memory at the fullest moment of a step. The parts are those of `device_parts`."""
-    parts = device_parts(
-        architecture,
-        seq_len=seq_len,
-        micro_batch=micro_batch,
-        strategy=strategy,
-        precision=precision,
-        devices=devices,
-        checkpointing=checkpointing,
-        trainer=trainer,
-        traced_layer_bytes=traced_layer_bytes,
-        adapters=adapters,
-    )
+    parts = device_parts(setup, devices=devices, trainer=trainer, traced_layer_bytes=traced_layer_bytes)
     return parts.fullest(accumulates=accumulates)
 
 
 def device_parts(
-    architecture: Architecture,
+    setup: TrainingSetup,
     *,
-    seq_len: int | None,
-    micro_batch: int,
-    strategy: Strategy,
-    precision: Precision,
     devices: int,
-    checkpointing: Checkpointing,
     trainer: TrainerMemory = USUAL_TRAINER,
     traced_layer_bytes: float | None = None,
-    adapters: Adapters | None = None,
     constants: MemoryConstants = FITTED,
 ) -> Parts:
     """Return what one device holds, in bytes.
 
-    `adapters`: only these are trained, beside the frozen network. Frozen weights are gathered and copied all the same,
-    unless they are kept at 16 bit or less.
+    The setup states network, micro-batch, strategy, precision and checkpointing. With adapters only these are trained,
+    beside the frozen network. Frozen weights are gathered and copied all the same, unless they are kept at 16 bit or
+    less.
     """
+    held = held_setup(setup)
     saved, logits = batch_bytes(
-        architecture,
-        seq_len=seq_len,
-        micro_batch=micro_batch,
-        strategy=strategy,
-        precision=precision,
-        devices=devices,
-        checkpointing=checkpointing,
-        trainer=trainer,
-        traced_layer_bytes=traced_layer_bytes,
-        adapters=adapters,
-        constants=constants,
+        setup, devices=devices, trainer=trainer, traced_layer_bytes=traced_layer_bytes, constants=constants
     )
-    head = head_gradient_bytes(architecture, strategy=strategy, precision=precision, trainer=trainer, adapters=adapters)
+    head = head_gradient_bytes(
+        held.network, strategy=held.strategy, precision=held.precision, trainer=trainer, adapters=setup.adapters
+    )
     return Parts(
-        slack=constants.slack_of(strategy),
-        keeps_gradients=keeps_gradients(strategy, devices=devices, trainer=trainer),
+        slack=constants.slack_of(held.strategy),
+        keeps_gradients=keeps_gradients(held.strategy, devices=devices, trainer=trainer),
         states=device_states(
-            architecture,
-            strategy=strategy,
+            held.network,
+            strategy=held.strategy,
             devices=devices,
-            precision=precision,
-            adapters=adapters,
+            precision=held.precision,
+            adapters=setup.adapters,
             trainer=trainer,
         ),
         saved=saved,
         logits=max(logits, head),
         buffers=buffer_bytes(
-            architecture,
-            strategy=strategy,
-            precision=precision,
-            adapters=adapters,
-            checkpointing=checkpointing,
+            held.network,
+            strategy=held.strategy,
+            precision=held.precision,
+            adapters=setup.adapters,
+            checkpointing=held.checkpointing,
             trainer=trainer,
         ),
     )
 
 
 def batch_bytes(
-    architecture: Architecture,
+    setup: TrainingSetup,
     *,
-    seq_len: int | None,
-    micro_batch: int,
-    strategy: Strategy,
-    precision: Precision,
     devices: int,
-    checkpointing: Checkpointing,
     trainer: TrainerMemory = USUAL_TRAINER,
     traced_layer_bytes: float | None = None,
-    adapters: Adapters | None = None,
     constants: MemoryConstants = FITTED,
 ) -> tuple[Saved, float]:
     """Return what one device holds of a micro-batch, in bytes: what is saved of it, and its logits."""
+    held = held_setup(setup)
     saved = saved_per_sample(
-        architecture,
-        seq_len=seq_len,
-        precision=precision,
-        checkpointing=checkpointing,
-        autocast=has_wide_stream(strategy, precision=precision, adapters=adapters, trainer=trainer),
-        sharded=strategy in SHARDS_WEIGHTS and devices > 1,
+        setup,
+        autocast=has_wide_stream(held.strategy, precision=held.precision, adapters=setup.adapters, trainer=trainer),
+        sharded=held.strategy in SHARDS_WEIGHTS and devices > 1,
         trainer=trainer,
         constants=constants,
         traced_layer_bytes=traced_layer_bytes,
-        adapters=adapters,
     )
-    of_a_token = loss_bytes(architecture, trainer, precision=precision, constants=constants)
-    return saved.times(micro_batch), (seq_len or 1) * micro_batch * of_a_token
+    of_a_token = loss_bytes(held.network, trainer, precision=held.precision, constants=constants)
+    return saved.times(held.micro_batch), (setup.seq_len or 1) * held.micro_batch * of_a_token
 
 
 def keeps_gradients(strategy: Strategy, *, devices: int, trainer: TrainerMemory) -> bool:

@@ -9,6 +9,7 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.memory import Parts, device_parts
 
 
@@ -38,14 +39,17 @@ class MemoryQuestion:
 def parts_of(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: int) -> Parts:
     """Return what one device holds, in bytes."""
     return device_parts(
-        question.architecture,
-        seq_len=question.seq_len,
-        micro_batch=micro_batch,
-        strategy=question.strategy,
-        precision=question.precision,
+        TrainingSetup(
+            workload=question.workload,
+            network=question.architecture,
+            seq_len=question.seq_len,
+            precision=question.precision,
+            checkpointing=checkpointing,
+            strategy=question.strategy,
+            adapters=question.adapters,
+            micro_batch=micro_batch,
+        ),
         devices=question.devices,
-        checkpointing=checkpointing,
         trainer=question.trainer,
         traced_layer_bytes=question.traced_layer_bytes,
-        adapters=question.adapters,
     )

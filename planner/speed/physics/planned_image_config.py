@@ -9,14 +9,23 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.architecture import ImageModel, Resnet
-from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.model.network.workload import Checkpointing, Strategy
 from planner.network.image_blocks import Operator
 from planner.network.image_operators import operators_of, training_macs
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
 from planner.speed.physics.image_config_arrays import Described
 from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_text_config import RECOMPUTED, ZERO_STAGE, labels_of, not_known, number_format
+from planner.speed.physics.planned_text_config import (
+    RECOMPUTED,
+    ZERO_STAGE,
+    labels_of,
+    not_known,
+    number_format,
+    observed_setup,
+)
 
 FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0}
 """What scores read of any observation, of whatever it trains; and `flops` of one image."""
@@ -35,26 +44,21 @@ class ImageObservation(Observation):
 
 
 def planned_image_config(
-    network: ImageModel,
-    *,
-    micro_batch: float,
-    micro_batches: float,
-    strategy: Strategy,
-    precision: Precision | None,
-    checkpointing: Checkpointing | None,
-    compiled: bool,
-    channels_last: bool,
-    accelerator: Accelerator,
-    node: Node,
-    nodes: int,
-    per_node: int,
+    setup: TrainingSetup, cluster: Cluster, *, micro_batch: float, micro_batches: float, channels_last: bool
 ) -> Described | Reason:
-    """Describe a planned training, or return why the physics cannot answer. Its images wait on the device already."""
-    chosen = number_format(precision, accelerator)
+    """Describe a planned training, or return why the physics cannot answer. Its images wait on the device already.
+
+    `micro_batch`: images of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
+    A setup without a strategy is `ddp`.
+    """
+    assert isinstance(setup.network, ImageModel), "text networks have a physics of their own"
+    accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
+    chosen = number_format(setup.precision, accelerator)
     if accelerator.hbm_gb_per_s is None:
         return not_known("memory bandwidth", accelerator)
     if peak_flops(accelerator, chosen) is None:
         return not_known("peak", accelerator)
+    strategy = setup.strategy or Strategy.DDP
     zero = ZERO_STAGE[strategy]
     facts = machine_facts(
         accelerator,
@@ -67,17 +71,17 @@ def planned_image_config(
     facts |= FIELDS_OF_OTHERS | {
         "micro_batch": micro_batch,
         "micro_batches": micro_batches,
-        "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
+        "recompute": RECOMPUTED[setup.checkpointing or Checkpointing.NONE],
         "channels_last": float(channels_last),
-        "fused": float(compiled),
+        "fused": float(bool(setup.compiled)),
         "flash": 1.0,
         "gradient_bytes": 4.0 if zero == 0 or chosen not in SIXTEEN_BITS else 2.0,
         "zero": float(zero),
         "one_process": 0.0,
         "loader": 0.0,
-        "dp": float(nodes * per_node),
+        "dp": float(cluster.accelerators),
     }
-    operators = operators_of(network)
+    operators = operators_of(setup.network)
     return Described(operators, facts | {"flops": 2 * training_macs(operators)})
 
 
@@ -105,18 +109,11 @@ def observed_image_run(run: RunRecord, catalog: Catalog, node: Node) -> ImageObs
     if accelerator is None or run.micro_batch is None or run.verdict or not isinstance(network, ImageModel):
         return None
     described = planned_image_config(
-        network,
+        observed_setup(run),
+        Cluster(accelerator, node, hardware.nodes, hardware.accelerators_per_node),
         micro_batch=run.micro_batch,
         micro_batches=max(1.0, (run.global_batch or 0) / run.micro_batch / hardware.accelerators),
-        strategy=run.strategy or Strategy.DDP,
-        precision=run.precision,
-        checkpointing=run.checkpointing,
-        compiled=bool(run.compiled),
         channels_last=isinstance(network, Resnet) if run.channels_last is None else run.channels_last,
-        accelerator=accelerator,
-        node=node,
-        nodes=hardware.nodes,
-        per_node=hardware.accelerators_per_node,
     )
     if isinstance(described, Reason):
         return None

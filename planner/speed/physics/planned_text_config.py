@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
-from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
-from planner.model.network.trainer_memory import NOTHING_STATED, TrainerSettings
-from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
+from planner.model.network.trainer_memory import NOTHING_STATED
+from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapters_of
+from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import XLA, planned_family, runs_deepspeed, stack_of, unnamed_family
+from planner.scenario.training_setup import TrainingSetup, setup_of_run
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, chip_of, generation_of, peak_flops
 from planner.speed.physics.adapter_facts import planned_adapters
 from planner.speed.physics.interconnect import interconnect_of
@@ -44,26 +47,20 @@ def number_format(precision: Precision | None, accelerator: Accelerator) -> str:
 
 
 def planned_text_config(
-    decoder: TextModel,
-    *,
-    seq_len: int,
-    micro_batch: float,
-    micro_batches: float,
-    strategy: Strategy,
-    precision: Precision | None,
-    checkpointing: Checkpointing | None,
-    compiled: bool,
-    accelerator: Accelerator,
-    node: Node,
-    nodes: int,
-    per_node: int,
-    split: Split = WHOLE,
-    adapters: Adapters | None = None,
-    framework: str | None = None,
-    settings: TrainerSettings = NOTHING_STATED,
-    paged: float = 0.0,
+    setup: TrainingSetup, cluster: Cluster, *, micro_batch: float, micro_batches: float, paged: float = 0.0
 ) -> dict[str, float] | Reason:
-    """Return the numbers that the physics needs, or why it cannot answer."""
+    """Return the numbers that the physics needs of a text network, or why it cannot answer.
+
+    `micro_batch`: samples of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
+    `paged`: share of a paged optimizer's moments that waits in the host's memory.
+    A setup without a strategy is `ddp`.
+    """
+    decoder, precision, framework, split = setup.network, setup.precision, setup.framework, setup.split
+    adapters, settings, compiled = setup.adapters, setup.settings, bool(setup.compiled)
+    assert isinstance(decoder, TextModel), "images have a physics of their own"
+    assert setup.seq_len is not None, "a text network has samples of a length"
+    accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
+    strategy = setup.strategy or Strategy.DDP
     chosen, asked = number_format(precision, accelerator), precision or Precision.BF16
     zero = ZERO_STAGE[strategy]
     if accelerator.hbm_gb_per_s is None:
@@ -72,7 +69,7 @@ def planned_text_config(
         return not_known("peak", accelerator)
     if split.pipeline > decoder.layers:
         return _no_split(f"{split.pipeline} pipeline stages are more than the {decoder.layers} layers")
-    devices = nodes * per_node
+    devices = cluster.accelerators
     if devices % split.devices:
         return _no_split(
             f"{devices} accelerators do not divide into {split.tensor} x {split.pipeline} x {split.context}"
@@ -108,11 +105,11 @@ def planned_text_config(
             "unaligned": float(decoder.vocab % ALIGNED > 0),
             "causal": float(decoder.is_causal),
             "parameters": parameters(decoder),
-            "seq_len": seq_len,
+            "seq_len": setup.seq_len,
             "micro_batch": micro_batch,
             "micro_batches": micro_batches,
             "variable_length": 0.0,
-            "recompute": RECOMPUTED[checkpointing or Checkpointing.NONE],
+            "recompute": RECOMPUTED[setup.checkpointing or Checkpointing.NONE],
             "device_scale": 1.0,
             "host_scale": 1.0,
             "attention_scale": 1.0,
@@ -209,27 +206,28 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
     if run.verdict:
         return None
     hardware = run.hardware
-    framework = run.log.framework if run.log else None
-    steps = (run.global_batch or 0) / run.micro_batch / hardware.accelerators
+    setup = observed_setup(run)
     config = planned_text_config(
-        run.architecture,
-        seq_len=run.seq_len,
+        setup,
+        Cluster(accelerator, node, hardware.nodes, hardware.accelerators_per_node),
         micro_batch=run.micro_batch,
-        micro_batches=max(1.0, steps),
-        strategy=run.strategy or Strategy.DDP,
-        precision=run.precision,
-        checkpointing=run.checkpointing,
-        compiled=bool(run.compiled),
-        accelerator=accelerator,
-        node=node,
-        nodes=hardware.nodes,
-        per_node=hardware.accelerators_per_node,
-        adapters=(run.adapters or adapters_of(run.architecture, run.trained_parameters))
-        if run.method == "lora"
-        else None,
-        framework=framework,
+        micro_batches=max(1.0, (run.global_batch or 0) / run.micro_batch / hardware.accelerators),
     )
     if isinstance(config, Reason):
         return None
     rate = run.throughput.value * run.seq_len / hardware.accelerators
-    return Observation(run.id, config, labels_of(accelerator, run.workload, framework), rate, 1.0)
+    return Observation(run.id, config, labels_of(accelerator, run.workload, setup.framework), rate, 1.0)
+
+
+def observed_setup(run: RunRecord) -> TrainingSetup:
+    """Return the setup of a run as the physics takes it.
+
+    The planner's own benchmark has no framework's name there, and kernels follow from `compiled`. Of adapters that are
+    not recorded the usual ones are assumed.
+    """
+    setup = setup_of_run(run)
+    adapters = setup.adapters
+    if run.method == "lora" and isinstance(run.architecture, TextModel):
+        adapters = run.adapters or adapters_of(run.architecture, run.trained_parameters)
+    framework = run.log.framework if run.log else None
+    return replace(setup, adapters=adapters, framework=framework, settings=NOTHING_STATED)

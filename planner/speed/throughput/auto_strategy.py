@@ -17,7 +17,7 @@ from planner.scenario.parallel_config import ParallelConfig
 from planner.speed.memory.device_fit import CHUNKED_NOTE, DeviceFit, fit
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.share_of_peak import is_too_small
-from planner.speed.throughput.strategy_search import Question, search
+from planner.speed.throughput.strategy_search import StrategyQuestion, search
 
 WORTH_DIVIDING = 1.05
 """How much faster than the fastest undivided one it must be: nearer ones are not told apart, and any trainer can run an
@@ -47,7 +47,7 @@ def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | Non
 
 def divided_by_all(job: Job, candidate: Candidate) -> bool:
     """Return whether a network is so large, and on so many accelerators, that whoever trains it divides it."""
-    large = isinstance(job.network, TextModel) and parameters(job.network) >= LARGE
+    large = isinstance(job.setup.network, TextModel) and parameters(job.setup.network) >= LARGE
     return large and candidate.accelerators >= MANY
 
 
@@ -65,7 +65,8 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
     best = next((config for config in configs if config.strategy is candidate.strategy), None)
     if best is None:
         return plain
-    return fit(replace(job, micro_batch=best.micro_batch, checkpointing=best.checkpointing), candidate, anchor, catalog)
+    setup = replace(job.setup, micro_batch=best.micro_batch, checkpointing=best.checkpointing)
+    return fit(replace(job, setup=setup), candidate, anchor, catalog)
 
 
 def divided_fit(config: ParallelConfig) -> DeviceFit:
@@ -80,28 +81,12 @@ def divided_fit(config: ParallelConfig) -> DeviceFit:
 
 def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bool) -> tuple[ParallelConfig, ...]:
     """Return what the search finds, within what the plan fixes; nothing where the estimator does not answer."""
-    network, accelerator = job.network, candidate.accelerator
-    if not isinstance(network, TextModel) or job.seq_len is None or is_too_small(network) or job.mfu is not None:
+    network, accelerator = job.setup.network, candidate.accelerator
+    if not isinstance(network, TextModel) or job.setup.seq_len is None or is_too_small(network) or job.mfu is not None:
         return ()
     if catalog.calibration is None or accelerator.hbm_gib is None or accelerator.no_training_reason is not None:
         return ()
     if candidate.option.step is not None or candidate.option.power_cap_w is not None:
         return ()
-    question = Question(
-        architecture=network,
-        seq_len=job.seq_len,
-        precision=job.precision,
-        accelerator=accelerator,
-        node=candidate.node,
-        nodes=candidate.nodes,
-        per_node=candidate.accelerators_per_node,
-        global_batch=job.global_batch,
-        micro_batch=job.micro_batch,
-        checkpointing=job.checkpointing,
-        shortest_step=True,
-        adapters=job.adapters,
-        framework=job.framework,
-        settings=job.settings,
-        undivided=undivided,
-    )
-    return _search_once(question, catalog.calibration, workload=job.workload)
+    question = StrategyQuestion(job.setup, candidate.cluster, shortest_step=True, undivided=undivided)
+    return _search_once(question, catalog.calibration)

@@ -140,7 +140,7 @@ def _from_another_accelerator(
         )
         return no_prediction(ReasonCode.HARDWARE_NOT_KNOWN, text)
     counts = _count_ratio(anchor, candidate, catalog)
-    unknown = () if job.network is not None else (RangeFactor(BARE_STEP_FACTOR, "network not known"),)
+    unknown = () if job.setup.network is not None else (RangeFactor(BARE_STEP_FACTOR, "network not known"),)
     predicted = _prediction(
         anchor.throughput.value * ratio.value * counts.value,
         RATIO_FACTOR * counts.factor * (BARE_STEP_FACTOR if unknown else 1.0),
@@ -178,8 +178,9 @@ def _device_ratio(job: Job, candidate: Candidate, anchor: RunRecord, catalog: Ca
     measured = catalog.accelerators.get(anchor.hardware.accelerator)
     if measured is None or measured.hbm_gb_per_s is None or candidate.accelerator.hbm_gb_per_s is None:
         return None
-    peak, note = training_peak_tflops(candidate.accelerator, job.precision)
-    unstated = None if job.precision is Precision.FLOAT8 else job.precision  # of a run: nobody trains in 8 bits unsaid
+    peak, note = training_peak_tflops(candidate.accelerator, job.setup.precision)
+    precision = job.setup.precision
+    unstated = None if precision is Precision.FLOAT8 else precision  # a run in 8 bits would say so
     measured_peak, measured_note = training_peak_tflops(measured, anchor.precision or unstated)
     if peak is None or measured_peak is None:
         return None

@@ -2,112 +2,88 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from dataclasses import replace
 
+from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator
-from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import TextModel
-from planner.model.network.trainer_memory import Offload, Optimizer, TrainerSettings, WeightFormat
 from planner.model.network.workload import Precision
-from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate
-from planner.scenario.frameworks import planned_family
 from planner.scenario.hardware_match import same_hardware
-from planner.scenario.job import Job, frozen_of
+from planner.scenario.job import Job
+from planner.scenario.training_setup import (
+    Agreement,
+    TrainingSetup,
+    agrees_where_stated,
+    differences,
+    setup_of_run,
+)
 from planner.speed.throughput.power_cap import same_cap
+
+OF_THE_WORKLOAD = ("network", "seq_len", "method", "adapters")
+"""The fields that say what is trained; the others say how."""
+NOTED = ("global_batch",)
+"""Fields in which a measurement may differ from what is asked; the answer says so."""
 
 
 def same_workload(run: RunRecord, job: Job) -> bool:
-    """Return whether a run trained the job's network, or the same adapters, on samples of the job's length."""
-    if (run.method == "lora") != (job.adapters is not None):
-        return False
-    if job.adapters is not None and not _same_adapters(run, job, job.adapters):
-        return False
-    if run.seq_len is not None and job.seq_len is not None and run.seq_len != job.seq_len:
-        return False
-    if run.architecture is not None and job.network is not None:
-        return run.architecture == job.network
-    return run.workload == job.workload
+    """Return whether a run trained the job's network, or the same adapters, on samples of the job's length.
 
-
-def _same_adapters(run: RunRecord, job: Job, adapters: Adapters) -> bool:
-    """Return whether a run trained the same adapters (of an older record: as many parameters) beside the same weights.
-
-    An older run that kept them in fp32 beside 16-bit products is no measurement of a training that does not.
+    A run that does not state length or adapters may be scaled to the job. It never counts as a measurement of it.
     """
-    if adapters.frozen is not frozen_of(run) or adapters.kind is not (run.adapters or Adapters()).kind:
-        return False
-    if run.adapters is not None:
-        return run.adapters.rank == adapters.rank and set(run.adapters.targets) == set(adapters.targets)
-    if run.trained_parameters is None or not isinstance(job.network, TextModel):
-        return True
-    return run.trained_parameters == adapter_parameters(job.network, adapters)
+    found = differences(job.setup, setup_of_run(run))
+    return all(found[name] is not Agreement.DIFFERENT for name in OF_THE_WORKLOAD)
 
 
-def same_settings(run: RunRecord, job: Job, candidate: Candidate) -> bool:
-    """Return whether strategy, precision, micro-batch and checkpointing agree; what a record omits is taken to agree.
+def asked_setup(job: Job, candidate: Candidate) -> TrainingSetup:
+    """Return the setup that a job asks for on a candidate: with the split that was chosen, and the plan's strategy."""
+    stated = candidate.option.strategy or job.setup.strategy
+    strategy = None if stated is None or stated == "auto" else stated
+    return replace(job.setup, strategy=strategy, split=candidate.split)
 
-    A run of one framework corrects the estimate of another, and is no measurement of it; a plan that names none is
-    answered by the benchmark's runs and by those that were read from logs.
+
+def is_measurement(run: RunRecord, job: Job, candidate: Candidate, catalog: Catalog) -> bool:
+    """Return whether a run answers for a candidate by arithmetic alone.
+
+    It is the user's own, on the same hardware, and states the same in every field that the plan states. A run that is
+    bundled with the planner is evidence of others' machines. A run that was found impossible or doubtful decides
+    nothing.
     """
     return (
-        run.strategy in (None, candidate.strategy)
+        run.id not in catalog.bundled_runs
+        and not why_not_believed(run, catalog)
+        and same_hardware(run, candidate)
+        and run.strategy in (None, candidate.strategy)
         and candidate.parallel_config is None
-        and _same_framework(run, job)
-        and not _other_states(job.settings)
-        and (None in (run.precision, job.precision) or run.precision is job.precision)
-        and (None in (run.checkpointing, job.checkpointing) or run.checkpointing is job.checkpointing)
-        and (None in (run.micro_batch, job.micro_batch) or run.micro_batch == job.micro_batch)
+        and same_cap(run, candidate)
+        and agrees_where_stated(asked_setup(job, candidate), setup_of_run(run), besides=NOTED)
     )
 
 
-def _same_framework(run: RunRecord, job: Job) -> bool:
-    if job.framework is None:
-        return True
-    return run.log is not None and planned_family(run.log.framework or "") == planned_family(job.framework)
+def why_not_believed(run: RunRecord, catalog: Catalog) -> str | None:
+    """Return why a run decides nothing: what the audit finds, or what was found wrong when it was measured."""
+    if run.id in catalog.impossible_runs:
+        return "the audit finds it impossible"
+    if run.id in catalog.doubtful_runs:
+        return "the audit finds it doubtful"
+    return "something was found wrong with it" if run.log is not None and run.verdict else None
 
 
-def _other_states(settings: TrainerSettings) -> bool:
-    """Return whether a plan keeps other states, or keeps them elsewhere, than runs do, which step with Adam in fp32."""
-    return (
-        settings.optimizer not in (None, Optimizer.ADAMW)
-        or settings.weights is WeightFormat.SIXTEEN_BIT
-        or settings.offload not in (None, Offload.NONE)
-    )
-
-
-def _doubtful_log(run: RunRecord, job: Job) -> bool:
-    """Return whether a run of a log is doubtful, as totals are; it answers only for a plan that starts from it."""
-    return run.log is not None and bool(run.verdict) and not (job.named_run and job.named_run.id == run.id)
-
-
-def measured_runs(
-    runs: Iterable[RunRecord], job: Job, candidate: Candidate, *, impossible: Collection[str] = ()
-) -> list[RunRecord]:
+def measured_runs(job: Job, candidate: Candidate, catalog: Catalog) -> list[RunRecord]:
     """Return the runs that answer for this candidate by arithmetic alone, the best evidence of them.
 
-    Those that can be true before the `impossible`, long windows before short ones, our newest method alone, and of
-    several micro-batches the fastest.
+    Long windows come before short ones, and only our newest method counts. Where the plan leaves something open, as the
+    micro-batch, the setup of the fastest run is taken.
     """
-    matches = [
-        run
-        for run in runs
-        if same_workload(run, job)
-        and not _doubtful_log(run, job)
-        and same_hardware(run, candidate)
-        and same_settings(run, job, candidate)
-        and same_cap(run, candidate)
-    ]
-    matches = [run for run in matches if run.id not in impossible] or matches
+    matches = [run for run in catalog.runs.values() if is_measurement(run, job, candidate, catalog)]
     if any(not run.short_window for run in matches):
         matches = [run for run in matches if not run.short_window]
     newest = max((run.method_version or 0 for run in matches), default=0)
     matches = [run for run in matches if (run.method_version or 0) in (0, newest)]
     if not matches:
         return []
-    best = max(matches, key=lambda run: run.throughput.value).micro_batch
-    return [run for run in matches if run.micro_batch == best]
+    fastest = setup_of_run(max(matches, key=lambda run: run.throughput.value))
+    return [run for run in matches if agrees_where_stated(fastest, setup_of_run(run), besides=NOTED)]
 
 
 def training_peak_tflops(accelerator: Accelerator, precision: Precision | None) -> tuple[float | None, str | None]:

@@ -17,6 +17,7 @@ from planner.scenario.machine import machine_of
 from planner.speed.memory.device_fit import DeviceFit, fit
 from planner.speed.physics.observation import Observation
 from planner.speed.throughput.linear_scaling import is_communication_bound
+from planner.speed.throughput.matching_runs import why_not_believed
 from planner.speed.throughput.node_network import is_stated
 from planner.speed.throughput.power_cap import as_delivered
 
@@ -64,7 +65,7 @@ def own_evidence(
             steps.append((stepped, observed))
     runs: list[tuple[RunRecord, Observed]] = []
     for run in as_delivered(catalog.runs.values()):
-        passed_over = run.id in catalog.impossible_runs or _is_of_another_site(run, catalog)
+        passed_over = why_not_believed(run, catalog) is not None or _is_of_another_site(run, catalog)
         node = None if passed_over else _telling_node(run, candidate, catalog)
         of_this = None if node is None else of_run(run, node)
         if of_this is not None:
@@ -130,7 +131,7 @@ def _observed_step(
         return "its links may have bound it, so it says little of other accelerators"
     if not is_stated(stepped.node, stepped.accelerator, nodes=nodes, per_node=per_node):
         return "the network between its nodes is not known"
-    its_job = replace(job, global_batch=step.batch)
+    its_job = replace(job, setup=replace(job.setup, global_batch=step.batch))
     for strategy in _strategies(stepped):
         alone = replace(
             stepped,

@@ -29,17 +29,17 @@ def predict(
     job: Job, candidate: Candidate, catalog: Catalog, fitting: DeviceFit | None = None
 ) -> Prediction | NoPrediction:
     """Predict the throughput of a job on a candidate that no run answers for; a plan's own MFU comes first."""
-    if job.mfu is not None and job.network is not None:
+    if job.mfu is not None and job.setup.network is not None:
         return _unmoved_by_steps(from_mfu(job, candidate), job, "the plan's mfu comes first")
     if (problem := network_problem(job, candidate, catalog)) is not None:
         return NoPrediction(problem)
     if (
-        isinstance(job.network, ImageModel)
+        isinstance(job.setup.network, ImageModel)
         and candidate.accelerator.id != CPU
         and catalog.image_calibration is not None
     ):
         return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or DeviceFit(None))
-    if not isinstance(job.network, TextModel) or candidate.accelerator.id == CPU or catalog.calibration is None:
+    if not isinstance(job.setup.network, TextModel) or candidate.accelerator.id == CPU or catalog.calibration is None:
         return _unmoved_by_steps(_without_physics(job, candidate, catalog), job, "only the estimator learns from steps")
     return predict_text(job, candidate, catalog, catalog.calibration, fitting or DeviceFit(None))
 
@@ -55,7 +55,7 @@ def _without_physics(job: Job, candidate: Candidate, catalog: Catalog) -> Predic
     carried = extrapolate(job, candidate, catalog)
     if isinstance(carried, Prediction):
         return carried
-    if job.network is None:
+    if job.setup.network is None:
         text = "no run of this workload without a power limit exists, and its network is not known: measure it once"
         return carried or no_prediction(ReasonCode.NOT_MEASURED, text)
     return from_flop_rate(job, candidate, catalog) or from_mfu(job, candidate)

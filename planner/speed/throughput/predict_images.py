@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -44,14 +45,14 @@ def predict_images(
     from planner.speed.estimator.image_estimator import estimate_images
     from planner.speed.physics.image_config_arrays import gather
 
-    assert isinstance(job.network, ImageModel)
-    if is_too_small(job.network):
-        return too_small(parameters(job.network), candidate.accelerator.id, "and no evidence is of so small ones")
+    assert isinstance(job.setup.network, ImageModel)
+    if is_too_small(job.setup.network):
+        return too_small(parameters(job.setup.network), candidate.accelerator.id, "and no evidence is of so small ones")
     described = _planned(job, candidate, fitting)
     if isinstance(described, Reason):
         return not_answered(described)
     own = _own_evidence(job, candidate, catalog)
-    label = labels_of(candidate.accelerator, job.workload, job.framework)
+    label = labels_of(candidate.accelerator, job.setup.workload, job.setup.framework)
     estimate = estimate_images(gather([described]), [label], calibration, own=own.observations)
     count = candidate.accelerators
     rate = Interval(
@@ -59,7 +60,7 @@ def predict_images(
         float(estimate.low_90[0]) * count,
         float(estimate.high_90[0]) * count,
     )
-    _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
+    _, lacking = training_peak_tflops(candidate.accelerator, job.setup.precision)
     evidence = evidence_clause(label, calibration, own, catalog.bundled_runs)
     return Prediction(
         samples_per_s=rate,
@@ -78,32 +79,30 @@ def predict_images(
             *((lacking,) if lacking else ()),
         ),
         asked=EstimatorQuery(
-            _observation(job.workload, job, candidate, described), own.observations, is_of_images=True
+            _observation(job.setup.workload, job, candidate, described), own.observations, is_of_images=True
         ),
     )
 
 
 def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> Described | Reason:
     """Describe the job on a candidate, with the micro-batch that fits within the global batch."""
-    network = job.network
-    assert isinstance(network, ImageModel)
-    micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
-    if job.global_batch is not None:
-        micro_batch = min(micro_batch, max(1.0, job.global_batch / candidate.accelerators))
-    steps = 1.0 if job.global_batch is None else max(1.0, job.global_batch / candidate.accelerators / micro_batch)
+    setup, devices = job.setup, candidate.accelerators
+    micro_batch, steps = float(fitting.micro_batch or setup.micro_batch or 1), 1.0
+    if setup.global_batch is not None:
+        micro_batch = min(micro_batch, max(1.0, setup.global_batch / devices))
+        steps = max(1.0, setup.global_batch / devices / micro_batch)
+    asked = replace(
+        setup,
+        strategy=candidate.strategy,
+        checkpointing=fitting.checkpointing or setup.checkpointing,
+        compiled=planned_kernels(setup.framework, candidate.accelerator, compiled=False)["compiled"] > 0,
+    )
     return planned_image_config(
-        network,
+        asked,
+        candidate.cluster,
         micro_batch=micro_batch,
         micro_batches=steps,
-        strategy=candidate.strategy,
-        precision=job.precision,
-        checkpointing=fitting.checkpointing or job.checkpointing,
-        compiled=planned_kernels(job.framework, candidate.accelerator, compiled=False)["compiled"] > 0,
-        channels_last=isinstance(network, Resnet),
-        accelerator=candidate.accelerator,
-        node=candidate.node,
-        nodes=candidate.nodes,
-        per_node=candidate.accelerators_per_node,
+        channels_last=isinstance(setup.network, Resnet),
     )
 
 
@@ -131,7 +130,7 @@ def _observation(
     """Return the job on a candidate as a measurement of so many images/s on each of `count` accelerators."""
     from planner.speed.physics.planned_image_config import ImageObservation
 
-    label = labels_of(candidate.accelerator, job.workload, job.framework)
+    label = labels_of(candidate.accelerator, job.setup.workload, job.setup.framework)
     return ImageObservation(name, dict(described.facts), label, rate, float(count), described.operators)
 
 

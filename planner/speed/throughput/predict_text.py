@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -42,23 +43,25 @@ def predict_text(
     from planner.speed.estimator.text_estimator import estimate_text
     from planner.speed.physics.config_arrays import from_rows
 
-    assert isinstance(job.network, TextModel)
-    assert job.seq_len is not None
-    if job.seq_len > LONGEST_SAMPLE:
-        text = f"samples of {job.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known"
-        return no_prediction(ReasonCode.SAMPLE_TOO_LONG, text, sample_tokens=job.seq_len, longest_tokens=LONGEST_SAMPLE)
-    if (refused := other_maker(job.framework, candidate.accelerator)) is not None:
+    assert isinstance(job.setup.network, TextModel)
+    assert job.setup.seq_len is not None
+    if job.setup.seq_len > LONGEST_SAMPLE:
+        text = f"samples of {job.setup.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known"
+        return no_prediction(
+            ReasonCode.SAMPLE_TOO_LONG, text, sample_tokens=job.setup.seq_len, longest_tokens=LONGEST_SAMPLE
+        )
+    if (refused := other_maker(job.setup.framework, candidate.accelerator)) is not None:
         return not_answered(refused)
-    if is_too_small(job.network):
-        return too_small(parameters(job.network), candidate.accelerator.id, "and no evidence is of so small ones")
+    if is_too_small(job.setup.network):
+        return too_small(parameters(job.setup.network), candidate.accelerator.id, "and no evidence is of so small ones")
     config = _planned(job, candidate, fitting)
     if isinstance(config, Reason):
         return not_answered(config)
-    label = labels_of(candidate.accelerator, job.workload, job.framework)
+    label = labels_of(candidate.accelerator, job.setup.workload, job.setup.framework)
     own = _own_evidence(job, candidate, catalog)
     estimate = estimate_text(from_rows([config]), [label], calibration, own=own.observations)
-    _, lacking = training_peak_tflops(candidate.accelerator, job.precision)
-    per_sample = candidate.accelerators / job.seq_len
+    _, lacking = training_peak_tflops(candidate.accelerator, job.setup.precision)
+    per_sample = candidate.accelerators / job.setup.seq_len
     rate = Interval(
         float(estimate.tokens_per_s_per_gpu[0]) * per_sample,
         float(estimate.low_90[0]) * per_sample,
@@ -80,38 +83,28 @@ def predict_text(
             *training_notes(job),
             *((lacking,) if lacking else ()),
         ),
-        asked=EstimatorQuery(Observation(job.workload, config, label, 1.0, 1.0), own.observations),
+        asked=EstimatorQuery(Observation(job.setup.workload, config, label, 1.0, 1.0), own.observations),
     )
 
 
 def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> dict[str, float] | Reason:
     """Return the physics' numbers of the job on a candidate, with the micro-batch that fits within the global batch."""
-    assert isinstance(job.network, TextModel)
-    assert job.seq_len is not None
-    micro_batch = float(fitting.micro_batch or job.micro_batch or 1)
+    assert isinstance(job.setup.network, TextModel)
+    assert job.setup.seq_len is not None
+    micro_batch = float(fitting.micro_batch or job.setup.micro_batch or 1)
     steps = float(fitting.accumulation or 1)
-    if job.global_batch is not None:
-        share = job.global_batch * candidate.split.devices / candidate.accelerators
+    if job.setup.global_batch is not None:
+        share = job.setup.global_batch * candidate.split.devices / candidate.accelerators
         micro_batch = min(micro_batch, max(1.0, share))
         steps = max(1.0, share / micro_batch)
-    return planned_text_config(
-        job.network,
-        seq_len=job.seq_len,
-        micro_batch=micro_batch,
-        micro_batches=steps,
+    asked = replace(
+        job.setup,
+        checkpointing=fitting.checkpointing or job.setup.checkpointing,
         strategy=candidate.strategy,
-        precision=job.precision,
-        checkpointing=fitting.checkpointing or job.checkpointing,
-        compiled=False,
-        accelerator=candidate.accelerator,
-        node=candidate.node,
-        nodes=candidate.nodes,
-        per_node=candidate.accelerators_per_node,
         split=candidate.split,
-        adapters=job.adapters,
-        framework=job.framework,
-        settings=job.settings,
-        paged=fitting.paged,
+    )
+    return planned_text_config(
+        asked, candidate.cluster, micro_batch=micro_batch, micro_batches=steps, paged=fitting.paged
     )
 
 
@@ -132,10 +125,10 @@ def _own_evidence(job: Job, candidate: Candidate, catalog: Catalog) -> OwnEviden
 def _observed_step(job: Job, stepped: Candidate, samples_per_s: float, fitting: DeviceFit) -> Observation | None:
     """Describe a step that the plan states, of the job as it is estimated there."""
     config = _planned(job, stepped, fitting)
-    if isinstance(config, Reason) or job.seq_len is None:
+    if isinstance(config, Reason) or job.setup.seq_len is None:
         return None
-    label = labels_of(stepped.accelerator, job.workload, job.framework)
-    return Observation(step_name(stepped), config, label, samples_per_s * job.seq_len / stepped.accelerators, 1.0)
+    label = labels_of(stepped.accelerator, job.setup.workload, job.setup.framework)
+    return Observation(step_name(stepped), config, label, samples_per_s * job.setup.seq_len / stepped.accelerators, 1.0)
 
 
 def _source(

@@ -39,19 +39,21 @@ IMAGE_PART_NAMES = PART_NAMES | {
 
 def training_notes(job: Job) -> list[str]:
     """Return what is trained where not all weights are, and by what where not by the benchmark."""
-    network, notes = job.network, []
-    if job.adapters is not None and isinstance(network, TextModel):
-        trained = adapter_parameters(network, job.adapters)
-        frozen = f" at {job.adapters.frozen.value}" if job.adapters.frozen else ""
+    network, notes = job.setup.network, []
+    if job.setup.adapters is not None and isinstance(network, TextModel):
+        trained = adapter_parameters(network, job.setup.adapters)
+        frozen = f" at {job.setup.adapters.frozen.value}" if job.setup.adapters.frozen else ""
         notes.append(
-            f"trains {job.adapters.kind.written} adapters of rank {job.adapters.rank} on "
-            f"{', '.join(job.adapters.targets)}: "
+            f"trains {job.setup.adapters.kind.written} adapters of rank {job.setup.adapters.rank} on "
+            f"{', '.join(job.setup.adapters.targets)}: "
             f"{trained:,} parameters beside {parameters(network):,} frozen{frozen}"
         )
-    if job.framework is not None:
-        notes.append(f"as trained by {job.framework}")
-    if job.settings.stated:
-        notes.append("trains with " + ", ".join(f"{name} {value.value}" for name, value in job.settings.stated.items()))
+    if job.setup.framework is not None:
+        notes.append(f"as trained by {job.setup.framework}")
+    if job.setup.settings.stated:
+        notes.append(
+            "trains with " + ", ".join(f"{name} {value.value}" for name, value in job.setup.settings.stated.items())
+        )
     return notes
 
 

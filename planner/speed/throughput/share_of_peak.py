@@ -36,7 +36,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
 
     On accelerators only networks large enough to load them count, and only in the job's precision.
     """
-    if job.network is None:
+    if job.setup.network is None:
         return None
     here = [run for run in as_delivered(catalog.runs.values()) if _says_something(run, job, candidate)]
     run = max(
@@ -54,7 +54,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     there = flops_per_sample(
         run.architecture, seq_len=run.seq_len, convention=job.convention, adapters=run.method == "lora"
     )
-    per_sample = _work(job, job.network)
+    per_sample = _work(job, job.setup.network)
     rate = run.throughput.value * there / per_sample
     source = (
         f"at the FLOP rate of run {run.id}: {run.throughput.value:.6g} samples/s of {run.workload} x "
@@ -77,21 +77,21 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
 
     An MFU that the plan assumes is taken for the whole cluster; the prior is one accelerator's, so it is scaled.
     """
-    assert job.network is not None
+    assert job.setup.network is not None
     target = candidate.accelerator
-    peak, note = training_peak_tflops(target, job.precision)
+    peak, note = training_peak_tflops(target, job.setup.precision)
     if peak is None:
         text = f"the peak of {target.id} is not known: measure the workload there"
         return no_prediction(ReasonCode.HARDWARE_NOT_KNOWN, text)
-    if job.mfu is None and is_too_small(job.network):
-        return too_small(parameters(job.network), target.id, "which a share of the peak says nothing of")
-    prior = RESNET_PRIOR_MFU if isinstance(job.network, Resnet) else PRIOR_MFU
+    if job.mfu is None and is_too_small(job.setup.network):
+        return too_small(parameters(job.setup.network), target.id, "which a share of the peak says nothing of")
+    prior = RESNET_PRIOR_MFU if isinstance(job.setup.network, Resnet) else PRIOR_MFU
     mfu, factor, scaled = prior, PRIOR_MFU_FACTOR, scaling_of(candidate)
     if job.mfu is not None:
         mfu, factor, scaled = job.mfu, ASSUMED_MFU_FACTOR, Scaling(1.0, 1.0)
-    per_sample = _work(job, job.network)
+    per_sample = _work(job, job.setup.network)
     rate = candidate.accelerators * peak * 1e12 * mfu * scaled.share / per_sample
-    precision = job.precision.value if job.precision else "16-bit"
+    precision = job.setup.precision.value if job.setup.precision else "16-bit"
     grounds = "a usual share of the peak" if job.mfu is None else "MFU assumed by the plan"
     source = (
         f"{grounds}: {candidate.accelerators}x {peak:g} TFLOP/s ({precision} peak of {target.id}) x {mfu:g} MFU"
@@ -110,14 +110,16 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
 
 def _work(job: Job, network: Architecture) -> float:
     """FLOPs of one sample."""
-    return flops_per_sample(network, seq_len=job.seq_len, convention=job.convention, adapters=job.adapters is not None)
+    return flops_per_sample(
+        network, seq_len=job.setup.seq_len, convention=job.convention, adapters=job.setup.adapters is not None
+    )
 
 
 def _work_text(job: Job, per_sample: float) -> str:
-    if job.seq_len is None:
+    if job.setup.seq_len is None:
         return f"{per_sample / 1e9:.5g} GFLOP per image"
-    per_token = per_sample / job.seq_len / 1e9
-    return f"{per_token:.5g} GFLOP per token ({job.convention.value}) / {job.seq_len} tokens per sample"
+    per_token = per_sample / job.setup.seq_len / 1e9
+    return f"{per_token:.5g} GFLOP per token ({job.convention.value}) / {job.setup.seq_len} tokens per sample"
 
 
 def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
@@ -128,7 +130,7 @@ def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
         return False
     if hardware.accelerator == "CPU":
         return True
-    same_precision = None in (run.precision, job.precision) or run.precision is job.precision
+    same_precision = None in (run.precision, job.setup.precision) or run.precision is job.setup.precision
     return same_precision and not is_too_small(run.architecture)
 
 

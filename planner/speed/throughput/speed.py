@@ -73,7 +73,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
     """Answer from the best evidence there is; every number says which it was."""
     if candidate.option.step is not None:
         return _stated(candidate.option.step, candidate)
-    runs = measured_runs(catalog.runs.values(), job, candidate, impossible=catalog.impossible_runs)
+    runs = measured_runs(job, candidate, catalog)
     capped = candidate.option.power_cap_w is not None
     if runs:
         answer = _measured(runs, job, candidate, catalog)
@@ -119,7 +119,7 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     answers = [(one, speed(job, one, catalog)) for one in tried]
     chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
     fits = best.samples_per_s is not None
-    usual = job.adapters is None and (job.framework is not None or divided_by_all(job, candidate))
+    usual = job.setup.adapters is None and (job.setup.framework is not None or divided_by_all(job, candidate))
     in_vain = ReasonCode.NODE_NETWORK_NOT_KNOWN in codes_of(best.problems)
     may_divide = best.basis is Basis.MODELLED and (not fits or usual) and not in_vain
     if may_divide and (in_parts := divided(job, candidate, catalog)) is not None:
@@ -132,7 +132,7 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     if len(answers) == 1:
         return chosen, best
     if best.samples_per_s is None:
-        too_large = isinstance(job.network, TextModel) and ReasonCode.MEMORY_TOO_SMALL in codes_of(best.problems)
+        too_large = isinstance(job.setup.network, TextModel) and ReasonCode.MEMORY_TOO_SMALL in codes_of(best.problems)
         return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
     shown = ", ".join(f"{_config_text(one)} {_rate(of)}" for one, of in answers)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
@@ -144,16 +144,11 @@ def strategies_to_try(job: Job, candidate: Candidate, catalog: Catalog) -> list[
     Those of runs that answer by themselves, if any. Where the network is not known nothing tells strategies apart: that
     of the run that is carried over. One accelerator alone shares nothing out, so the plain one is enough there.
     """
-    answering = {
-        choice: measured_runs(
-            catalog.runs.values(), job, replace(candidate, strategy=choice), impossible=catalog.impossible_runs
-        )
-        for choice in Strategy
-    }
+    answering = {choice: measured_runs(job, replace(candidate, strategy=choice), catalog) for choice in Strategy}
     measured = [choice for choice, runs in answering.items() if any(run.strategy is choice for run in runs)]
     if measured:
         return measured[:1] if candidate.accelerators == 1 else measured
-    if job.network is None:
+    if job.setup.network is None:
         usual = (job.named_run.strategy if job.named_run else None) or Strategy.DDP
         anchor = nearest_run(job, replace(candidate, strategy=usual), catalog)
         return [(anchor.strategy if anchor else None) or usual]
@@ -183,7 +178,7 @@ def _with_effect_of_the_cap(
     answer: Speed, capped: list[RunRecord], job: Job, candidate: Candidate, catalog: Catalog
 ) -> Speed:
     option = candidate.option.model_copy(update={"power_cap_w": None})
-    free = measured_runs(catalog.runs.values(), job, replace(candidate, option=option))
+    free = measured_runs(job, replace(candidate, option=option), catalog)
     effect = power_cap.effect(capped, free)
     return answer if effect is None else replace(answer, notes=(*answer.notes, effect))
 
@@ -219,9 +214,12 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate, catalog: Ca
     notes = []
     if any(run.short_window for run in runs):
         notes.append("measured for seconds only: run the benchmark without --quick for a figure to rely on")
-    if job.global_batch and first.global_batch and job.global_batch != first.global_batch:
-        notes.append(f"measured at a global batch of {first.global_batch}; the plan says {job.global_batch}")
-    assumed = {"strategy": candidate.strategy.value, "precision": job.precision.value if job.precision else "16 bit"}
+    if job.setup.global_batch and first.global_batch and job.setup.global_batch != first.global_batch:
+        notes.append(f"measured at a global batch of {first.global_batch}; the plan says {job.setup.global_batch}")
+    assumed = {
+        "strategy": candidate.strategy.value,
+        "precision": job.setup.precision.value if job.setup.precision else "16 bit",
+    }
     silent = [name for name in assumed if getattr(first, name) is None]
     if silent:
         taken = " and ".join(assumed[name] for name in silent)

@@ -9,10 +9,8 @@ from itertools import product
 
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
-from planner.model.hardware.machines import Accelerator, Node
-from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import MoeDecoder, TextModel
-from planner.model.network.trainer_memory import NOTHING_STATED, Loss, Offload, TrainerMemory, TrainerSettings
+from planner.model.network.trainer_memory import Loss, Offload, TrainerMemory, TrainerSettings
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import (
@@ -22,8 +20,10 @@ from planner.network.lora_memory import (
     frozen_bytes_per_parameter,
 )
 from planner.quantity.divisors import divisors
+from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import Abilities, abilities_of
 from planner.scenario.parallel_config import ParallelConfig
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.buffers import buffer_bytes
 from planner.speed.memory.constants import FITTED
@@ -31,6 +31,7 @@ from planner.speed.memory.device_fit import paged_share, usable_gib
 from planner.speed.memory.memory import Parts, batch_bytes, keeps_gradients
 from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.memory.states import States, adapter_state_bytes, state_bytes_per_parameter
+from planner.speed.physics.observation import Labels
 from planner.speed.physics.planned_text_config import labels_of, largest_stage, planned_text_config
 
 LARGEST_TENSOR = 8
@@ -51,43 +52,53 @@ LEAST_FILLED = 0.75
 
 
 @dataclass(frozen=True)
-class Question:
-    """What is trained on which machines. A global batch of None: what is usual, or as few micro-batches as may be."""
+class StrategyQuestion:
+    """What is trained on which machines; what the setup does not state is searched for.
 
-    architecture: TextModel
-    seq_len: int
-    precision: Precision | None
-    """None: 16-bit, whichever the accelerator has."""
-    accelerator: Accelerator
-    node: Node
-    nodes: int
-    per_node: int
-    global_batch: int | None
-    micro_batch: int | None = None
-    checkpointing: Checkpointing | None = None
-    """What is fixed; None: the best that fits."""
+    Without a global batch a step has as many tokens as is usual.
+    """
+
+    setup: TrainingSetup
+    cluster: Cluster
     shortest_step: bool = False
     """Without a global batch: one micro-batch per step and replica, and as many as a pipeline has stages."""
-    adapters: Adapters | None = None
-    framework: str | None = None
     undivided: bool = False
     """Only ways that leave the network whole."""
-    settings: TrainerSettings = NOTHING_STATED
-    """What is stated of loss, kernels, optimizer, weights and offload."""
     strategies: tuple[Strategy, ...] = tuple(Strategy)
 
     @cached_property
     def trainer(self) -> TrainerMemory:
         """A trainer with these settings, what its framework does, and usual ones besides."""
-        return planned_settings(self.settings, self.framework).trainer
+        return planned_settings(self.setup.settings, self.setup.framework).trainer
+
+    @property
+    def network(self) -> TextModel:
+        """The network; only text networks are divided."""
+        assert isinstance(self.setup.network, TextModel), "asked of text networks alone"
+        return self.setup.network
+
+    @property
+    def seq_len(self) -> int:
+        """Tokens of a sample."""
+        assert self.setup.seq_len is not None, "a text network has samples of a length"
+        return self.setup.seq_len
+
+    @property
+    def precision(self) -> Precision:
+        """The precision of the products; 16 bit unless stated."""
+        return self.setup.precision or Precision.BF16
 
     @property
     def devices(self) -> int:
         """All accelerators."""
-        return self.nodes * self.per_node
+        return self.cluster.accelerators
+
+    def with_settings(self, settings: TrainerSettings) -> StrategyQuestion:
+        """Return the question with other settings of the trainer."""
+        return replace(self, setup=replace(self.setup, settings=settings))
 
 
-def search(question: Question, calibration: Calibration, *, workload: str) -> tuple[ParallelConfig, ...]:
+def search(question: StrategyQuestion, calibration: Calibration) -> tuple[ParallelConfig, ...]:
     """Return the configurations that fit, the fastest first; of each split that with the best micro-batch.
 
     All of them are computed at once. Splits that do not divide heads, samples or accelerators are left out, and those
@@ -100,7 +111,7 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> tu
     if not fitting:
         return ()
     configs = [config for config, _ in fitting]
-    label = labels_of(question.accelerator, workload, question.framework)
+    label = _labels(question)
     guess = estimate_text(from_rows([row for _, row in fitting]), [label] * len(configs), calibration)
     per_sample = question.devices / question.seq_len
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
@@ -117,7 +128,7 @@ def search(question: Question, calibration: Calibration, *, workload: str) -> tu
     return tuple(best.values())
 
 
-def search_many(questions: Sequence[Question], calibration: Calibration, *, workload: str) -> list[float | None]:
+def search_many(questions: Sequence[StrategyQuestion], calibration: Calibration) -> list[float | None]:
     """Return samples/s of the fastest way of each question, None where none fits: all of them timed at once."""
     from planner.speed.physics.config_arrays import from_rows
 
@@ -126,7 +137,7 @@ def search_many(questions: Sequence[Question], calibration: Calibration, *, work
     for place, question in enumerate(questions):
         for _, described in _fitting(question, needs):
             rows.append(described)
-            labels.append(labels_of(question.accelerator, workload, question.framework))
+            labels.append(_labels(question))
             places.append(place)
     best: list[float | None] = [None] * len(questions)
     if not rows:
@@ -138,51 +149,46 @@ def search_many(questions: Sequence[Question], calibration: Calibration, *, work
     return best
 
 
-def _fitting(question: Question, needs: tuple[Needs, Needs]) -> list[tuple[ParallelConfig, dict[str, float]]]:
+def _labels(question: StrategyQuestion) -> Labels:
+    return labels_of(question.cluster.accelerator, question.setup.workload, question.setup.framework)
+
+
+def _fitting(question: StrategyQuestion, needs: tuple[Needs, Needs]) -> list[tuple[ParallelConfig, dict[str, float]]]:
     """Return the configurations that fit; where none does, those that do with a loss in chunks, which costs no time."""
     usual = list(_described(question, needs[0]))
-    if usual or planned_settings(question.settings, question.framework).loss is not None:
+    if usual or planned_settings(question.setup.settings, question.setup.framework).loss is not None:
         return usual
-    chunked = replace(question, settings=question.settings.model_copy(update={"loss": Loss.CHUNKED}))
+    chunked = question.with_settings(question.setup.settings.model_copy(update={"loss": Loss.CHUNKED}))
     return [(replace(config, chunked_loss=True), row) for config, row in _described(chunked, needs[1])]
 
 
-def _described(question: Question, needs: Needs) -> Iterator[tuple[ParallelConfig, dict[str, float]]]:
+def _described(question: StrategyQuestion, needs: Needs) -> Iterator[tuple[ParallelConfig, dict[str, float]]]:
     """Yield the configurations that fit with what the physics needs of them; `needs` is filled and looked up."""
     for config in _parallel_configs(question, needs):
+        setup = replace(
+            question.setup, checkpointing=config.checkpointing, strategy=config.strategy, split=config.split
+        )
         described = planned_text_config(
-            question.architecture,
-            seq_len=question.seq_len,
+            setup,
+            question.cluster,
             micro_batch=config.micro_batch,
             micro_batches=config.accumulation,
-            strategy=config.strategy,
-            precision=question.precision,
-            checkpointing=config.checkpointing,
-            compiled=False,
-            accelerator=question.accelerator,
-            node=question.node,
-            nodes=question.nodes,
-            per_node=question.per_node,
-            split=config.split,
-            adapters=question.adapters,
-            framework=question.framework,
-            settings=question.settings,
             paged=_paged(question, config),
         )
         if not isinstance(described, Reason):
             yield config, described
 
 
-def _paged(question: Question, config: ParallelConfig) -> float:
+def _paged(question: StrategyQuestion, config: ParallelConfig) -> float:
     def need(settings: TrainerSettings) -> float:
-        return needed_gib(replace(question, settings=settings), config)
+        return needed_gib(question.with_settings(settings), config)
 
-    return paged_share(need, question.settings, question.accelerator.hbm_gib or 0)
+    return paged_share(need, question.setup.settings, question.cluster.accelerator.hbm_gib or 0)
 
 
-def _parallel_configs(question: Question, needs: Needs) -> Iterator[ParallelConfig]:
-    able, largest = abilities_of(question.framework), largest_step_tokens(question.architecture)
-    usable = usable_gib(question.accelerator.hbm_gib or 0)
+def _parallel_configs(question: StrategyQuestion, needs: Needs) -> Iterator[ParallelConfig]:
+    able, largest = abilities_of(question.setup.framework), largest_step_tokens(question.network)
+    usable = usable_gib(question.cluster.accelerator.hbm_gib or 0)
     for strategy, split in product(question.strategies, _splits(question)):
         if not _runs(able, strategy, split):
             continue
@@ -193,13 +199,16 @@ def _parallel_configs(question: Question, needs: Needs) -> Iterator[ParallelConf
             continue
         if split.shards is not None and strategy is not Strategy.FSDP2:
             continue
-        kept = [question.checkpointing] if question.checkpointing else list(Checkpointing)
+        kept = [question.setup.checkpointing] if question.setup.checkpointing else list(Checkpointing)
         refused: set[tuple[Checkpointing, int]] = set()
         for checkpointing, micro_batch in product(kept, _micro_batches(question, replicas)):
             accumulation = _accumulation(question, replicas, micro_batch, split.pipeline)
             if (checkpointing, accumulation) in refused:
                 continue  # as many smaller ones need too much already
-            if question.global_batch is None and _step_tokens(question, replicas, micro_batch, accumulation) > largest:
+            if (
+                question.setup.global_batch is None
+                and _step_tokens(question, replicas, micro_batch, accumulation) > largest
+            ):
                 continue
             config = ParallelConfig(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
             key = (config, question.devices)
@@ -210,14 +219,14 @@ def _parallel_configs(question: Question, needs: Needs) -> Iterator[ParallelConf
                 refused.add((checkpointing, accumulation))
 
 
-def _splits(question: Question) -> Iterator[Split]:
+def _splits(question: StrategyQuestion) -> Iterator[Split]:
     if question.undivided:
         yield WHOLE
         return
-    network = question.architecture
-    tensors = [n for n in _powers(LARGEST_TENSOR) if network.kv_heads % n == 0 and question.per_node % n == 0]
+    network, per_node = question.network, question.cluster.accelerators_per_node
+    tensors = [n for n in _powers(LARGEST_TENSOR) if network.kv_heads % n == 0 and per_node % n == 0]
     stages = [n for n in divisors(question.devices, most=network.layers) if _filled(network.layers, n)]
-    contexts = [n for n in _powers(question.per_node) if n == 1 or _may_divide(question.seq_len, n)]
+    contexts = [n for n in _powers(per_node) if n == 1 or _may_divide(question.seq_len, n)]
     routed = network.experts if isinstance(network, MoeDecoder) else 1
     for tensor, stage, context in product(tensors, stages, contexts):
         if tensor * stage * context > question.devices or question.devices % (tensor * stage * context):
@@ -226,8 +235,8 @@ def _splits(question: Question) -> Iterator[Split]:
         for experts in _powers(min(routed, group_size)):
             if routed % experts == 0 and group_size % experts == 0:
                 yield Split(tensor, stage, context, experts)
-    if question.nodes > 1 and question.per_node > 1:
-        yield Split(shards=question.per_node)
+    if question.cluster.nodes > 1 and question.cluster.accelerators_per_node > 1:
+        yield Split(shards=question.cluster.accelerators_per_node)
 
 
 def _runs(able: Abilities, strategy: Strategy, split: Split) -> bool:
@@ -251,25 +260,25 @@ def largest_step_tokens(network: TextModel) -> int:
     return next(tokens for up_to, tokens in LARGEST_STEPS if size <= up_to)
 
 
-def _step_tokens(question: Question, replicas: int, micro_batch: int, accumulation: int) -> int:
+def _step_tokens(question: StrategyQuestion, replicas: int, micro_batch: int, accumulation: int) -> int:
     return replicas * micro_batch * accumulation * question.seq_len
 
 
-def _micro_batches(question: Question, replicas: int) -> list[int]:
-    sizes = [question.micro_batch] if question.micro_batch else _powers(LARGEST_MICRO_BATCH)
-    if question.global_batch is None:
+def _micro_batches(question: StrategyQuestion, replicas: int) -> list[int]:
+    sizes = [question.setup.micro_batch] if question.setup.micro_batch else _powers(LARGEST_MICRO_BATCH)
+    if question.setup.global_batch is None:
         return sizes
-    share, rest = divmod(question.global_batch, replicas)
+    share, rest = divmod(question.setup.global_batch, replicas)
     return [size for size in sizes if rest == 0 and share % size == 0]
 
 
-def _accumulation(question: Question, replicas: int, micro_batch: int, stages: int) -> int:
-    if question.global_batch is not None:
-        return question.global_batch // replicas // micro_batch
+def _accumulation(question: StrategyQuestion, replicas: int, micro_batch: int, stages: int) -> int:
+    if question.setup.global_batch is not None:
+        return question.setup.global_batch // replicas // micro_batch
     if question.shortest_step:
         return stages
     tokens = micro_batch * question.seq_len * replicas
-    wanted = min(DEFAULT_TOKENS * question.devices / 8, largest_step_tokens(question.architecture))
+    wanted = min(DEFAULT_TOKENS * question.devices / 8, largest_step_tokens(question.network))
     return max(stages, int(wanted / tokens), 1)
 
 
@@ -277,7 +286,7 @@ def _powers(largest: int) -> list[int]:
     return [1 << exponent for exponent in range(largest.bit_length()) if 1 << exponent <= largest]
 
 
-def needed_gib(question: Question, config: ParallelConfig) -> float:
+def needed_gib(question: StrategyQuestion, config: ParallelConfig) -> float:
     """Return what one device must hold, in GiB.
 
     States are divided by slices and stages (the largest stage counts), then as ZeRO says over the replicas, or over one
@@ -289,18 +298,14 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
     split = config.split
     group_size = question.devices // (split.tensor * split.pipeline)
     saved, logits = batch_bytes(
-        question.architecture,
-        seq_len=question.seq_len,
-        micro_batch=config.micro_batch,
-        strategy=config.strategy,
-        precision=question.precision or Precision.BF16,
+        replace(
+            question.setup, micro_batch=config.micro_batch, strategy=config.strategy, checkpointing=config.checkpointing
+        ),
         devices=group_size,
-        checkpointing=config.checkpointing,
         trainer=question.trainer,
-        adapters=question.adapters,
     )
     in_flight = min(split.pipeline, config.accumulation)
-    layers = question.architecture.layers
+    layers = question.network.layers
     largest = largest_stage(layers, split.pipeline) * split.pipeline / layers
     states = _states(question, config, split.shards or group_size)
     saved = saved.times(1 / (split.tensor * split.context))
@@ -317,10 +322,10 @@ def needed_gib(question: Question, config: ParallelConfig) -> float:
     return shared.fullest(accumulates=config.accumulation > 1).total_gib
 
 
-def _states(question: Question, config: ParallelConfig, group_size: int) -> States:
+def _states(question: StrategyQuestion, config: ParallelConfig, group_size: int) -> States:
     """Bytes of states on a device of a replica group, before slices and stages: shared ones and its experts."""
-    network, adapters, experts = question.architecture, question.adapters, config.split.experts
-    precision = question.precision or Precision.BF16
+    network, adapters, experts = question.network, question.setup.adapters, config.split.experts
+    precision = question.precision
 
     def each(devices: int) -> States:
         if adapters is None:
@@ -339,21 +344,21 @@ def _states(question: Question, config: ParallelConfig, group_size: int) -> Stat
     return states.plus(trained.times(adapter_parameters(network, adapters)))
 
 
-def _buffers(question: Question, config: ParallelConfig) -> float:
+def _buffers(question: StrategyQuestion, config: ParallelConfig) -> float:
     """Bytes of weights gathered, copied or formed, of the experts that the device holds alone, or of a bucket."""
-    network, split = question.architecture, config.split
+    network, split = question.network, config.split
     if isinstance(network, MoeDecoder):
         network = network.model_copy(update={"experts": network.experts // split.experts})
-    precision = question.precision or Precision.BF16
+    precision = question.precision
     whole = buffer_bytes(
         network,
         strategy=config.strategy,
         precision=precision,
-        adapters=question.adapters,
+        adapters=question.setup.adapters,
         checkpointing=config.checkpointing,
         trainer=question.trainer,
     )
-    expanded = question.adapters is not None and question.adapters.frozen in QUANTIZED_BYTES
+    expanded = question.setup.adapters is not None and question.setup.adapters.frozen in QUANTIZED_BYTES
     if expanded and config.strategy not in SHARDS_WEIGHTS:
         return whole / split.tensor
     return whole if config.strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)

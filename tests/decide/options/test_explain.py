@@ -21,6 +21,8 @@ from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.network.workload import Precision, Strategy
 from planner.model.plan.plan import Plan
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import model_text_step
 from planner.speed.physics.config_arrays import from_rows
@@ -91,10 +93,19 @@ def test_a_constant_s_influence_is_what_doubling_it_does_at_first(catalog: Catal
     accelerator = catalog.accelerators[node.accelerator]
     assert isinstance(preset.architecture, TextModel)
     config = planned_text_config(
-        preset.architecture, seq_len=4096, micro_batch=1, micro_batches=1, strategy=Strategy.FSDP2,
-        precision=Precision.BF16, checkpointing=None, compiled=False, accelerator=accelerator, node=node, nodes=1,
-        per_node=8,
-    )  # fmt: skip
+        TrainingSetup(
+            workload="asked",
+            network=preset.architecture,
+            seq_len=4096,
+            precision=Precision.BF16,
+            checkpointing=None,
+            strategy=Strategy.FSDP2,
+            compiled=False,
+        ),
+        Cluster(accelerator, node, 1, 8),
+        micro_batch=1,
+        micro_batches=1,
+    )
     assert not isinstance(config, Reason)
     asked = Plan.model_validate(
         {

@@ -50,9 +50,10 @@ def made(job: Job, part: Candidate, catalog: Catalog, *, samples_per_s: float) -
     )  # fmt: skip
     return some.model_copy(
         update={
-            "id": "mine", "workload": job.workload, "architecture": job.network, "seq_len": job.seq_len,
-            "micro_batch": fitting.micro_batch, "global_batch": None, "strategy": part.strategy,
-            "precision": job.precision, "checkpointing": fitting.checkpointing, "hardware": hardware,
+            "id": "mine", "workload": job.setup.workload, "architecture": job.setup.network,
+            "seq_len": job.setup.seq_len, "micro_batch": fitting.micro_batch, "global_batch": None,
+            "strategy": part.strategy,
+            "precision": job.setup.precision, "checkpointing": fitting.checkpointing, "hardware": hardware,
             "throughput": rate, "compiled": False,
         }
     )  # fmt: skip
@@ -89,10 +90,11 @@ def test_what_is_foretold_is_a_run_of_the_benchmark(catalog: Catalog, training: 
     job, candidate = question(catalog, LLAMA, option, **training)
     before = answer(job, candidate, catalog)
     found = next_runs(job, candidate, catalog, before.asked)[-1]
-    ours = replace(job, framework=None, adapters=Adapters() if job.adapters else None)
+    setup = replace(job.setup, framework=None, adapters=Adapters() if job.setup.adapters else None)
+    ours = replace(job, setup=setup)
     part = replace(candidate, nodes=1)
     run = made(ours, part, catalog, samples_per_s=answer(ours, part, catalog).samples_per_s.value)
-    run = run.model_copy(update={"method": "lora" if job.adapters else "full"})
+    run = run.model_copy(update={"method": "lora" if job.setup.adapters else "full"})
     after = answer(job, candidate, catalog.model_copy(update={"runs": catalog.runs | {"mine": run}}))
     assert found.half_width == pytest.approx(half_width(after), rel=1e-6)
 

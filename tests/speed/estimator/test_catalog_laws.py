@@ -13,6 +13,8 @@ import pytest
 
 from planner.model.answer.reason import Reason
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
@@ -47,11 +49,20 @@ def grid() -> tuple[dict[Key, dict[str, float]], dict[Key, float]]:
                 for count in COUNTS:
                     for framework in FRAMEWORKS:
                         found = planned_text_config(
-                            catalog.presets[network].architecture, seq_len=2048, micro_batch=batch, micro_batches=4,
-                            strategy=Strategy.ZERO2, precision=Precision.BF16, checkpointing=Checkpointing.NONE,
-                            compiled=False, accelerator=accelerator, node=node, nodes=max(1, count // PER_NODE),
-                            per_node=min(count, PER_NODE), framework=framework,
-                        )  # fmt: skip
+                            TrainingSetup(
+                                workload="asked",
+                                network=catalog.presets[network].architecture,
+                                seq_len=2048,
+                                precision=Precision.BF16,
+                                checkpointing=Checkpointing.NONE,
+                                strategy=Strategy.ZERO2,
+                                framework=framework,
+                                compiled=False,
+                            ),
+                            Cluster(accelerator, node, max(1, count // PER_NODE), min(count, PER_NODE)),
+                            micro_batch=batch,
+                            micro_batches=4,
+                        )
                         if not isinstance(found, Reason):
                             configs[accelerator.id, network, batch, count, framework] = found
     labels = [labels_of(catalog.accelerators[key[0]], key[1], key[4]) for key in configs]

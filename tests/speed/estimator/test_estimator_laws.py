@@ -15,6 +15,8 @@ from planner.model.evidence.calibration import Calibration
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.expected_error import groups_with_own_runs
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.physics.config_arrays import from_rows
@@ -54,21 +56,21 @@ def described(draw: st.DrawFn) -> dict[str, float]:
         tied_head=False,
     )  # fmt: skip
     found = planned_text_config(
-        decoder,
-        seq_len=draw(st.sampled_from((512, 2048, 8192))),
+        TrainingSetup(
+            workload="asked",
+            network=decoder,
+            seq_len=draw(st.sampled_from((512, 2048, 8192))),
+            precision=draw(st.sampled_from((Precision.BF16, Precision.FP32))),
+            checkpointing=draw(st.sampled_from(Checkpointing)),
+            strategy=draw(st.sampled_from(Strategy)),
+            split=Split(tensor=draw(st.sampled_from((1, 2, 4))), pipeline=draw(st.sampled_from((1, 2)))),
+            framework=draw(st.sampled_from((None, "HF Trainer", "HF Trainer, unsloth"))),
+            compiled=draw(st.booleans()),
+            adapters=draw(st.none() | adapters()),
+        ),
+        Cluster(catalog.accelerators[node.accelerator], node, draw(st.sampled_from((1, 2, 16))), 8),
         micro_batch=draw(st.sampled_from((1, 2, 8))),
         micro_batches=draw(st.sampled_from((1, 4, 32))),
-        strategy=draw(st.sampled_from(Strategy)),
-        precision=draw(st.sampled_from((Precision.BF16, Precision.FP32))),
-        checkpointing=draw(st.sampled_from(Checkpointing)),
-        compiled=draw(st.booleans()),
-        accelerator=catalog.accelerators[node.accelerator],
-        node=node,
-        nodes=draw(st.sampled_from((1, 2, 16))),
-        per_node=8,
-        split=Split(tensor=draw(st.sampled_from((1, 2, 4))), pipeline=draw(st.sampled_from((1, 2)))),
-        adapters=draw(st.none() | adapters()),
-        framework=draw(st.sampled_from((None, "HF Trainer", "HF Trainer, unsloth"))),
     )
     assert not isinstance(found, Reason)
     return found
@@ -87,10 +89,19 @@ def small_config() -> dict[str, float]:
         positions="rope", max_positions=8192, vocab=32_000, tied_head=False,
     )  # fmt: skip
     found = planned_text_config(
-        decoder, seq_len=2048, micro_batch=1, micro_batches=4, strategy=Strategy.DDP, precision=Precision.BF16,
-        checkpointing=Checkpointing.NONE, compiled=False, accelerator=load_once().accelerators[node.accelerator],
-        node=node, nodes=1, per_node=8,
-    )  # fmt: skip
+        TrainingSetup(
+            workload="asked",
+            network=decoder,
+            seq_len=2048,
+            precision=Precision.BF16,
+            checkpointing=Checkpointing.NONE,
+            strategy=Strategy.DDP,
+            compiled=False,
+        ),
+        Cluster(load_once().accelerators[node.accelerator], node, 1, 8),
+        micro_batch=1,
+        micro_batches=4,
+    )
     assert not isinstance(found, Reason)
     return found
 
@@ -164,10 +175,19 @@ def test_data_parallel_speed_per_accelerator_never_rises_with_their_number(
     rates = []
     for nodes, per_node in places:
         config = planned_text_config(
-            decoder, seq_len=512, micro_batch=micro_batch, micro_batches=1, strategy=strategy, precision=Precision.FP16,
-            checkpointing=Checkpointing.NONE, compiled=False, accelerator=catalog.accelerators[node.accelerator],
-            node=node, nodes=nodes, per_node=per_node,
-        )  # fmt: skip
+            TrainingSetup(
+                workload="asked",
+                network=decoder,
+                seq_len=512,
+                precision=Precision.FP16,
+                checkpointing=Checkpointing.NONE,
+                strategy=strategy,
+                compiled=False,
+            ),
+            Cluster(catalog.accelerators[node.accelerator], node, nodes, per_node),
+            micro_batch=micro_batch,
+            micro_batches=1,
+        )
         assert not isinstance(config, Reason)
         rates.append(micro_batch * 512 / seconds(config))
     assert all(later <= earlier * (1 + ROUNDING) for earlier, later in pairwise(rates))

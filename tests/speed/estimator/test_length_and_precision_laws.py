@@ -9,6 +9,8 @@ import pytest
 
 from planner.model.answer.reason import Reason
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
@@ -53,11 +55,20 @@ def grid() -> tuple[dict[Case, dict[str, float]], dict[Case, float]]:
                         if precision is Precision.FLOAT8 and accelerator.fp8_tflops is None:
                             continue
                         found = planned_text_config(
-                            catalog.presets[network].architecture, seq_len=seq_len, micro_batch=1, micro_batches=4,
-                            strategy=Strategy.ZERO2, precision=precision, checkpointing=Checkpointing.NONE,
-                            compiled=False, accelerator=accelerator, node=node, nodes=1, per_node=ACCELERATORS,
-                            framework=framework,
-                        )  # fmt: skip
+                            TrainingSetup(
+                                workload="asked",
+                                network=catalog.presets[network].architecture,
+                                seq_len=seq_len,
+                                precision=precision,
+                                checkpointing=Checkpointing.NONE,
+                                strategy=Strategy.ZERO2,
+                                framework=framework,
+                                compiled=False,
+                            ),
+                            Cluster(accelerator, node, 1, ACCELERATORS),
+                            micro_batch=1,
+                            micro_batches=4,
+                        )
                         if not isinstance(found, Reason):
                             configs[Case(accelerator.id, network, framework, seq_len, precision)] = found
     labels = [labels_of(catalog.accelerators[case.accelerator], case.network, case.framework) for case in configs]

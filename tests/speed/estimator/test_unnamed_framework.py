@@ -10,7 +10,9 @@ import pytest
 from planner.adapters.evidence import evidence_files, read_measurements
 from planner.model.answer.reason import Reason
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import PYTORCH, XLA, stack_of
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.expected_error import FEW_ROWS
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.physics import kernels
@@ -26,10 +28,20 @@ def planned(machine: str, framework: str | None) -> tuple[dict[str, float], Labe
     node = catalog.nodes[machine]
     accelerator = catalog.accelerators[node.accelerator]
     found = planned_text_config(
-        catalog.presets["llama3-8b"].architecture, seq_len=4096, micro_batch=1, micro_batches=1,
-        strategy=Strategy.FSDP2, precision=Precision.BF16, checkpointing=Checkpointing.FULL, compiled=False,
-        accelerator=accelerator, node=node, nodes=1, per_node=node.accelerators, framework=framework,
-    )  # fmt: skip
+        TrainingSetup(
+            workload="asked",
+            network=catalog.presets["llama3-8b"].architecture,
+            seq_len=4096,
+            precision=Precision.BF16,
+            checkpointing=Checkpointing.FULL,
+            strategy=Strategy.FSDP2,
+            framework=framework,
+            compiled=False,
+        ),
+        Cluster(accelerator, node, 1, node.accelerators),
+        micro_batch=1,
+        micro_batches=1,
+    )
     assert not isinstance(found, Reason)
     return found, labels_of(accelerator, "llama3-8b", framework)
 

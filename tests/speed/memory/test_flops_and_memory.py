@@ -8,6 +8,7 @@ from planner.model.catalog import Catalog
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_token, matmul_parameters, parameters
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.states import state_bytes_per_parameter
 
@@ -61,13 +62,16 @@ def test_the_support_case_does_not_fit_forty_gib(catalog: Catalog) -> None:
     """Qwen3-0.6B, batch 4 x 4,096, ZeRO-2 on 32: 36.8 GiB of activations, 9.3 of fp32 logits at the least; states are
     16-bit weights 1.11 and a 32nd of the optimizer's 12 bytes, 0.21."""
     need = device_memory(
-        catalog.presets["qwen3-0.6b"].architecture,
-        seq_len=4096,
-        micro_batch=4,
-        strategy=Strategy.ZERO2,
-        precision=Precision.BF16,
+        TrainingSetup(
+            workload="asked",
+            network=catalog.presets["qwen3-0.6b"].architecture,
+            seq_len=4096,
+            precision=Precision.BF16,
+            checkpointing=Checkpointing.NONE,
+            strategy=Strategy.ZERO2,
+            micro_batch=4,
+        ),
         devices=32,
-        checkpointing=Checkpointing.NONE,
     )
     assert need.activations_gib == pytest.approx(36.8, rel=0.03)
     assert need.states_gib == pytest.approx(1.32, rel=0.01)
@@ -77,12 +81,15 @@ def test_the_support_case_does_not_fit_forty_gib(catalog: Catalog) -> None:
 def test_published_peak_of_llama_on_one_h100_node(catalog: Catalog) -> None:
     """torchtitan, 8B, batch 1 x 8,192, 8x H100, full checkpointing cannot need more than the card has."""
     need = device_memory(
-        catalog.presets["llama3-8b"].architecture,
-        seq_len=8192,
-        micro_batch=1,
-        strategy=Strategy.FSDP2,
-        precision=Precision.BF16,
+        TrainingSetup(
+            workload="asked",
+            network=catalog.presets["llama3-8b"].architecture,
+            seq_len=8192,
+            precision=Precision.BF16,
+            checkpointing=Checkpointing.FULL,
+            strategy=Strategy.FSDP2,
+            micro_batch=1,
+        ),
         devices=8,
-        checkpointing=Checkpointing.FULL,
     )
     assert need.total_gib < 80

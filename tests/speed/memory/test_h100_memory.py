@@ -17,6 +17,7 @@ from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import benchmark_trainer
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import layer_activation_bytes
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, chance_within
 from planner.speed.memory.constants import FITTED
 from planner.speed.memory.device_fit import fits_device
@@ -58,13 +59,16 @@ def network(name: str) -> tuple[Architecture, int | None]:
 def estimate(row: Row, *, compiled: bool) -> Memory:
     architecture, seq_len = network(row.workload)
     return device_memory(
-        architecture,
-        seq_len=seq_len,
-        micro_batch=row.micro_batch,
-        strategy=row.strategy,
-        precision=row.precision,
+        TrainingSetup(
+            workload="asked",
+            network=architecture,
+            seq_len=seq_len,
+            precision=row.precision,
+            checkpointing=row.checkpointing,
+            strategy=row.strategy,
+            micro_batch=row.micro_batch,
+        ),
         devices=1,
-        checkpointing=row.checkpointing,
         trainer=benchmark_trainer(compiled=compiled, loss_chunks=row.loss_chunks),
         accumulates=row.accumulation > 1,
     )

@@ -8,6 +8,7 @@ from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.lora_memory import adapter_parameters, lora_layer_bytes
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.buffers import buffer_bytes, materialised_bytes
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.states import device_states
@@ -132,14 +133,17 @@ def test_loha_keeps_the_weights_that_it_forms_and_the_others_none(checkpointing,
 def test_adapters_need_less_than_full_training_and_more_where_they_are_larger(strategy, checkpointing):
     def total(adapters: Adapters | None) -> float:
         memory = device_memory(
-            SMALL,
-            seq_len=32,
-            micro_batch=4,
-            strategy=strategy,
-            precision=Precision.BF16,
+            TrainingSetup(
+                workload="asked",
+                network=SMALL,
+                seq_len=32,
+                precision=Precision.BF16,
+                checkpointing=checkpointing,
+                strategy=strategy,
+                adapters=adapters,
+                micro_batch=4,
+            ),
             devices=2,
-            checkpointing=checkpointing,
-            adapters=adapters,
         )
         return memory.total_gib
 

@@ -11,6 +11,7 @@ from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import activation_bytes_per_token, layer_activation_bytes, selective_layer_bytes
 from planner.network.flops import parameters
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.buffers import buffer_bytes
 from planner.speed.memory.chance import Likely, chance_within, factor_for
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
@@ -21,13 +22,16 @@ GIB = 2**30
 
 def fsdp2(decoder: Decoder, *, micro_batch: int, seq_len: int, devices: int, **how: object) -> Memory:
     return device_memory(
-        decoder,
-        seq_len=seq_len,
-        micro_batch=micro_batch,
-        strategy=Strategy.FSDP2,
-        precision=Precision.BF16,
+        TrainingSetup(
+            workload="asked",
+            network=decoder,
+            seq_len=seq_len,
+            precision=Precision.BF16,
+            strategy=Strategy.FSDP2,
+            micro_batch=micro_batch,
+            **how,
+        ),
         devices=devices,
-        **how,
     )
 
 
@@ -208,13 +212,16 @@ def test_adapters_of_mistral_within_fifteen_percent(
         positions="rope", max_positions=32768, vocab=32000, tied_head=False,
     )  # fmt: skip
     need = device_memory(
-        mistral,
-        seq_len=4096,
-        micro_batch=micro_batch,
-        strategy=Strategy.DDP if devices == 1 else Strategy.FSDP2,
-        precision=Precision.BF16,
+        TrainingSetup(
+            workload="asked",
+            network=mistral,
+            seq_len=4096,
+            precision=Precision.BF16,
+            checkpointing=Checkpointing.FULL,
+            strategy=Strategy.DDP if devices == 1 else Strategy.FSDP2,
+            adapters=Adapters(rank=16, frozen=frozen),
+            micro_batch=micro_batch,
+        ),
         devices=devices,
-        checkpointing=Checkpointing.FULL,
-        adapters=Adapters(rank=16, frozen=frozen),
     )
     assert need.tensors_gib == pytest.approx(published_gib, rel=0.15)

@@ -14,6 +14,7 @@ from planner.model.network.trainer_memory import Kernels, Loss, Optimizer, Train
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.plan import Data
 from planner.network.lora_memory import frozen_bytes_per_parameter
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.activations import saved_per_sample
 from planner.speed.memory.buffers import buffer_bytes, has_wide_stream
 from planner.speed.memory.constants import FITTED
@@ -230,7 +231,7 @@ def test_an_image_network_may_name_its_optimizer():
         bundled_catalog(), {"offer": "lambda/gpu_1x_h100_sxm5"}, workload={"ref": "resnet50"},
         training={"optimizer": "sgd"},
     )  # fmt: skip
-    assert job.settings.optimizer is Optimizer.SGD
+    assert job.setup.settings.optimizer is Optimizer.SGD
 
 
 @pytest.mark.parametrize(
@@ -260,11 +261,12 @@ def test_adapters_beside_sharded_weights_hold_one_layer_more(kernels, layers):
     IBM fms-acceleration measured of Mistral 7B, whose layers are the same: from 13.9 to 19.8 GiB with fused kernels for
     8,192 tokens more, and from 14.1 to 20.4 with eager ones; 2 x 4,096 x 32 bytes a token are the layers' inputs.
     """
-    job = {"seq_len": 4096, "precision": Precision.BF16, "checkpointing": Checkpointing.FULL, "autocast": False}
-    saved = saved_per_sample(
-        network(), **job, sharded=True, trainer=TrainerSettings(kernels=kernels).trainer, constants=FITTED,
-        adapters=Adapters(frozen=FrozenFormat.SIXTEEN_BIT),
+    setup = TrainingSetup(
+        workload="llama3-8b", network=network(), seq_len=4096, precision=Precision.BF16,
+        checkpointing=Checkpointing.FULL, adapters=Adapters(frozen=FrozenFormat.SIXTEEN_BIT),
     )  # fmt: skip
+    trainer = TrainerSettings(kernels=kernels).trainer
+    saved = saved_per_sample(setup, autocast=False, sharded=True, trainer=trainer, constants=FITTED)
     assert saved.working == pytest.approx(layers * 4096 * 55 * 4096, rel=0.03)
     measured = {"fused": (19.8 - 13.9) * 2**30 / 8192, "eager": (20.4 - 14.1) * 2**30 / 8192}[kernels]
     assert (saved.kept + saved.working) / 4096 == pytest.approx(measured, rel=0.05)

@@ -7,6 +7,8 @@ from functools import cache
 from planner.model.answer.reason import Reason
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics import compute
 from planner.speed.physics.config_arrays import Configs, from_rows
 from planner.speed.physics.parameters import PARAMETERS
@@ -26,10 +28,19 @@ def described(machine: str = "aws/p4d.24xlarge") -> dict[str, float]:
         positions="rope", max_positions=8192, vocab=32_000, tied_head=False,
     )  # fmt: skip
     found = planned_text_config(
-        decoder, seq_len=1024, micro_batch=1, micro_batches=4, strategy=Strategy.DDP, precision=Precision.FP16,
-        checkpointing=Checkpointing.NONE, compiled=False, accelerator=catalog.accelerators[node.accelerator], node=node,
-        nodes=1, per_node=8,
-    )  # fmt: skip
+        TrainingSetup(
+            workload="asked",
+            network=decoder,
+            seq_len=1024,
+            precision=Precision.FP16,
+            checkpointing=Checkpointing.NONE,
+            strategy=Strategy.DDP,
+            compiled=False,
+        ),
+        Cluster(catalog.accelerators[node.accelerator], node, 1, 8),
+        micro_batch=1,
+        micro_batches=4,
+    )
     assert not isinstance(found, Reason)
     return found
 

@@ -8,6 +8,8 @@ import pytest
 from planner.model.answer.reason import Reason
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import model_text_step
 from planner.speed.physics.config_arrays import from_rows
@@ -79,12 +81,22 @@ def planned(
 ) -> dict[str, float]:
     catalog = bundled_catalog()
     node = catalog.nodes[machine]
-    sizes = {"seq_len": 512, "micro_batch": 1, "micro_batches": 1} | how
+    sizes = {"micro_batch": 1, "micro_batches": 1} | how
+    seq_len = sizes.pop("seq_len", 512)
     found = planned_text_config(
-        decoder, strategy=strategy, precision=Precision.BF16, checkpointing=Checkpointing.NONE, compiled=False,
-        accelerator=catalog.accelerators[node.accelerator], node=node, nodes=1, per_node=node.accelerators,
-        framework=framework, **sizes,
-    )  # fmt: skip
+        TrainingSetup(
+            workload="asked",
+            network=decoder,
+            precision=Precision.BF16,
+            checkpointing=Checkpointing.NONE,
+            strategy=strategy,
+            framework=framework,
+            compiled=False,
+            seq_len=seq_len,
+        ),
+        Cluster(catalog.accelerators[node.accelerator], node, 1, node.accelerators),
+        **sizes,
+    )
     assert not isinstance(found, Reason)
     return found
 

@@ -15,6 +15,8 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.network.architecture import Resnet, Vit
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.image_estimator import estimate_images
 from planner.speed.physics.image_config_arrays import Described, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
@@ -48,10 +50,19 @@ def described(
 ) -> Described:  # fmt: skip
     node = load_once().nodes[machine]
     found = planned_image_config(
-        network, micro_batch=micro_batch, micro_batches=micro_batches, strategy=strategy, precision=precision,
-        checkpointing=checkpointing, compiled=compiled, channels_last=channels_last,
-        accelerator=load_once().accelerators[node.accelerator], node=node, nodes=nodes, per_node=per_node,
-    )  # fmt: skip
+        TrainingSetup(
+            workload="asked",
+            network=network,
+            precision=precision,
+            checkpointing=checkpointing,
+            strategy=strategy,
+            compiled=compiled,
+        ),
+        Cluster(load_once().accelerators[node.accelerator], node, nodes, per_node),
+        micro_batch=micro_batch,
+        micro_batches=micro_batches,
+        channels_last=channels_last,
+    )
     assert not isinstance(found, Reason)
     return found
 

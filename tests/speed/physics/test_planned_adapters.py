@@ -93,7 +93,7 @@ def test_kinds_of_adapters_cost_what_they_form(catalog: Catalog) -> None:
     run = run_of(catalog, method="lora", adapters=Adapters.model_validate(AT_16_BIT))
     for kind, same in (("lora", True), ("dora", False)):
         job, _ = question(catalog, {"adapters": QUERY_VALUE | {"kind": kind}})
-        assert same_workload(run.model_copy(update={"seq_len": job.seq_len}), job) is same
+        assert same_workload(run.model_copy(update={"seq_len": job.setup.seq_len}), job) is same
 
 
 def test_a_run_as_fast_as_foretold_moves_nothing(catalog: Catalog) -> None:

@@ -111,8 +111,8 @@ def test_an_assumed_mfu_counts_the_work_that_is_done(catalog: Catalog) -> None:
 
 def test_a_framework_in_fp32_loads_fp32(catalog: Catalog) -> None:
     job, _ = question(catalog, {"adapters": {}, "framework": "HF Trainer", "precision": "fp32"})
-    assert job.adapters is not None
-    assert job.adapters.frozen is None
+    assert job.setup.adapters is not None
+    assert job.setup.adapters.frozen is None
 
 
 @pytest.mark.parametrize(

@@ -186,7 +186,7 @@ def test_a_bare_step_is_not_scaled_over_it_either(catalog: Catalog) -> None:
     bare = {"workload": {"measured": "seed-000-dgx-station-v100"}, "training": {"strategy": Strategy.DDP}}
     job, candidate = asked(catalog, LAMBDA, **bare)
     assert isinstance(job, Job)
-    assert job.network is None
+    assert job.setup.network is None
     assert speed(job, candidate, catalog).problems[0].code is ReasonCode.NODE_NETWORK_NOT_KNOWN
     job, candidate = asked(catalog, P5, **bare)
     assert isinstance(predict(job, candidate, catalog), Prediction)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cache
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -12,12 +13,14 @@ from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.network.architecture import Decoder, MoeDecoder
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters, routed_parameters
+from planner.scenario.cluster import Cluster
 from planner.scenario.parallel_config import ParallelConfig
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.device_fit import usable_gib
 from planner.speed.physics.planned_text_config import planned_text_config
 from planner.speed.throughput import strategy_search
-from planner.speed.throughput.strategy_search import Question, needed_gib, search
+from planner.speed.throughput.strategy_search import StrategyQuestion, needed_gib, search
 from planner.use_cases.networks import find_architecture
 from tests.bundled import bundled_catalog
 
@@ -39,12 +42,18 @@ def load_once():
     return bundled_catalog()
 
 
-def question(network=QWEN3_30B_A3B, *, nodes: int = 2) -> Question:
+def question(network=QWEN3_30B_A3B, *, nodes: int = 2) -> StrategyQuestion:
     node = load_once().nodes["aws/p5.48xlarge"]
-    return Question(
-        architecture=network, seq_len=4096, precision=Precision.BF16,
-        accelerator=load_once().accelerators[node.accelerator], node=node, nodes=nodes, per_node=8, global_batch=None,
-    )  # fmt: skip
+    setup = TrainingSetup(workload="asked", network=network, seq_len=4096, precision=Precision.BF16)
+    return StrategyQuestion(setup, Cluster(load_once().accelerators[node.accelerator], node, nodes, 8))
+
+
+def with_setup(asked: StrategyQuestion, **changes: Any) -> StrategyQuestion:
+    return replace(asked, setup=replace(asked.setup, **changes))
+
+
+def on(asked: StrategyQuestion, **changes: Any) -> StrategyQuestion:
+    return replace(asked, cluster=replace(asked.cluster, **changes))
 
 
 def way(strategy: Strategy, split: Split) -> ParallelConfig:
@@ -84,13 +93,13 @@ def test_states_of_experts_are_divided_by_their_degree_and_then_by_zero(
 
 def test_a_dense_network_has_no_experts_to_spread() -> None:
     llama = find_architecture("llama3-8b", load_once()).architecture
-    ways = search(question(llama), load_once().calibration, workload="w")
+    ways = search(question(llama), load_once().calibration)
     assert {one.split.experts for one in ways} == {1}
 
 
 def test_a_mixture_fits_by_its_experts_where_the_optimizer_alone_is_sharded() -> None:
     """30.5 billion x (4 + 12/16) bytes are 135 GiB on each of sixteen H100: without spreading nothing fits in 80 GB."""
-    unsplit = [one for one in search(question(), load_once().calibration, workload="w") if one.split.devices == 1]
+    unsplit = [one for one in search(question(), load_once().calibration) if one.split.devices == 1]
     zero1 = {one.split.experts for one in unsplit if one.strategy is Strategy.ZERO1}
     assert 1 not in zero1
     assert {4, 8, 16} <= zero1
@@ -102,10 +111,20 @@ def test_experts_that_do_not_divide_are_refused(experts: int) -> None:
     """Of 128 experts on sixteen devices: 3 divide neither, 32 are more than the devices, 256 than the experts."""
     asked = question()
     answer = planned_text_config(
-        asked.architecture, seq_len=4096, micro_batch=1, micro_batches=1, strategy=Strategy.ZERO1,
-        precision=Precision.BF16, checkpointing=Checkpointing.FULL, compiled=False, accelerator=asked.accelerator,
-        node=asked.node, nodes=2, per_node=8, split=Split(experts=experts),
-    )  # fmt: skip
+        TrainingSetup(
+            workload="asked",
+            network=asked.network,
+            seq_len=4096,
+            precision=Precision.BF16,
+            checkpointing=Checkpointing.FULL,
+            strategy=Strategy.ZERO1,
+            split=Split(experts=experts),
+            compiled=False,
+        ),
+        asked.cluster,
+        micro_batch=1,
+        micro_batches=1,
+    )
     assert isinstance(answer, Reason)
     assert (answer.code, answer.text) == (
         ReasonCode.SPLIT_NOT_POSSIBLE,
@@ -120,35 +139,35 @@ def test_copies_of_weights_are_of_the_device_s_own_slice_and_stage() -> None:
     held = parameters(LLAMA_70B) * 16 / 2**30
     assert whole > held * 18 / 16 - 5, "the table of tokens has no copy"
     assert cut == pytest.approx(held / 32 * 18 / 16, abs=8), "activations, logits and the context beside 39 GiB"
-    ways = search(replace(asked, global_batch=1), load_once().calibration, workload="w")
+    ways = search(with_setup(asked, global_batch=1), load_once().calibration)
     assert any(one.split.devices == 32 for one in ways), "the only way to train on one sample a step"
 
 
 @pytest.mark.parametrize("per_node", [6, 8])
 def test_tensor_slices_stay_on_equal_parts_of_a_node(per_node: int) -> None:
     """Four slices on six accelerators a node would leave a group that crosses the network."""
-    asked = replace(question(LLAMA_70B, nodes=8), per_node=per_node)
-    tensors = {one.split.tensor for one in search(asked, load_once().calibration, workload="w")}
+    asked = on(question(LLAMA_70B, nodes=8), accelerators_per_node=per_node)
+    tensors = {one.split.tensor for one in search(asked, load_once().calibration)}
     assert all(per_node % tensor == 0 for tensor in tensors)
 
 
 def test_the_shortest_step_has_one_micro_batch_but_for_stages() -> None:
-    ways = search(replace(question(), shortest_step=True), load_once().calibration, workload="w")
+    ways = search(replace(question(), shortest_step=True), load_once().calibration)
     assert {one.accumulation - one.split.pipeline for one in ways} == {0}
 
 
 GPT_305M = "gpt-305m"
 
 
-def of_workload(name: str, *, nodes: int = 1, seq_len: int = 4096) -> Question:
-    return replace(question(find_architecture(name, load_once()).architecture, nodes=nodes), seq_len=seq_len)
+def of_workload(name: str, *, nodes: int = 1, seq_len: int = 4096) -> StrategyQuestion:
+    return with_setup(question(find_architecture(name, load_once()).architecture, nodes=nodes), seq_len=seq_len)
 
 
 @pytest.mark.parametrize("seq_len", [64, 512, 1000, 1023])
 @pytest.mark.parametrize("workload", [GPT_305M, "llama3-8b"])
 def test_short_samples_find_ways_and_are_never_cut(workload: str, seq_len: int) -> None:
     """Blocks of under 1,024 tokens are not worth their traffic, but a sample of its own may be as short as it is."""
-    ways = search(of_workload(workload, seq_len=seq_len), load_once().calibration, workload="w")
+    ways = search(of_workload(workload, seq_len=seq_len), load_once().calibration)
     assert ways
     assert {one.split.context for one in ways} == {1}
 
@@ -165,7 +184,7 @@ def test_stages_need_not_divide_the_layers_and_the_largest_sets_the_pace(
 ) -> None:
     network = LLAMA_70B.model_copy(update={"layers": layers})
     asked = question(network, nodes=stages)
-    assert stages in {one.split.pipeline for one in search(asked, load_once().calibration, workload="w")}
+    assert stages in {one.split.pipeline for one in search(asked, load_once().calibration)}
     uneven, even = (
         needed_gib(question(LLAMA_70B.model_copy(update={"layers": n}), nodes=stages), cut)
         for n in (layers, largest * stages)
@@ -176,7 +195,7 @@ def test_stages_need_not_divide_the_layers_and_the_largest_sets_the_pace(
 
 def test_stages_that_would_mostly_wait_are_left_out() -> None:
     """80 layers on 64 stages: sixteen stages of two, 48 of one, so that 3/8 of all time is waiting."""
-    ways = search(question(LLAMA_70B, nodes=64), load_once().calibration, workload="w")
+    ways = search(question(LLAMA_70B, nodes=64), load_once().calibration)
     assert max(one.split.pipeline for one in ways) == 32
 
 
@@ -187,13 +206,13 @@ def test_hybrid_sharding_gathers_weights_within_a_node_and_holds_more() -> None:
     assert hybrid - full == pytest.approx(1.08 * 8.03e9 * 16 * (1 / 8 - 1 / 64) / 2**30, rel=0.01), "8 % of slack"
     fsdp = {
         one.split.shards: one.samples_per_s
-        for one in search(asked, load_once().calibration, workload="w")
+        for one in search(asked, load_once().calibration)
         if one.strategy is Strategy.FSDP2 and one.split in (WHOLE, Split(shards=8))
     }
-    slow = replace(asked, node=asked.node.model_copy(update={"network_gbit_per_s": 100.0}))
+    slow = on(asked, node=asked.cluster.node.model_copy(update={"network_gbit_per_s": 100.0}))
     slowed = {
         one.split.shards: one.samples_per_s
-        for one in search(slow, load_once().calibration, workload="w")
+        for one in search(slow, load_once().calibration)
         if one.strategy is Strategy.FSDP2 and one.split in (WHOLE, Split(shards=8))
     }
     assert slowed[8] > slowed[None], "its three gathers a micro-batch never cross the slow network"
@@ -212,7 +231,7 @@ def test_hybrid_sharding_gathers_weights_within_a_node_and_holds_more() -> None:
 def test_the_batch_does_not_grow_with_the_machines(workload: str, limit: int, shortest_step: bool) -> None:
     for nodes in (1, 16, 128):
         asked = replace(of_workload(workload, nodes=nodes), shortest_step=shortest_step)
-        ways = search(asked, load_once().calibration, workload="w")
+        ways = search(asked, load_once().calibration)
         assert ways
         for one in ways:
             replicas = asked.devices // one.split.devices
@@ -230,8 +249,8 @@ def test_the_batch_does_not_grow_with_the_machines(workload: str, limit: int, sh
     ],
 )
 def test_a_framework_is_offered_what_it_runs(framework: str, strategies: set[str], splits: set[str]) -> None:
-    asked = replace(of_workload("llama3-8b", nodes=2), framework=framework)
-    ways = search(asked, load_once().calibration, workload="w")
+    asked = with_setup(of_workload("llama3-8b", nodes=2), framework=framework)
+    ways = search(asked, load_once().calibration)
     assert {one.strategy.value for one in ways} <= strategies
     used = {
         name for one in ways for name in ("tensor", "pipeline", "context", "experts") if getattr(one.split, name) > 1
@@ -241,14 +260,14 @@ def test_a_framework_is_offered_what_it_runs(framework: str, strategies: set[str
 
 def test_the_order_is_by_the_cautious_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not by the rate itself, nor by its range's low end: the least rated come first where it says so."""
-    usual = search(question(), load_once().calibration, workload="w")
+    usual = search(question(), load_once().calibration)
 
     def least_sure_first(*asked, **rest):
         guess = estimate_text(*asked, **rest)
         return guess._replace(cautious=1 / guess.tokens_per_s_per_gpu)
 
     monkeypatch.setattr(strategy_search, "estimate_text", least_sure_first)
-    ways = search(question(), load_once().calibration, workload="w")
+    ways = search(question(), load_once().calibration)
     rates = [one.samples_per_s for one in ways]
     assert rates == sorted(rates)
     assert usual[0].samples_per_s > max(rates)
@@ -257,7 +276,7 @@ def test_the_order_is_by_the_cautious_rate(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_larger_batch_may_fit_where_it_accumulates_less(monkeypatch: pytest.MonkeyPatch) -> None:
     """64 samples on 16 devices, four each: that 1 x 4 and 2 x 2 hold too much says nothing of 4 x 1."""
     monkeypatch.setattr(strategy_search, "needed_gib", lambda _, config: 1.0 if config.accumulation == 1 else 1e6)
-    ways = search(replace(question(), global_batch=64, undivided=True), load_once().calibration, workload="w")
+    ways = search(with_setup(replace(question(), undivided=True), global_batch=64), load_once().calibration)
     assert {(one.micro_batch, one.accumulation) for one in ways} == {(4, 1)}
 
 
@@ -267,12 +286,12 @@ def test_every_batch_that_fits_is_timed(undivided: bool, monkeypatch: pytest.Mon
     asked = replace(of_workload("llama3-8b", nodes=2), shortest_step=True, undivided=undivided)
     timed: dict[tuple[Strategy, Split], set[tuple[Checkpointing, int]]] = {}
 
-    def planned(*network, **way):
-        timed.setdefault((way["strategy"], way["split"]), set()).add((way["checkpointing"], way["micro_batch"]))
-        return planned_text_config(*network, **way)
+    def planned(setup, cluster, **batch):
+        timed.setdefault((setup.strategy, setup.split), set()).add((setup.checkpointing, batch["micro_batch"]))
+        return planned_text_config(setup, cluster, **batch)
 
     monkeypatch.setattr(strategy_search, "planned_text_config", planned)
-    search(asked, load_once().calibration, workload="w")
+    search(asked, load_once().calibration)
     assert timed
 
     def fits(config: ParallelConfig) -> bool:

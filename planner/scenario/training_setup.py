@@ -1,0 +1,179 @@
+"""What is trained and how: one description for plans, run records and logs, compared field by field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+from planner.model.evidence.run import RunRecord
+from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.trainer_memory import (
+    NOTHING_STATED,
+    Kernels,
+    Offload,
+    Optimizer,
+    TrainerSettings,
+    WeightFormat,
+)
+from planner.model.network.workload import WHOLE, Checkpointing, Method, Precision, Split, Strategy, usual_frozen
+from planner.network.lora_memory import adapters_of
+from planner.scenario.frameworks import planned_family
+
+OWN_BENCHMARK = "planner benchmark"
+"""The framework of runs that the planner's own benchmark measured."""
+UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
+
+
+class Agreement(StrEnum):
+    """How a field of one training setup relates to the same field of another."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    UNKNOWN = "unknown"
+    """At least one of the two does not state it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingSetup:
+    """What is trained and how. None in a field means that the source does not state it.
+
+    Every field takes part in `differences`, so a field that is added here cannot be forgotten when runs are matched.
+    """
+
+    workload: str
+    """The name of the network. It identifies the network only where `network` is not known."""
+    network: Architecture | None = None
+    seq_len: int | None = None
+    """Tokens of a sample. An image has none."""
+    method: Method | None = None
+    adapters: Adapters | None = None
+    """What is trained beside frozen weights. None under `Method.FULL`."""
+    precision: Precision | None = None
+    micro_batch: int | None = None
+    """Samples of one forward pass on one accelerator."""
+    global_batch: int | None = None
+    """Samples of one optimizer step."""
+    checkpointing: Checkpointing | None = None
+    strategy: Strategy | None = None
+    split: Split = WHOLE
+    """Tensor, pipeline, context and expert degrees."""
+    framework: str | None = None
+    compiled: bool | None = None
+    """Whether torch.compile compiles the layers."""
+    settings: TrainerSettings = NOTHING_STATED
+    """Loss, kernels, optimizer, weights and offload."""
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """The fields that are stated, with the settings of the trainer beside the others."""
+        return {name: value for name, value in _flat(self).items() if value is not None}
+
+
+def differences(asked: TrainingSetup, other: TrainingSetup) -> dict[str, Agreement]:
+    """Compare two setups field by field.
+
+    A field that only one class of setup has, or that one of the two does not state, is unknown.
+    """
+    ours, theirs = _flat(asked), _flat(other)
+    return {name: _compared(name, ours, theirs) for name in dict.fromkeys([*ours, *theirs])}
+
+
+def agrees_where_stated(asked: TrainingSetup, other: TrainingSetup, *, besides: tuple[str, ...] = ()) -> bool:
+    """Return whether `other` states the same as `asked` in every field that `asked` states, but for `besides`.
+
+    What `other` does not state does not count as the same. Fields that `asked` leaves open agree with anything.
+    """
+    found = differences(asked, other)
+    return all(found[name] is Agreement.EQUAL for name in asked.stated if name not in besides)
+
+
+def setup_of_run(run: RunRecord) -> TrainingSetup:
+    """Return the setup of a measured run; what the record does not say is None.
+
+    The planner's own benchmark (`method_version`) steps with AdamW on fp32 weights and offloads nothing. A record
+    without a method is older than the training of adapters.
+    """
+    ours = run.method_version is not None and run.log is None
+    method = Method(run.method or "full")
+    kernels = Kernels.FUSED if run.compiled else (Kernels.EAGER if ours and run.compiled is False else None)
+    return TrainingSetup(
+        workload=run.workload,
+        network=run.architecture,
+        seq_len=run.seq_len,
+        method=method,
+        adapters=_adapters_of(run) if method is Method.LORA else None,
+        precision=run.precision,
+        micro_batch=run.micro_batch,
+        global_batch=run.global_batch,
+        checkpointing=run.checkpointing,
+        strategy=run.strategy,
+        framework=OWN_BENCHMARK if ours else (run.log.framework if run.log else None),
+        compiled=run.compiled,
+        settings=TrainerSettings(
+            kernels=kernels,
+            optimizer=Optimizer.ADAMW if ours else None,
+            weights=WeightFormat.MIXED if ours else None,
+            offload=Offload.NONE if ours else None,
+        ),
+    )
+
+
+def _adapters_of(run: RunRecord) -> Adapters | None:
+    """Return the adapters of a run; None where neither they nor their parameters are recorded."""
+    adapters = run.adapters
+    if adapters is None and run.trained_parameters is not None and isinstance(run.architecture, TextModel):
+        adapters = adapters_of(run.architecture, run.trained_parameters)
+    return None if adapters is None else adapters.model_copy(update={"frozen": frozen_of(run)})
+
+
+def frozen_of(run: RunRecord) -> FrozenFormat | None:
+    """Return how a run of adapters kept the other weights; None: in fp32.
+
+    Older benchmarks do not say, and left them in fp32 under ddp and fsdp2, beside 16-bit products too.
+    """
+    if run.adapters is not None and run.adapters.frozen is not None:
+        return run.adapters.frozen
+    return usual_frozen(run.precision) if run.strategy in UNDER_ZERO else None
+
+
+def _flat(setup: TrainingSetup) -> dict[str, Any]:
+    """Return every field by its name, with those of the trainer's settings beside them."""
+    found = {field.name: getattr(setup, field.name) for field in fields(setup)}
+    workload, settings = found.pop("workload"), found.pop("settings")
+    if found["framework"] is not None:
+        found["framework"] = planned_family(found["framework"])
+    found["network"] = _Network(workload, found["network"])
+    return found | {name: getattr(settings, name) for name in TrainerSettings.model_fields}
+
+
+@dataclass(frozen=True)
+class _Network:
+    """A network with its name, which identifies it where one of two sources does not describe it."""
+
+    name: str
+    architecture: Architecture | None
+
+    def agrees(self, other: _Network) -> bool:
+        """Return whether both are the same network."""
+        if self.architecture is not None and other.architecture is not None:
+            return self.architecture == other.architecture
+        return self.name == other.name
+
+
+def _compared(name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Agreement:
+    mine, other = ours.get(name), theirs.get(name)
+    if mine is None or other is None:
+        return Agreement.UNKNOWN
+    return Agreement.EQUAL if _same(mine, other) else Agreement.DIFFERENT
+
+
+def _same(mine: object, other: object) -> bool:
+    if isinstance(mine, _Network) and isinstance(other, _Network):
+        return mine.agrees(other)
+    if isinstance(mine, Adapters) and isinstance(other, Adapters):
+        one, two = (each.model_copy(update={"targets": tuple(sorted(each.targets))}) for each in (mine, other))
+        return one == two
+    return mine == other
