@@ -25,6 +25,12 @@ def bundled_catalog() -> Catalog:
 
 
 @cache
+def owned_catalog() -> Catalog:
+    """Return the same catalog as the owner of its measured machines sees it: every run is the reader's own."""
+    return bundled_catalog().model_copy(update={"bundled_runs": frozenset()})
+
+
+@cache
 def bundled_rows() -> list[Observation]:
     """Return the measurements that calibrate the product, of text and of images."""
     return usable_rows(evidence_files(), bundled_catalog())

@@ -18,6 +18,7 @@ from planner.model.answer.audit import (
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchMode
+from planner.scenario.training_setup import Agreement, differences, setup_of_run
 
 NEEDED = ("precision", "global_batch")
 """Settings that a comparison needs to know, even where no run states them."""
@@ -82,6 +83,7 @@ def _settings(records: Sequence[RunRecord]) -> list[Finding]:
         elif None in values and (stated or name in NEEDED):
             open_code = "precision_not_stated" if name == "precision" else code
             findings.append(unknown(open_code, f"The {what} is not known to agree: {shown}.", fix=f"Record {name}."))
+    findings += _other_settings(records)
     measured = [_measured_type(one) for one in records]
     if len({one for one in measured if one}) > 1:
         findings.append(doubtful("precision_differs", f"The products ran in {', '.join(map(str, measured))}."))
@@ -99,6 +101,25 @@ def _settings(records: Sequence[RunRecord]) -> list[Finding]:
             says = f"{name} differs: {', '.join(sorted(versions))}."
             findings.append(doubtful("software_differs", says, fix="Run both with the newer one."))
     return findings + _tuning(records)
+
+
+SAID_ABOVE = (
+    "network", "seq_len", "method", "precision", "micro_batch", "global_batch", "checkpointing", "strategy",
+    "compiled", "kernels",
+)  # fmt: skip
+"""Fields of a setup that have findings of their own; kernels follow from `compiled`."""
+
+
+def _other_settings(records: Sequence[RunRecord]) -> list[Finding]:
+    """Return a finding for every other field of the training setup in which the runs differ."""
+    first, *others = (setup_of_run(one) for one in records)
+    found = [differences(first, other) for other in others]
+    differing = [name for name in found[0] if any(one[name] is Agreement.DIFFERENT for one in found)]
+    return [
+        doubtful("setup_differs", f"The {name} differs.", fix=f"Run both with the same {name}.")
+        for name in differing
+        if name not in SAID_ABOVE
+    ]
 
 
 def _measured_type(record: RunRecord) -> str | None:

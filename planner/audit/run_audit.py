@@ -20,14 +20,19 @@ RANK = list(Severity)
 
 
 def with_audited_runs(catalog: Catalog, measured: Sequence[MatmulCeiling]) -> Catalog:
-    """Return the catalog with the ids of its runs that cannot be true as stated, and of those that are doubtful."""
+    """Return the catalog with the ids of its runs that cannot be true as stated, and of those that are doubtful.
+
+    A run with no other fault than a short window is not among them: its range is wider instead.
+    """
     ceilings = with_chips(measured, catalog.accelerators)
     audited = [audit_run(stated_by_record(run, catalog), ceilings) for run in catalog.runs.values()]
-    found = {
-        field: tuple(sorted(one.id for one in audited if one.verdict is verdict))
-        for field, verdict in (("impossible_runs", AuditVerdict.IMPOSSIBLE), ("doubtful_runs", AuditVerdict.DOUBTFUL))
-    }
-    return catalog.model_copy(update=found)
+    impossible = sorted(run.id for run in audited if run.verdict is AuditVerdict.IMPOSSIBLE)
+    doubtful = sorted(run.id for run in audited if run.verdict is AuditVerdict.DOUBTFUL and not _is_only_short(run))
+    return catalog.model_copy(update={"impossible_runs": tuple(impossible), "doubtful_runs": tuple(doubtful)})
+
+
+def _is_only_short(run: RunAudit) -> bool:
+    return {one.code for one in run.findings if one.severity is Severity.DOUBTFUL} == {"short_window"}
 
 
 def audit_run(run: StatedRun, measured: Sequence[MatmulCeiling], beside: Sequence[Finding] = ()) -> RunAudit:

@@ -139,6 +139,8 @@ def _configuration(option: OptionExplanation) -> Iterator[str]:
     if config.precision is not None:
         said.append(config.precision.value)
     yield f"Configuration estimated: {', '.join(said)}"
+    if option.setup:
+        yield f"Stated by the plan: {', '.join(f'{name} {value}' for name, value in option.setup.items())}"
 
 
 def _correction(option: OptionExplanation) -> Iterator[str]:
@@ -194,6 +196,7 @@ def _runs(option: OptionExplanation) -> Iterator[str]:
                 "weight": "-" if one.weight is None else f"{one.weight:+.3f}",
                 "throughput without it": quantity_text(one.without),
                 "it moves the answer by": moved,
+                "differs in": ", ".join([*one.different, *(f"{name} (not stated)" for name in one.unknown)]) or "-",
             }
         )
     left = len(option.runs) - len(rows)

@@ -32,7 +32,6 @@ SHORT_REASONS = {
     ReasonCode.NO_SPLIT_FITS: "does not fit",
     ReasonCode.SPOT_TOO_MUCH: "too much spot",
     ReasonCode.PRICE_TOO_OLD: "price too old",
-    ReasonCode.RESTS_ON_IMPOSSIBLE: "impossible run",
     ReasonCode.NEEDS_REPLACEMENT: "beyond its life",
     ReasonCode.TIME_NOT_STATED: "time not known",
     ReasonCode.TIME_OR_COST_NOT_KNOWN: "not known",

@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
-from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import (
     NOTHING_STATED,
     Kernels,
@@ -19,7 +19,6 @@ from planner.model.network.trainer_memory import (
     WeightFormat,
 )
 from planner.model.network.workload import WHOLE, Checkpointing, Method, Precision, Split, Strategy, usual_frozen
-from planner.network.lora_memory import adapters_of
 from planner.scenario.frameworks import planned_family
 
 OWN_BENCHMARK = "planner benchmark"
@@ -72,6 +71,12 @@ class TrainingSetup:
         return {name: value for name, value in _flat(self).items() if value is not None}
 
 
+def setup_texts(setup: TrainingSetup) -> dict[str, str]:
+    """Return the stated fields as texts, for people and for JSON."""
+    texts = {name: _text(value) for name, value in setup.stated.items()}
+    return {name: text for name, text in texts.items() if text}
+
+
 def differences(asked: TrainingSetup, other: TrainingSetup) -> dict[str, Agreement]:
     """Compare two setups field by field.
 
@@ -122,11 +127,8 @@ def setup_of_run(run: RunRecord) -> TrainingSetup:
 
 
 def _adapters_of(run: RunRecord) -> Adapters | None:
-    """Return the adapters of a run; None where neither they nor their parameters are recorded."""
-    adapters = run.adapters
-    if adapters is None and run.trained_parameters is not None and isinstance(run.architecture, TextModel):
-        adapters = adapters_of(run.architecture, run.trained_parameters)
-    return None if adapters is None else adapters.model_copy(update={"frozen": frozen_of(run)})
+    """Return the adapters of a run; None where an older record does not say which they were."""
+    return None if run.adapters is None else run.adapters.model_copy(update={"frozen": frozen_of(run)})
 
 
 def frozen_of(run: RunRecord) -> FrozenFormat | None:
@@ -161,6 +163,15 @@ class _Network:
         if self.architecture is not None and other.architecture is not None:
             return self.architecture == other.architecture
         return self.name == other.name
+
+
+def _text(value: object) -> str:
+    if isinstance(value, _Network):
+        return value.name
+    if isinstance(value, Adapters):
+        frozen = f", {value.frozen.value} beside them" if value.frozen else ""
+        return f"{value.kind.written}, rank {value.rank} on {', '.join(value.targets)}{frozen}"
+    return str(value)
 
 
 def _compared(name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Agreement:

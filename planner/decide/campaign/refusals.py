@@ -1,6 +1,4 @@
-"""What keeps an option from being recommended although it keeps the limits: it cannot be had or kept, or its evidence
-cannot be true.
-"""
+"""What keeps an option from being recommended although it keeps the limits: it cannot be had or kept."""
 
 from __future__ import annotations
 
@@ -28,20 +26,12 @@ def is_spot(option: CampaignOption) -> bool:
 def refusals(option: CampaignOption) -> tuple[Reason, ...]:
     """Return why an option is never recommended; nothing where it may be."""
     of_number = _of_spot(option) if is_spot(option) else _of_count(option)
-    return (*_of_evidence(option), *of_number, *_of_price(option))
+    return (*of_number, *_of_price(option))
 
 
 def lasting_refusals(option: CampaignOption) -> tuple[Reason, ...]:
-    """Return those that stay however few nodes it has, and for however short: of its evidence and its price."""
-    return (*_of_evidence(option), *_of_price(option))
-
-
-def _of_evidence(option: CampaignOption) -> tuple[Reason, ...]:
-    if not option.impossible_runs:
-        return ()
-    names = " and ".join(option.impossible_runs)
-    text = f"its speed rests on {names}, which cannot be true as stated: planner audit {option.impossible_runs[0]}"
-    return (Reason(code=ReasonCode.RESTS_ON_IMPOSSIBLE, text=text, figures={"runs": len(option.impossible_runs)}),)
+    """Return those that stay however few nodes it has, and for however short: of its price."""
+    return _of_price(option)
 
 
 def _of_price(option: CampaignOption) -> tuple[Reason, ...]:

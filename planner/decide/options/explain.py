@@ -23,6 +23,7 @@ from planner.model.answer.explanation import (
 )
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Node
 from planner.model.network.workload import Checkpointing
 from planner.model.plan.plan import Plan
@@ -30,7 +31,8 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import Job, resolve_job
-from planner.speed.throughput.matching_runs import measured_runs
+from planner.scenario.training_setup import Agreement, TrainingSetup, differences, setup_of_run, setup_texts
+from planner.speed.throughput.matching_runs import asked_setup, measured_runs
 from planner.speed.throughput.own_evidence import step_name
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction, Prediction
@@ -116,6 +118,7 @@ def _explained(
         host=_host(candidate.node),
         physics=_quantity(prediction),
         throughput_from=_throughput_from(job, chosen, catalog, answer, predicted),
+        setup=setup_texts(asked_setup(job, candidate)),
         configuration=_configuration(job, chosen, answer, prediction),
         extrapolation=_extrapolation(job, answer, predicted),
         correction=breakdown.correction if breakdown else None,
@@ -226,9 +229,23 @@ def _run_effects(
         others = tuple(one for one in job.stated_steps if one.id != stepped.id)
         return speed(replace(job, stated_steps=others), candidate, catalog)
 
-    effects = [_effect(run_id, answer, without(run_id), weights) for run_id in answer.run_ids]
+    asked = asked_setup(job, candidate)
+    effects = [
+        _effect(run_id, answer, without(run_id), weights).model_copy(update=_disagreements(asked, catalog.runs[run_id]))
+        for run_id in answer.run_ids
+    ]
     effects += [_effect(step_name(step), answer, without_step(step), weights) for step in answer.steps]
     return tuple(sorted(effects, key=lambda one: (one.change_fraction is not None, -abs(one.change_fraction or 0))))
+
+
+def _disagreements(asked: TrainingSetup, run: RunRecord) -> dict[str, tuple[str, ...]]:
+    """Return the fields that the plan states and in which a run differs, and those that the run does not state."""
+    found = differences(asked, setup_of_run(run))
+    stated = asked.stated
+    return {
+        "different": tuple(name for name in stated if found[name] is Agreement.DIFFERENT),
+        "unknown": tuple(name for name in stated if found[name] is Agreement.UNKNOWN),
+    }
 
 
 def _effect(name: str, answer: Speed, again: Speed, weights: dict[str, float]) -> RunEffect:

@@ -27,7 +27,7 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind
-from planner.model.quantity import Basis, Quantity
+from planner.model.quantity import Quantity
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -142,7 +142,6 @@ def estimate_option(
         known_from=speed.known_from,
         runs=speed.run_ids,
         doubts=(*speed.doubts, *_found_wrong(speed, catalog)),
-        impossible_runs=tuple(run_id for run_id in speed.run_ids if run_id in catalog.impossible_runs),
         notes=(
             *speed.notes,
             *([job.samples_note] if job.samples_note else []),
@@ -169,12 +168,9 @@ def estimate_option(
 
 
 def _found_wrong(speed: Speed, catalog: Catalog) -> list[str]:
-    """Name the measured runs that the audit doubts; those that only correct an estimate count as its range says."""
-    if speed.basis is not Basis.MEASURED:
-        return []
-    found = dict.fromkeys(catalog.impossible_runs, "impossible as stated")
-    found.update(dict.fromkeys(catalog.doubtful_runs, "doubtful"))
-    return [f"{run}: the audit finds it {found[run]}: planner audit {run}" for run in speed.run_ids if run in found]
+    """Name the doubtful runs that a speed was scaled from, because no other evidence exists."""
+    doubtful = [run for run in speed.run_ids if run in catalog.doubtful_runs]
+    return [f"{run}: the audit finds it doubtful: planner audit {run}" for run in doubtful]
 
 
 def on_day(

@@ -44,11 +44,6 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
             f"Nothing fits yet: the price of {name_of(option)} is {option.price_age_days} days old.",
             "Run planner prices refresh, then compare again.",
         )
-    if reason.code is ReasonCode.RESTS_ON_IMPOSSIBLE:
-        return (
-            f"Measure first: the run that {name_of(option)} rests on cannot be true as stated.",
-            f"See planner audit {option.impossible_runs[0]}, and run it again.",
-        )
     if reason.code is ReasonCode.ASK_FOR_QUOTE:
         count = (option.nodes or 0) * option.at_once
         return (

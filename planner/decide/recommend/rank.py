@@ -84,7 +84,7 @@ def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadlin
     others = [option for option in comparable if not is_feasible(option)]
 
     def distance(option: CampaignOption) -> tuple[bool, bool, bool, float, float, float, float, str]:
-        refused = bool(refusals(option)) and (is_spot(option) or bool(option.impossible_runs))
+        refused = bool(refusals(option)) and is_spot(option)
         excluded = (option.not_allowed is not None, refused, option.fits is None)
         miss = excess(option, limits, deadline_hours=deadline_hours)
         return (*excluded, -round(chance_of(option), 2), miss, *_order(option, limits))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.answer.training_time import TrainingTime
@@ -109,6 +111,10 @@ class RunEffect(Frozen):
     """The throughput if this run did not exist; null: nothing could be said."""
     change_fraction: float | None
     """Throughput with all runs / without this one - 1."""
+    different: tuple[str, ...] = ()
+    """Fields of the training setup in which the run differs from what is asked."""
+    unknown: tuple[str, ...] = ()
+    """Fields that the plan states and the run does not."""
 
 
 class NearRow(Frozen):
@@ -153,6 +159,8 @@ class OptionExplanation(Frozen):
     """Memory, vCPU and local disks of a node's host; null where nobody states them."""
     answer: RankedOption | None = None
     """The same option in `planner compare`: its money, days, chances and the doubts of its evidence."""
+    setup: dict[str, str] = Field(default_factory=dict)
+    """What the plan states of the training, field by field; what it leaves open is not there."""
     configuration: EstimatedConfiguration | None = None
     extrapolation: ExtrapolatedStep | None = None
     correction: StepCorrection | None = None

@@ -96,8 +96,6 @@ class OptionEstimate(Frozen):
     """Ids of the measured runs that the answer rests on."""
     doubts: tuple[str, ...]
     """What was found wrong with those runs, in plain words."""
-    impossible_runs: tuple[str, ...] = ()
-    """Those of them that cannot be true as stated (`planner audit`); the option is then never recommended."""
     notes: tuple[str, ...]
     display_name: str = ""
     """What a person calls it: "Lambda, 8x H100"; unlike within an answer, and empty in one stored before 0.2.0."""

@@ -114,7 +114,6 @@ class ReasonCode(StrEnum):
     """The chance to stay in the budget is below the plan's confidence."""
     SPOT_TOO_MUCH = "spot_too_much"
     """Spot on so many nodes, or for so long, that it is not planned with."""
-    RESTS_ON_IMPOSSIBLE = "rests_on_impossible"
     """The speed rests on a run that cannot be true as stated (docs/audit.md)."""
     PRICE_TOO_OLD = "price_too_old"
     """The price was last seen over a year ago; one of spot or a marketplace, over 90 days ago."""

@@ -103,10 +103,10 @@ def machine_facts(
 
 
 def observed_image_run(run: RunRecord, catalog: Catalog, node: Node) -> ImageObservation | None:
-    """Describe a run of the user's; None where it does not say enough, or was found wrong."""
+    """Describe a run of the user's; None where it does not say enough."""
     accelerator = catalog.accelerators.get(run.hardware.accelerator)
     network, hardware = run.architecture, run.hardware
-    if accelerator is None or run.micro_batch is None or run.verdict or not isinstance(network, ImageModel):
+    if accelerator is None or run.micro_batch is None or not isinstance(network, ImageModel):
         return None
     described = planned_image_config(
         observed_setup(run),

@@ -197,13 +197,11 @@ def labels_of(accelerator: Accelerator, workload: str, framework: str | None = N
 
 
 def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
-    """Describe a run of the user's; None where it does not say enough, or was found wrong."""
+    """Describe a run of the user's; None where it does not say enough."""
     accelerator = catalog.accelerators.get(run.hardware.accelerator)
     if accelerator is None or run.seq_len is None or run.micro_batch is None:
         return None
     if not isinstance(run.architecture, TextModel):
-        return None
-    if run.verdict:
         return None
     hardware = run.hardware
     setup = observed_setup(run)

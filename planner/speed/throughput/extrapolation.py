@@ -17,8 +17,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.throughput.evidence_text import scaled_line
 from planner.speed.throughput.linear_scaling import RangeFactor, Scaling, is_communication_bound, scaling, scaling_of
-from planner.speed.throughput.matching_runs import same_workload, training_peak_tflops
-from planner.speed.throughput.power_cap import as_delivered
+from planner.speed.throughput.matching_runs import runs_to_scale, training_peak_tflops
 from planner.speed.throughput.prediction import NoPrediction, Prediction, Ratio, no_prediction
 
 RATIO_FACTOR = 2.0
@@ -38,7 +37,7 @@ def extrapolate(job: Job, candidate: Candidate, catalog: Catalog) -> Prediction 
     On the candidate's own accelerator: between two measured counts of the same machine, else from the nearest.
     Otherwise from another accelerator, by the ratio of peaks and bandwidths.
     """
-    runs = [run for run in as_delivered(catalog.runs.values()) if same_workload(run, job)]
+    runs = runs_to_scale(job, catalog)
     here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
     if here:
         return _between_counts(here, candidate, catalog) or _from_another_count(
@@ -54,7 +53,7 @@ def nearest_run(job: Job, candidate: Candidate, catalog: Catalog) -> RunRecord |
     Long windows first, then runs that measured accelerators rather than links, then the run that the plan names,
     the same strategy, and the nearest speed. On the candidate's own accelerator: the same machine and nearest count.
     """
-    runs = [run for run in as_delivered(catalog.runs.values()) if same_workload(run, job)]
+    runs = runs_to_scale(job, catalog)
     here = [run for run in runs if run.hardware.accelerator == candidate.accelerator.id]
 
     def on_this_accelerator(run: RunRecord) -> tuple[bool, bool, bool, float, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from planner.model.catalog import Catalog
@@ -18,7 +19,7 @@ from planner.scenario.training_setup import (
     differences,
     setup_of_run,
 )
-from planner.speed.throughput.power_cap import same_cap
+from planner.speed.throughput.power_cap import as_delivered, same_cap
 
 OF_THE_WORKLOAD = ("network", "seq_len", "method", "adapters")
 """The fields that say what is trained; the others say how."""
@@ -42,40 +43,17 @@ def asked_setup(job: Job, candidate: Candidate) -> TrainingSetup:
     return replace(job.setup, strategy=strategy, split=candidate.split)
 
 
-def is_measurement(run: RunRecord, job: Job, candidate: Candidate, catalog: Catalog) -> bool:
-    """Return whether a run answers for a candidate by arithmetic alone.
-
-    It is the user's own, on the same hardware, and states the same in every field that the plan states. A run that is
-    bundled with the planner is evidence of others' machines. A run that was found impossible or doubtful decides
-    nothing.
-    """
-    return (
-        run.id not in catalog.bundled_runs
-        and not why_not_believed(run, catalog)
-        and same_hardware(run, candidate)
-        and run.strategy in (None, candidate.strategy)
-        and candidate.parallel_config is None
-        and same_cap(run, candidate)
-        and agrees_where_stated(asked_setup(job, candidate), setup_of_run(run), besides=NOTED)
-    )
-
-
-def why_not_believed(run: RunRecord, catalog: Catalog) -> str | None:
-    """Return why a run decides nothing: what the audit finds, or what was found wrong when it was measured."""
-    if run.id in catalog.impossible_runs:
-        return "the audit finds it impossible"
-    if run.id in catalog.doubtful_runs:
-        return "the audit finds it doubtful"
-    return "something was found wrong with it" if run.log is not None and run.verdict else None
-
-
 def measured_runs(job: Job, candidate: Candidate, catalog: Catalog) -> list[RunRecord]:
     """Return the runs that answer for this candidate by arithmetic alone, the best evidence of them.
 
-    Long windows come before short ones, and only our newest method counts. Where the plan leaves something open, as the
-    micro-batch, the setup of the fastest run is taken.
+    They are the user's own and can be believed. Long windows come before short ones, and only our newest method counts.
+    Where the plan leaves something open, as the micro-batch, the setup of the fastest run is taken.
     """
-    matches = [run for run in catalog.runs.values() if is_measurement(run, job, candidate, catalog)]
+    matches = [
+        run
+        for run in _of_the_setup(job, candidate, catalog)
+        if run.id not in catalog.bundled_runs and not why_not_believed(run, catalog)
+    ]
     if any(not run.short_window for run in matches):
         matches = [run for run in matches if not run.short_window]
     newest = max((run.method_version or 0 for run in matches), default=0)
@@ -84,6 +62,60 @@ def measured_runs(job: Job, candidate: Candidate, catalog: Catalog) -> list[RunR
         return []
     fastest = setup_of_run(max(matches, key=lambda run: run.throughput.value))
     return [run for run in matches if agrees_where_stated(fastest, setup_of_run(run), besides=NOTED)]
+
+
+def runs_not_counted(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
+    """Return a line for each run of the same setup on the same hardware that is no measurement for this user."""
+    lines = []
+    for run in _of_the_setup(job, candidate, catalog):
+        if (why := why_not_believed(run, catalog)) is not None:
+            lines.append(f"run {run.id} decides nothing: {why}")
+        elif run.id in catalog.bundled_runs:
+            lines.append(f"run {run.id} was measured on another owner's machine: it is evidence, not a measurement")
+    return tuple(lines)
+
+
+def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[RunRecord]:
+    """Yield the runs on the same hardware that state the same in every field that the plan states."""
+    if candidate.parallel_config is not None:
+        return
+    asked = asked_setup(job, candidate)
+    for run in catalog.runs.values():
+        if (
+            same_hardware(run, candidate)
+            and run.strategy in (None, candidate.strategy)
+            and same_cap(run, candidate)
+            and agrees_where_stated(asked, setup_of_run(run), besides=NOTED)
+        ):
+            yield run
+
+
+def why_not_believed(run: RunRecord, catalog: Catalog) -> str | None:
+    """Return why a run decides nothing: something was found wrong with it, when it was measured or by the audit.
+
+    None where it may be believed.
+
+    A run that is doubtful only because it was short still counts, with a wider range.
+    """
+    if run.id in catalog.impossible_runs:
+        return f"the audit finds it impossible: planner audit {run.id}"
+    if run.id in catalog.doubtful_runs:
+        return f"the audit finds it doubtful: planner audit {run.id}"
+    return f"something was found wrong with it: planner audit {run.id}" if run.verdict else None
+
+
+def runs_to_scale(job: Job, catalog: Catalog) -> list[RunRecord]:
+    """Return the runs of the same workload whose speed may be scaled to another machine.
+
+    Impossible runs never count. Doubtful ones count only where there are no others, so that a network which the
+    estimator does not know still gets an answer; the answer names the doubt.
+    """
+    runs = [
+        run
+        for run in as_delivered(catalog.runs.values())
+        if run.id not in catalog.impossible_runs and same_workload(run, job)
+    ]
+    return [run for run in runs if why_not_believed(run, catalog) is None] or runs
 
 
 def training_peak_tflops(accelerator: Accelerator, precision: Precision | None) -> tuple[float | None, str | None]:

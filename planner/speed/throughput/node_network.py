@@ -9,7 +9,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.machine import machine_of
 from planner.speed.physics.interconnect import RACK_DOMAIN, is_rack
-from planner.speed.throughput.matching_runs import same_workload
+from planner.speed.throughput.matching_runs import same_workload, why_not_believed
 from planner.speed.throughput.power_cap import as_delivered
 
 NOT_KNOWN = Reason(
@@ -37,7 +37,7 @@ def network_problem(job: Job, candidate: Candidate, catalog: Catalog) -> Reason 
     stated = is_stated(node, candidate.accelerator, nodes=candidate.nodes, per_node=candidate.accelerators_per_node)
     if stated or any(
         run.hardware.nodes > 1
-        and not run.verdict
+        and why_not_believed(run, catalog) is None
         and same_workload(run, job)
         and machine_of(run, catalog)[0].id == node.id
         for run in as_delivered(catalog.runs.values())

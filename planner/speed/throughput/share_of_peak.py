@@ -14,7 +14,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.throughput.evidence_text import ASSUMED_SHARE, PLANNED_SHARE, scaled_line
 from planner.speed.throughput.linear_scaling import Scaling, scaling_of
-from planner.speed.throughput.matching_runs import training_peak_tflops
+from planner.speed.throughput.matching_runs import training_peak_tflops, why_not_believed
 from planner.speed.throughput.power_cap import as_delivered
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, too_small
 
@@ -38,7 +38,11 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     """
     if job.setup.network is None:
         return None
-    here = [run for run in as_delivered(catalog.runs.values()) if _says_something(run, job, candidate)]
+    here = [
+        run
+        for run in as_delivered(catalog.runs.values())
+        if why_not_believed(run, catalog) is None and _says_something(run, job, candidate)
+    ]
     run = max(
         here,
         key=lambda run: (

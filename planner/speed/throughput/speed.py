@@ -29,7 +29,7 @@ from planner.speed.throughput.auto_strategy import (
 )
 from planner.speed.throughput.evidence_text import measured_line, stated_line
 from planner.speed.throughput.extrapolation import nearest_run
-from planner.speed.throughput.matching_runs import measured_runs
+from planner.speed.throughput.matching_runs import measured_runs, runs_not_counted
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction
 
@@ -101,7 +101,11 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         run_ids=tuple(run.id for run in prediction.runs),
         steps=prediction.steps,
         doubts=_doubts(prediction.runs),
-        notes=prediction.notes + ((fitting.note,) if fitting.note else ()),
+        notes=(
+            *prediction.notes,
+            *((fitting.note,) if fitting.note else ()),
+            *runs_not_counted(job, candidate, catalog),
+        ),
     )
 
 

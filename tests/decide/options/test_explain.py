@@ -28,7 +28,7 @@ from planner.speed.estimator.text_fit import model_text_step
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS
-from tests.bundled import image_rows, text_rows
+from tests.bundled import image_rows, owned_catalog, text_rows
 
 RTX_3090 = read_model(Plan, examples_dir() / "rtx3090_cluster.yaml")
 MODELLED, MEASURED = "rtx-pro-6000-x4:ddp", "rtx3090-x10:zero2"
@@ -76,11 +76,11 @@ def test_a_run_moves_the_answer_by_what_is_missing_without_it(catalog: Catalog, 
 
 def test_runs_have_a_weight_where_physics_answers_and_none_where_they_do(catalog: Catalog) -> None:
     assert all(run.weight is not None and 0 < run.weight < 1 for run in explained(catalog, MODELLED).runs)
-    assert all(run.weight is None for run in explained(catalog, MEASURED).runs)
+    assert all(run.weight is None for run in explained(owned_catalog(), MEASURED).runs)
 
 
-def test_beside_a_measured_answer_stands_what_physics_says(catalog: Catalog) -> None:
-    found = explained(catalog, MEASURED)
+def test_beside_a_measured_answer_stands_what_physics_says() -> None:
+    found = explained(owned_catalog(), MEASURED)
     assert found.throughput is not None
     assert found.physics is not None
     assert (found.throughput.basis.value, found.physics.basis.value) == ("measured", "modelled")
@@ -204,7 +204,7 @@ def test_without_own_runs_labels_alone_correct_a_step(catalog: Catalog) -> None:
 
 def test_deepspeed_s_host_work_is_a_part_of_its_own(catalog: Catalog) -> None:
     """16 layers of 24 GB cards of Ampere's age under ZeRO-2, by formula: zero2_ms a layer, one micro-batch a step."""
-    found = explained(catalog, MEASURED)
+    found = explained(owned_catalog(), MEASURED)
     parts = {part.name: part for part in found.parts}
     constants = {one.name: one.value for one in found.constants}
     assert found.correction is not None

@@ -12,10 +12,17 @@ from hypothesis import strategies as st
 from planner.model.network.architecture import Decoder
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory, WeightFormat
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import MOST_SAMPLES, fits_device, largest_micro_batch, usable_gib
-from planner.speed.memory.memory import Phase, device_memory
+from planner.speed.memory.memory import Memory, Phase, device_memory
 from planner.speed.memory.states import state_bytes_per_parameter
+
+
+def memory_of(decoder: Decoder, *, devices: int, trainer: TrainerMemory, **how: Any) -> Memory:
+    accumulates = how.pop("accumulates", False)
+    setup = TrainingSetup(workload="any", network=decoder, **how)
+    return device_memory(setup, devices=devices, trainer=trainer, accumulates=accumulates)
 
 
 @st.composite
@@ -67,7 +74,7 @@ SETTINGS = st.fixed_dictionaries(
 def test_more_tokens_never_need_less(what: str, decoder: Decoder, settings: dict[str, Any], more: int) -> None:
     """They need more where the device is fullest with activations, and the same where it is with states."""
     bigger = settings | {what: settings[what] + more}
-    before, after = (device_memory(decoder, **how) for how in (settings, bigger))
+    before, after = (memory_of(decoder, **how) for how in (settings, bigger))
     assert after.total_gib >= before.total_gib
     assert before.phase is Phase.STEP or after.total_gib > before.total_gib
 
@@ -75,13 +82,13 @@ def test_more_tokens_never_need_less(what: str, decoder: Decoder, settings: dict
 @given(decoder=decoders(), settings=SETTINGS, more=st.integers(1, 80))
 def test_more_layers_never_need_less(decoder: Decoder, settings: dict[str, Any], more: int) -> None:
     deeper = decoder.model_copy(update={"layers": decoder.layers + more})
-    assert device_memory(deeper, **settings).total_gib >= device_memory(decoder, **settings).total_gib
+    assert memory_of(deeper, **settings).total_gib >= memory_of(decoder, **settings).total_gib
 
 
 @given(decoder=decoders(), settings=SETTINGS, more=st.integers(1, 1000))
 def test_more_shards_need_less(decoder: Decoder, settings: dict[str, Any], more: int) -> None:
     wider = settings | {"devices": settings["devices"] + more}
-    few, many = device_memory(decoder, **settings).total_gib, device_memory(decoder, **wider).total_gib
+    few, many = memory_of(decoder, **settings).total_gib, memory_of(decoder, **wider).total_gib
     if settings["strategy"] is not Strategy.DDP:
         assert many <= few * (1 + 1e-12)
     elif settings["devices"] > 1:
@@ -92,7 +99,7 @@ def test_more_shards_need_less(decoder: Decoder, settings: dict[str, Any], more:
 
 @given(decoder=decoders(), settings=SETTINGS)
 def test_the_total_is_the_sum_of_its_parts(decoder: Decoder, settings: dict[str, Any]) -> None:
-    need = device_memory(decoder, **settings)
+    need = memory_of(decoder, **settings)
     parts = need.states_gib + need.activations_gib + need.logits_gib + need.buffers_gib
     assert need.total_gib == pytest.approx(parts)
 
@@ -119,7 +126,7 @@ def test_what_saves_memory_never_needs_more(
     needs = []
     for change in least_first:
         trainer = TrainerMemory.model_validate(settings["trainer"].model_dump() | change)
-        needs.append(device_memory(decoder, **settings | {"trainer": trainer}).total_gib)
+        needs.append(memory_of(decoder, **settings | {"trainer": trainer}).total_gib)
     assert all(less <= more * (1 + 1e-12) for less, more in pairwise(needs))
 
 
@@ -133,7 +140,7 @@ def test_the_largest_micro_batch_fits_and_the_next_does_not(
     decoder: Decoder, settings: dict[str, Any], hbm_gib: float
 ) -> None:
     def need(batch: int) -> float:
-        return device_memory(decoder, **settings | {"micro_batch": batch}).total_gib
+        return memory_of(decoder, **settings | {"micro_batch": batch}).total_gib
 
     largest, usable = largest_micro_batch(lambda batch: need(batch) <= usable_gib(hbm_gib)), usable_gib(hbm_gib)
     assert largest == 0 or need(largest) <= usable

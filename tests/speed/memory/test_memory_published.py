@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
-from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
+from planner.model.network.trainer_memory import USUAL_TRAINER, Kernels, Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import activation_bytes_per_token, layer_activation_bytes, selective_layer_bytes
 from planner.network.flops import parameters
@@ -20,19 +22,11 @@ from planner.speed.memory.memory import CONTEXT_GIB, Memory, device_memory
 GIB = 2**30
 
 
-def fsdp2(decoder: Decoder, *, micro_batch: int, seq_len: int, devices: int, **how: object) -> Memory:
-    return device_memory(
-        TrainingSetup(
-            workload="asked",
-            network=decoder,
-            seq_len=seq_len,
-            precision=Precision.BF16,
-            strategy=Strategy.FSDP2,
-            micro_batch=micro_batch,
-            **how,
-        ),
-        devices=devices,
-    )
+def fsdp2(
+    decoder: Decoder, *, devices: int, trainer: TrainerMemory = USUAL_TRAINER, accumulates: bool = False, **how: Any
+) -> Memory:
+    setup = TrainingSetup(workload="any", network=decoder, precision=Precision.BF16, strategy=Strategy.FSDP2, **how)
+    return device_memory(setup, devices=devices, trainer=trainer, accumulates=accumulates)
 
 
 # What torch's allocator reserved on the hungriest device. In 2024 torch.compile was of the blocks alone and the loss

@@ -23,7 +23,7 @@ from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.memory.states import state_bytes_per_parameter
 from planner.speed.throughput.matching_runs import measured_runs
 from planner.speed.throughput.speed import speed
-from tests.bundled import bundled_catalog
+from tests.bundled import bundled_catalog, owned_catalog
 from tests.speed.throughput.asking import asked
 
 LLAMA = "llama3-8b"
@@ -192,7 +192,11 @@ def test_what_is_stated_is_said():
 
 
 def test_a_run_of_another_optimizer_is_no_measurement():
-    catalog = bundled_catalog()
+    ours = {
+        name: run.model_copy(update={"method_version": 1, "compiled": False})
+        for name, run in owned_catalog().runs.items()
+    }
+    catalog = owned_catalog().model_copy(update={"runs": ours})
 
     def runs(**training: Any) -> int:
         job, candidate = asked(
@@ -201,9 +205,10 @@ def test_a_run_of_another_optimizer_is_no_measurement():
             workload={"ref": "gpt-305m", "seq_len": 512},
             training=training,
         )
-        return len(measured_runs(catalog.runs.values(), job, candidate))
+        return len(measured_runs(job, candidate, catalog))
 
     assert runs() == runs(optimizer="adamw", kernels="eager", offload="none") > 0
+    assert runs(kernels="fused") == 0
     assert runs(optimizer="adamw-8bit") == runs(weights="16bit") == runs(offload="optimizer") == 0
 
 

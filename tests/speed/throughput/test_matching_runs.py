@@ -12,6 +12,13 @@ from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis
+from tests.bundled import bundled_catalog, owned_catalog
+
+
+@pytest.fixture
+def catalog() -> Catalog:
+    """The reader owns the machines that the documents measured."""
+    return owned_catalog()
 
 
 def estimates(catalog: Catalog, *options: dict[str, Any], **changes: Any) -> list[OptionEstimate]:
@@ -53,8 +60,8 @@ def test_the_range_holds_both_runs(catalog: Catalog) -> None:
     assert len(got.runs) == 2
 
 
-def test_unmeasured_hardware_is_modelled_and_says_from_which_run(catalog: Catalog) -> None:
-    (got,) = estimates(catalog, {"site": "pc-rtx4090"}, training={"strategy": "ddp", "micro_batch": 4})
+def test_unmeasured_hardware_is_modelled_and_says_from_which_run() -> None:
+    (got,) = estimates(bundled_catalog(), {"site": "pc-rtx4090"}, training={"strategy": "ddp", "micro_batch": 4})
     assert got.throughput is not None
     assert got.throughput.basis is Basis.MODELLED
     assert "seed-003-rtx3090-ddp-x1" in got.runs
@@ -202,20 +209,45 @@ def test_of_two_runs_the_one_that_can_be_true_answers(catalog: Catalog) -> None:
     assert got.runs == ("seed-003-rtx3090-zero2-x10-b",)  # 51.6 samples/s
     assert got.training_hours is not None
     assert got.training_hours.value == pytest.approx(274_000 / 51.6 / 3600)
-    assert (got.impossible_runs, got.doubts) == ((), ())
+    assert got.doubts == ()
+    assert (
+        "run seed-003-rtx3090-zero2-x10 decides nothing: the audit finds it impossible: planner audit "
+        "seed-003-rtx3090-zero2-x10"
+    ) not in got.notes, "another run answers"
 
 
-def test_where_no_run_can_be_true_the_option_says_so(catalog: Catalog) -> None:
-    run = "seed-003-rtx3090-ddp-x1"
-    (got,) = estimates(judged(catalog, impossible=(run,)), {"site": "rtx3090-x10", "accelerators": 1})
-    assert (got.runs, got.impossible_runs) == ((run,), (run,))
-    assert got.doubts == (f"{run}: the audit finds it impossible as stated: planner audit {run}",)
+@pytest.mark.parametrize("verdict", ["impossible", "doubtful"])
+def test_a_run_that_is_not_believed_decides_nothing_and_is_named(catalog: Catalog, verdict: str) -> None:
+    run, told = "seed-003-rtx3090-ddp-x1", {"site": "rtx3090-x10", "accelerators": 1}
+    (got,) = estimates(judged(catalog, **{verdict: (run,)}), told)
+    assert got.throughput is not None
+    assert got.throughput.basis is Basis.MODELLED
+    assert run not in got.runs
+    assert f"run {run} decides nothing: the audit finds it {verdict}: planner audit {run}" in got.notes
 
 
-def test_a_measured_run_that_is_doubtful_is_named(catalog: Catalog) -> None:
-    run = "seed-003-rtx3090-ddp-x1"
-    (got,) = estimates(judged(catalog, doubtful=(run,)), {"site": "rtx3090-x10", "accelerators": 1})
-    assert got.doubts == (f"{run}: the audit finds it doubtful: planner audit {run}",)
+def test_a_run_of_another_owner_is_evidence_and_no_measurement(catalog: Catalog) -> None:
+    run, told = "seed-003-rtx3090-ddp-x1", {"site": "rtx3090-x10", "accelerators": 1}
+    (got,) = estimates(catalog.model_copy(update={"bundled_runs": frozenset({run})}), told)
+    assert got.throughput is not None
+    assert got.throughput.basis is Basis.MODELLED
+    assert run in got.runs, "it corrects the estimate"
+    assert f"run {run} was measured on another owner's machine: it is evidence, not a measurement" in got.notes
+
+
+def test_equal_machines_have_equal_speeds_whoever_measured_one(catalog: Catalog) -> None:
+    """p5e and p5en hold the same H200s; the bundled run was made on p5e."""
+    base = bundled_catalog()
+    sound = base.runs["seed-004-p5e-h200"].model_copy(update={"verdict": ()})
+    known = base.model_copy(update={"runs": base.runs | {sound.id: sound}})
+    options = [{"offer": f"aws/{name}.48xlarge", "nodes": 4, "network_gbit_per_s": 3200} for name in ("p5e", "p5en")]
+    plan = {"workload": {"measured": sound.id}, "training": {"strategy": "zero2", "micro_batch": 4}}
+    one, other = estimates(known, *options, work={"epochs": 1, "samples_per_epoch": 1e6}, **plan)
+    assert one.throughput is not None
+    assert other.throughput is not None
+    assert one.throughput.value == other.throughput.value
+    assert sound.id in one.runs
+    assert one.runs == other.runs
 
 
 def test_a_run_that_cannot_be_true_corrects_no_estimate(catalog: Catalog) -> None:

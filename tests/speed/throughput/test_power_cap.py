@@ -13,6 +13,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
+from tests.bundled import owned_catalog
 
 FREE = "seed-000-dgx-station-v100"
 KNOWN_NETWORK = "seed-003-rtx3090-ddp-x1"
@@ -57,8 +58,8 @@ def test_a_cap_that_nobody_measured_has_no_answer_and_says_what_to_do(catalog: C
     assert "nvidia-smi -pl 200" in (capped.why_not or "")
 
 
-def test_a_measured_cap_answers_with_its_own_speed_and_power(catalog: Catalog) -> None:
-    known = with_runs(catalog, power=measured(0.9, Unit.KW))
+def test_a_measured_cap_answers_with_its_own_speed_and_power() -> None:
+    known = with_runs(owned_catalog(), power=measured(0.9, Unit.KW))
     free, capped = estimates(known, STATION, STATION | {"power_cap_w": 200.0})
     assert (free.runs, capped.runs) == ((FREE,), ("capped",))
     assert free.training_hours is not None

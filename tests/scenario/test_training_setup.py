@@ -1,0 +1,166 @@
+"""Setups are compared field by field: what is not stated is unknown, and a new field cannot be forgotten."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import pytest
+
+from planner.decide.options.explain import explain_plan
+from planner.decide.options.step_breakdown import Published
+from planner.model.catalog import Catalog
+from planner.model.evidence.imported_log import ImportedLog
+from planner.model.evidence.run import RunRecord
+from planner.model.network.adapters import Adapters
+from planner.model.network.trainer_memory import Kernels, Optimizer, TrainerSettings
+from planner.model.network.workload import Method, Precision, Strategy
+from planner.model.plan.plan import Plan
+from planner.scenario.candidate import expand
+from planner.scenario.job import resolve_job
+from planner.scenario.training_setup import (
+    Agreement,
+    TrainingSetup,
+    agrees_where_stated,
+    differences,
+    setup_of_run,
+    setup_texts,
+)
+from planner.speed.throughput.matching_runs import measured_runs
+from tests.bundled import owned_catalog
+
+LOG = ImportedLog(
+    format="hf", framework="HF Trainer", sha256=("0" * 64,), counted_steps=100, counted_seconds=100.0
+)  # fmt: skip
+PLAN = {
+    "schema_version": 1,
+    "name": "test",
+    "workload": {"ref": "gpt-305m", "seq_len": 512},
+    "work": {"tokens": 512e6},
+    "options": [{"site": "rtx3090-x10", "accelerators": 1}],
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetupWithRouter(TrainingSetup):
+    """A setup with a field that nobody has thought of yet."""
+
+    router: str | None = None
+
+
+def run_named(name: str, **changes: object) -> RunRecord:
+    return owned_catalog().runs[name].model_copy(update=changes)
+
+
+BENCHMARK = {"method_version": 1, "method": "full", "compiled": False, "precision": Precision.BF16}
+
+
+@pytest.mark.parametrize(
+    ("mine", "other", "agreement"),
+    [
+        pytest.param(Precision.BF16, Precision.BF16, Agreement.EQUAL, id="both the same"),
+        pytest.param(Precision.BF16, Precision.FP16, Agreement.DIFFERENT, id="both, and not the same"),
+        pytest.param(Precision.BF16, None, Agreement.UNKNOWN, id="one says nothing"),
+        pytest.param(None, None, Agreement.UNKNOWN, id="neither says anything"),
+    ],
+)
+def test_a_field_is_equal_different_or_unknown(mine, other, agreement):
+    one, two = (TrainingSetup(workload="w", precision=value) for value in (mine, other))
+    assert differences(one, two)["precision"] is agreement
+    assert differences(two, one)["precision"] is agreement
+
+
+def test_every_field_takes_part():
+    setup = TrainingSetup(workload="w")
+    names = {field.name for field in fields(setup)} - {"workload", "settings"}
+    assert set(differences(setup, setup)) == names | set(TrainerSettings.model_fields)
+
+
+def test_a_network_is_known_by_its_name_where_it_is_not_described():
+    described = setup_of_run(run_named("seed-003-rtx3090-ddp-x1"))
+    assert described.network is not None
+    named = replace(described, network=None)
+    assert differences(described, named)["network"] is Agreement.EQUAL
+    assert differences(described, replace(named, workload="other"))["network"] is Agreement.DIFFERENT
+
+
+def test_targets_of_adapters_have_no_order():
+    one, two = (
+        TrainingSetup(workload="w", adapters=Adapters(targets=targets))
+        for targets in (("query", "value"), ("value", "query"))
+    )
+    assert differences(one, two)["adapters"] is Agreement.EQUAL
+
+
+@pytest.mark.parametrize(
+    ("changes", "stated"),
+    [
+        pytest.param(BENCHMARK, {"kernels": Kernels.EAGER, "optimizer": Optimizer.ADAMW}, id="the benchmark"),
+        pytest.param(BENCHMARK | {"compiled": True}, {"kernels": Kernels.FUSED, "compiled": True}, id="compiled"),
+        pytest.param({"log": LOG}, {"kernels": None, "optimizer": None, "framework": "hf trainer"}, id="a log"),
+        pytest.param({}, {"kernels": None, "framework": None, "method": Method.FULL}, id="a document"),
+    ],
+)
+def test_a_run_states_what_its_source_knows(changes, stated):
+    said = setup_of_run(run_named("seed-003-rtx3090-ddp-x1", **changes)).stated
+    assert {name: said.get(name) for name in stated} == stated
+
+
+@pytest.mark.parametrize(
+    ("training", "changes", "answers"),
+    [
+        pytest.param({}, {}, True, id="a plan that leaves all open"),
+        pytest.param({"kernels": "fused"}, {}, False, id="fused kernels, of which the document says nothing"),
+        pytest.param({"kernels": "fused"}, BENCHMARK, False, id="fused kernels, and the benchmark was eager"),
+        pytest.param({"kernels": "fused"}, BENCHMARK | {"compiled": True}, True, id="fused, and it was compiled"),
+        pytest.param({"kernels": "eager"}, BENCHMARK, True, id="eager, and so was the benchmark"),
+        pytest.param({"precision": "bf16"}, {}, False, id="a precision that the document does not state"),
+        pytest.param({"strategy": "zero2"}, {}, False, id="another strategy"),
+        pytest.param({"strategy": "ddp"}, {"strategy": None}, False, id="a strategy that the run does not state"),
+        pytest.param({}, {"strategy": None}, True, id="an open strategy"),
+        pytest.param({"micro_batch": 4}, {"micro_batch": None}, False, id="a micro-batch that it does not state"),
+        pytest.param({"global_batch": 64}, {}, True, id="another global batch, which is noted"),
+        pytest.param({"framework": "HF Trainer"}, {"log": LOG}, True, id="the framework of its log"),
+        pytest.param({"framework": "torchtitan"}, {"log": LOG}, False, id="another framework"),
+    ],
+)
+def test_a_run_measures_what_it_states_and_nothing_else(training, changes, answers):
+    run = run_named("seed-003-rtx3090-ddp-x1", **changes)
+    known = owned_catalog().model_copy(update={"runs": {run.id: run}})
+    assert bool(answered(known, PLAN | {"training": training})) is answers
+
+
+def answered(known: Catalog, plan: dict[str, object]) -> list[RunRecord]:
+    read = Plan.model_validate(plan)
+    job, (candidate,) = resolve_job(read, known), expand(read, known)
+    return measured_runs(job, candidate, known)
+
+
+def test_runs_of_unlike_setups_are_not_averaged():
+    """A plan that leaves the kernels open is answered by the fastest, not by a mean of eager and compiled."""
+    eager = run_named("seed-003-rtx3090-ddp-x1", **BENCHMARK, id="eager")
+    faster = eager.throughput.model_copy(update={"value": 40.0, "low": 39.0, "high": 41.0})
+    compiled = eager.model_copy(update={"id": "compiled", "compiled": True, "throughput": faster})
+    known = owned_catalog().model_copy(update={"runs": {run.id: run for run in (eager, compiled)}})
+    assert [run.id for run in answered(known, PLAN)] == ["compiled"]
+
+
+def test_a_field_that_is_added_is_compared_without_another_change():
+    run = run_named("seed-003-rtx3090-ddp-x1")
+    known = owned_catalog().model_copy(update={"runs": {run.id: run}})
+    plan = Plan.model_validate(PLAN)
+    job, (candidate,) = resolve_job(plan, known), expand(plan, known)
+    assert measured_runs(job, candidate, known) == [run]
+    old = {field.name: getattr(job.setup, field.name) for field in fields(TrainingSetup)}
+    routed = replace(job, setup=SetupWithRouter(**old, router="top-2"))
+    assert differences(routed.setup, setup_of_run(run))["router"] is Agreement.UNKNOWN
+    assert not agrees_where_stated(routed.setup, setup_of_run(run))
+    assert measured_runs(routed, candidate, known) == []
+    assert setup_texts(routed.setup)["router"] == "top-2", "what explain and its JSON show"
+
+
+def test_explain_shows_the_setup_and_what_each_run_does_not_share():
+    plan = Plan.model_validate(PLAN | {"training": {"strategy": "ddp", "precision": "bf16", "micro_batch": 8}})
+    (found,) = explain_plan(plan, owned_catalog(), lambda _: Published(())).options
+    assert (found.setup["precision"], found.setup["strategy"]) == ("bf16", Strategy.DDP.value)
+    (run,) = (one for one in found.runs if one.id == "seed-003-rtx3090-ddp-x1")
+    assert (run.different, run.unknown) == (("micro_batch",), ("precision",))
