@@ -15,7 +15,6 @@ from planner.model.answer.training_time import PracticeTime, TimeLine, TrainingT
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Strategy
 from planner.model.plan.convergence import Convergence
-from planner.model.plan.goodput import GoodputDefaults
 from planner.model.plan.plan import Plan
 from planner.model.plan.practice import Practice
 from planner.model.quantity import Basis, Quantity, Unit
@@ -47,30 +46,38 @@ class Timed:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class SteadyState:
+    """A training that nothing stops: its speed, the hours of its steps, and the strategy they are computed for."""
+
+    throughput: Quantity
+    training: Quantity
+    strategy: Strategy
+
+
 def training_time(
-    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *,
-    throughput: Quantity, training: Quantity, strategy: Strategy, startup: Quantity | None, own_logs: int = 0,
+    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, steady: SteadyState, *,
+    startup: Quantity | None, own_logs: int = 0,
 ) -> Timed:  # fmt: skip
-    """Count what one training loses; `training` holds the hours of its steps, `startup` those before the first one.
+    """Count what one training loses beside its steps. `startup` holds the hours before the first step.
 
     `own_logs`: how many logs of one's own trainings corrected the speed.
     """
-    defaults = catalog.goodput_defaults
-    if defaults is None or plan.assumptions.goodput_fraction is not None:
-        return Timed(_as_stated(plan, job, catalog, training, startup))
-    factors = practice_factors(plan, job, candidate, catalog, throughput=throughput, own_logs=own_logs)
-    return _counted(plan, job, candidate, catalog, defaults, throughput, training, strategy, startup, factors)
+    if catalog.goodput_defaults is None or plan.assumptions.goodput_fraction is not None:
+        return Timed(_as_stated(plan, job, catalog, steady.training, startup))
+    factors = practice_factors(plan, job, candidate, catalog, throughput=steady.throughput, own_logs=own_logs)
+    runtime = runtime_inputs(
+        plan, job, candidate, catalog, catalog.goodput_defaults,
+        throughput=steady.throughput, volumes=data_volumes(job, plan.data, catalog.bill_defaults),
+        strategy=steady.strategy,
+    )  # fmt: skip
+    return _counted(plan, job, catalog, runtime, steady.training, startup, factors)
 
 
 def _counted(
-    plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults,
-    throughput: Quantity, training: Quantity, strategy: Strategy, startup: Quantity | None,
+    plan: Plan, job: Job, catalog: Catalog, runtime: RuntimeInputs, training: Quantity, startup: Quantity | None,
     factors: Mapping[Practice, Quantity],
 ) -> Timed:  # fmt: skip
-    volumes = data_volumes(job, plan.data, catalog.bill_defaults)
-    runtime = runtime_inputs(
-        plan, job, candidate, catalog, defaults, throughput=throughput, volumes=volumes, strategy=strategy
-    )
     here = runtime.interruptions(runtime.values)
     if is_hopeless(here):
         return Timed(None, _never_ends(here))

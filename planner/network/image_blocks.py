@@ -40,18 +40,19 @@ def half(size: int, stride: int = 2) -> int:
 
 
 def convolution(
-    inputs: int, outputs: int, kernel: int, before: int, after: int, *, groups: int = 1, first: bool = False,
-    across: int | None = None, bias: bool = False,
+    inputs: int, outputs: int, kernel: int | tuple[int, int], before: int, after: int, *, groups: int = 1,
+    first: bool = False, bias: bool = False,
 ) -> Operator:  # fmt: skip
-    """A convolution of `kernel` x `across` pixels (a square where not given) from `before` to `after` on a side.
+    """Return a convolution from `before` to `after` pixels on a side. One number as the kernel is a square.
 
-    weights = inputs x outputs x kernel x across / groups; multiply-accumulates = weights x after^2
+    weights = inputs x outputs x kernel height x kernel width / groups; multiply-accumulates = weights x after^2
     """
-    weights = inputs * outputs * kernel * (across or kernel) // groups
+    height, width = (kernel, kernel) if isinstance(kernel, int) else kernel
+    weights = inputs * outputs * height * width // groups
     return Operator(
         "convolution", weights * after**2, inputs * before**2, outputs * after**2,
         weights=weights + outputs * bias, first=first,
-        winograd=kernel == 3 and across in (None, 3) and before == after and groups == 1,
+        winograd=height == width == 3 and before == after and groups == 1,
     )  # fmt: skip
 
 

@@ -111,6 +111,6 @@ def _one(word: str, shape: Shape, *, normed: bool) -> tuple[list[Operator], Shap
         return [each(shape.channels, shape.size, size)], Shape(shape.channels, size)
     after = Shape(int(outputs), size)
     made = convolution(
-        shape.channels, after.channels, kernel, shape.size, size, across=int(across), bias=not normed
+        shape.channels, after.channels, (kernel, int(across)), shape.size, size, bias=not normed
     )  # fmt: skip
     return [made, *([norm(*after)] if normed else []), activation(*after)], after

@@ -26,6 +26,7 @@ from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
 from planner.scenario.own_machine import host_kw
 from planner.scenario.places import check_limits
+from planner.speed.throughput.matching_runs import runs_not_believed
 from planner.speed.throughput.speed import Speed, fastest
 
 
@@ -99,7 +100,15 @@ def estimate_options(
         currency=plan.currency,
         assumptions=_assumptions(plan, catalog, candidates, estimated),
         notes=tuple(
-            filter(None, (job.samples_note, plan.found, practice_note(plan, [one.option for one in estimated])))
+            filter(
+                None,
+                (
+                    job.samples_note,
+                    plan.found,
+                    practice_note(plan, [one.option for one in estimated]),
+                    *dict.fromkeys(line for one in candidates for line in runs_not_believed(job, one, catalog)),
+                ),
+            )
         ),
         options=options,
     )

@@ -20,7 +20,7 @@ from planner.decide.options import option_money
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
 from planner.duration.duration import last_day, passed_hours
-from planner.duration.training_time import Timed, training_time
+from planner.duration.training_time import SteadyState, Timed, training_time
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
@@ -206,9 +206,7 @@ def _timed(
         job,
         candidate,
         catalog,
-        throughput=throughput,
-        training=training,
-        strategy=speed.strategy,
+        SteadyState(throughput, training, speed.strategy),
         startup=startup,
         own_logs=sum(catalog.runs[run_id].log is not None for run_id in speed.run_ids if run_id in catalog.runs),
     )

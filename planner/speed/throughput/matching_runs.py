@@ -64,15 +64,22 @@ def measured_runs(job: Job, candidate: Candidate, catalog: Catalog) -> list[RunR
     return [run for run in matches if agrees_where_stated(fastest, setup_of_run(run), besides=NOTED)]
 
 
-def runs_not_counted(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
-    """Return a line for each run of the same setup on the same hardware that is no measurement for this user."""
-    lines = []
-    for run in _of_the_setup(job, candidate, catalog):
-        if (why := why_not_believed(run, catalog)) is not None:
-            lines.append(f"run {run.id} decides nothing: {why}")
-        elif run.id in catalog.bundled_runs:
-            lines.append(f"run {run.id} was measured on another owner's machine: it is evidence, not a measurement")
-    return tuple(lines)
+def runs_of_others(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
+    """Return a line for each bundled run of the same setup on the same hardware: it is no measurement for this user."""
+    return tuple(
+        f"run {run.id} was measured on another owner's machine: it is evidence, not a measurement"
+        for run in _of_the_setup(job, candidate, catalog)
+        if run.id in catalog.bundled_runs and why_not_believed(run, catalog) is None
+    )
+
+
+def runs_not_believed(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
+    """Return a line for each run of the same setup on the same hardware that decides nothing, and why."""
+    return tuple(
+        f"run {run.id} decides nothing: {why}"
+        for run in _of_the_setup(job, candidate, catalog)
+        if (why := why_not_believed(run, catalog)) is not None
+    )
 
 
 def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[RunRecord]:
