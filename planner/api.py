@@ -133,7 +133,7 @@ def memory(
     workload: str,
     *,
     on: str,
-    gpus: int = 1,
+    gpus: int | None = None,
     strategy: Strategy | str = Strategy.DDP,
     micro_batch: int | None = None,
     seq_len: int | None = None,

@@ -15,6 +15,7 @@ from planner.cli.import_command import may_ask
 from planner.cli.output import HomeOption, ScreenOptions, check_positive
 from planner.cli.plan_commands import print_comparison
 from planner.cli.registration import command, command_app
+from planner.cli.short_numbers import short_number
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
@@ -44,7 +45,10 @@ class WorkOptions:
     data: Annotated[
         str | None, typer.Option(metavar="NxM", help="Samples x mean tokens (50000x700), or samples alone")
     ] = None
-    tokens: Annotated[float | None, typer.Option(help="Tokens of the whole training, instead of --data")] = None
+    tokens: Annotated[
+        float | None,
+        typer.Option(parser=short_number, metavar="N", help="Tokens of the whole training (50B), instead of --data"),
+    ] = None
     epochs: Annotated[float | None, typer.Option(help="Times over the data; default: 1")] = None
     seq_len: Annotated[int | None, typer.Option(help="Tokens per sequence; default: by the data, at most usual")] = None
     precision: Annotated[Precision | None, typer.Option(help="Number format; default: bf16")] = None
@@ -60,12 +64,16 @@ class LimitOptions:
 
     heading: ClassVar = "Machines and limits"
 
-    own: Annotated[list[str] | None, typer.Option(metavar="NxCARD", help="What you have: 2xRTX-3090, or a site")] = None
+    own: Annotated[
+        list[str] | None, typer.Option(metavar="NxCARD", help="What you have: 2xRTX-3090, 4x8xA100-40GB-SXM, or a site")
+    ] = None
     on: Annotated[
         list[str] | None, typer.Option(metavar="OFFER", help="Offer (aws/p5.48xlarge, p4d); default: the best dozen")
     ] = None
     budget: Annotated[float | None, typer.Option(metavar="USD", help="At most so much money for all of it")] = None
-    by: Annotated[str | None, typer.Option(metavar="DATE", help="Done by, 2027-06-30 or 2027-06")] = None
+    by: Annotated[str | None, typer.Option(metavar="DATE", help="Done by 2027-06-30, 2027-06, or in 3w (d, w, m)")] = (
+        None
+    )
     runs: Annotated[int | None, typer.Option(help="Trainings; default: 1")] = None
 
 
@@ -122,11 +130,11 @@ def ask(
 
 def _run_of(log: Path, question: Question, catalog: Catalog) -> RunRecord:
     """Return the run of a log, written on the first machine of --own."""
-    count, card = own_cards(question.own[0]) if question.own else (None, None)
+    nodes, count, card = own_cards(question.own[0]) if question.own else (1, None, None)
     stated = Stated(
         workload=question.workload,
         accelerator=card,
-        gpus=count,
+        gpus=None if count is None else nodes * count,
         seq_len=question.seq_len,
         precision=question.precision,
     )

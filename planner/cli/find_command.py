@@ -14,6 +14,7 @@ from planner.adapters.price_filter import NOTHING
 from planner.cli.output import HomeOption, ScreenOptions
 from planner.cli.plan_commands import print_comparison
 from planner.cli.registration import command, command_app
+from planner.cli.short_numbers import short_number
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, WorkloadOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
@@ -57,7 +58,10 @@ def find_machines(
     adapters: AdapterOptions,
     machines: FilterOptions,
     *,
-    tokens: Annotated[float | None, typer.Option(help="Tokens of the training; default: a billion")] = None,
+    tokens: Annotated[
+        float | None,
+        typer.Option(parser=short_number, metavar="N", help="Tokens of the training (50B); default: a billion"),
+    ] = None,
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a plan with the options found, to go on from")
     ] = None,

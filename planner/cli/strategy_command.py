@@ -13,11 +13,14 @@ from planner.cli.registration import command, command_app
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, TrainerOptions, WorkloadOptions
 from planner.decide.options.display_name import machine_name
-from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE
+from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.catalog import Catalog
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.present.strategies_screen import strategies_lines
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup
 from planner.use_cases import catalogs, networks
+from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.strategies import find_strategies
 
 app = command_app()
@@ -29,7 +32,7 @@ class MachineOptions:
 
     heading: ClassVar = "Machines"
 
-    nodes: Annotated[int, typer.Option(help="Number of machines")] = 1
+    nodes: Annotated[int | None, typer.Option(help="Number of machines; default: 1")] = None
     accelerators: Annotated[int | None, typer.Option(help="Accelerators used per machine; default: all")] = None
     network_gbit_per_s: Annotated[float | None, typer.Option(help="Network of each machine; default: catalog's")] = None
 
@@ -37,7 +40,9 @@ class MachineOptions:
 @command(app, example="planner strategies qwen3-0.6b --on aws/p5e.48xlarge --nodes 4")
 def strategies(
     workload: WorkloadOptions,
-    on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="Machine, e.g. aws/p5.48xlarge or rtx3090-x10")],
+    on: Annotated[
+        str, typer.Option("--on", metavar="MACHINE", help="aws/p5.48xlarge, 8xRTX-5090 or 4x8xA100-40GB-SXM")
+    ],
     trainer: TrainerOptions,
     adapters: AdapterOptions,
     machines: MachineOptions,
@@ -63,26 +68,21 @@ def strategies(
         check_positive(value, name)
     catalog = catalogs.open_catalog(home)
     network = networks.find_architecture(workload.workload, catalog)
-    ranking = find_strategies(
-        workload.workload,
-        network,
-        on,
-        catalog,
-        nodes=machines.nodes,
-        accelerators=machines.accelerators,
-        global_batch=global_batch,
+    cluster = _cluster(on, machines, catalog)
+    asked = TrainingSetup(
+        workload=workload.workload,
         seq_len=workload.seq_len,
         precision=workload.precision,
+        global_batch=global_batch,
         adapters=adapters.adapters(network),
         framework=framework,
         settings=TrainerSettings.model_validate(trainer.stated),
-        network_gbit_per_s=machines.network_gbit_per_s,
     )
+    ranking = find_strategies(network, on, cluster, asked, catalog)
     if output.json:
         print(json.dumps(ranking, indent=1))
     elif output.table:
-        machine = _machine(on, catalog, machines)
-        print_lines(strategies_lines(ranking, machine, width=screen_width(), whole=output.all))
+        print_lines(strategies_lines(ranking, _machine(on, catalog, cluster), width=screen_width(), whole=output.all))
     else:
         rows = [{name: str(value) for name, value in way.items()} for way in ranking["ways"]]
         output.print_rows(rows, title="Strategies")
@@ -91,12 +91,28 @@ def strategies(
     return EXIT_DONE if ranking["ways"] else EXIT_NOTHING_FEASIBLE
 
 
-def _machine(on: str, catalog: Catalog, machines: MachineOptions) -> str:
-    node = catalog.nodes[on]
+def _cluster(on: str, machines: MachineOptions, catalog: Catalog) -> Cluster:
+    """Return the machines that `--on` names, as many of them and of their accelerators as is stated besides."""
+    named = cluster_named(on, catalog)
+    if machines.nodes is not None and named.nodes > 1:
+        raise InputError(f"--on {on}: states {named.nodes} nodes, and so does --nodes.", fix="State them once.")
+    per_node = machines.accelerators or named.accelerators_per_node
+    if per_node > named.accelerators_per_node:
+        has = named.accelerators_per_node
+        raise InputError(f"--accelerators: {per_node} are asked for, but {on} has {has}.", fix="Use --nodes.")
+    node = named.node
+    if machines.network_gbit_per_s is not None:
+        node = node.model_copy(update={"network_gbit_per_s": machines.network_gbit_per_s})
+    return Cluster(named.accelerator, node, machines.nodes or named.nodes, per_node)
+
+
+def _machine(on: str, catalog: Catalog, cluster: Cluster) -> str:
+    if on not in catalog.nodes:
+        return f"{cluster.nodes}x {on}" if cluster.nodes > 1 and not on.startswith(f"{cluster.nodes}x") else on
     return machine_name(
         on,
         catalog.providers,
-        accelerator=node.accelerator,
-        accelerators=machines.accelerators or node.accelerators,
-        nodes=machines.nodes,
+        accelerator=cluster.accelerator.id,
+        accelerators=cluster.accelerators_per_node,
+        nodes=cluster.nodes,
     )

@@ -19,7 +19,7 @@ StrategyOption = Annotated[Strategy, typer.Option(help="Parallel strategy")]
 LoraRankOption = Annotated[int | None, typer.Option(help="Rank of the adapters; default: 16")]
 LoraTargetsOption = Annotated[
     str | None,
-    typer.Option(metavar="NAMES", help="Adapted layers; default: query,key,value,out; or gate,up,down"),
+    typer.Option(metavar="NAMES", help="Adapted layers: all, or query,key,value,out (default), gate,up,down"),
 ]
 
 
@@ -115,6 +115,14 @@ class AdapterOptions:
         return FrozenFormat.NF4
 
 
+EVERY_TARGET = ("all", "all-linear")
+HUGGING_FACE = {
+    "q_proj": "query", "k_proj": "key", "v_proj": "value", "o_proj": "out", "gate_proj": "gate", "up_proj": "up",
+    "down_proj": "down",
+}  # fmt: skip
+"""Names of linear maps in Hugging Face's decoders, as peft's `target_modules` writes them."""
+
+
 def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:
     """Return the adapters that are trained; None where all weights are. InputError where the options contradict."""
     check_positive(rank, "--lora-rank")
@@ -135,11 +143,13 @@ def _changed(adapters: Adapters, rank: int | None, targets: str | None) -> Adapt
 
 
 def _read_targets(text: str) -> tuple[str, ...]:
-    """Read names of linear maps, with commas between them."""
-    names = tuple(name.strip() for name in text.split(","))
+    """Read names of linear maps, with commas between them: ours, those of Hugging Face (q_proj), or `all`."""
+    if text.strip() in EVERY_TARGET:
+        return LORA_TARGETS
+    names = tuple(HUGGING_FACE.get(name.strip(), name.strip()) for name in text.split(","))
     for name in names:
         if name not in LORA_TARGETS:
-            known = f"Known: {', '.join(LORA_TARGETS)}"
+            known = f"Known: all, {', '.join(LORA_TARGETS)}"
             raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
     if len(set(names)) != len(names):
         raise InputError(f"--lora-targets {text}: names a map twice.", fix="Name each once.")

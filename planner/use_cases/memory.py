@@ -15,7 +15,7 @@ from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
 from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.physics.number_format import uses_autocast
-from planner.use_cases.catalogs import find_accelerator
+from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.networks import find_architecture, trained_alone
 
 
@@ -29,8 +29,9 @@ class MemoryRequest(TrainerSettings):
     workload: str
     """A network's name, or the path of a config.json, an architecture or plan file."""
     on: str
-    """An accelerator, by any usual name."""
-    gpus: Count = 1
+    """An accelerator by any usual name, `8xRTX-5090`, or a machine's id."""
+    gpus: Count | None = None
+    """How many share one training; None: as many as `on` names."""
     strategy: Strategy = Strategy.DDP
     micro_batch: Count | None = None
     """Samples on each accelerator; None: the workload's own, else 1."""
@@ -56,13 +57,16 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
     asked_for = TrainerSettings.model_validate(request.stated).over(network)
     known = planned_settings(asked_for, network.framework)
+    cluster = cluster_named(request.on, catalog)
+    if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:
+        raise InputError(f"--on {request.on}: is not {request.gpus} accelerators.", fix="State their number once.")
     question = MemoryQuestion(
         workload=network.name or request.workload,
         architecture=network.architecture,
         seq_len=request.seq_len or network.seq_len,
         micro_batch=request.micro_batch or network.micro_batch,
-        accelerator=find_accelerator(request.on, catalog),
-        devices=request.gpus,
+        accelerator=cluster.accelerator,
+        devices=request.gpus or cluster.accelerators,
         strategy=request.strategy,
         precision=precision,
         checkpointing=request.checkpointing,

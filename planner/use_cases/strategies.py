@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from planner.errors import InputError, NotFoundError
+from planner.errors import InputError
 from planner.model.catalog import Catalog
-from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import TextModel
-from planner.model.network.trainer_memory import NOTHING_STATED, Offload, TrainerSettings
-from planner.model.network.workload import ArchitectureFile, Precision
+from planner.model.network.trainer_memory import Offload
+from planner.model.network.workload import ArchitectureFile
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import other_maker
 from planner.scenario.job import checked_adapters, checked_settings, known_framework
-from planner.scenario.machine import accelerator_of
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.planned_trainer import OFFLOADED_WEIGHTS
@@ -27,72 +26,47 @@ MODELLED = (
 
 
 def find_strategies(
-    workload: str,
-    network: ArchitectureFile,
-    machine: str,
-    catalog: Catalog,
-    *,
-    nodes: int,
-    accelerators: int | None,
-    global_batch: int | None,
-    seq_len: int | None,
-    precision: Precision | None,
-    adapters: Adapters | None = None,
-    framework: str | None = None,
-    settings: TrainerSettings = NOTHING_STATED,
-    network_gbit_per_s: float | None = None,
+    network: ArchitectureFile, machine: str, cluster: Cluster, asked: TrainingSetup, catalog: Catalog
 ) -> dict[str, Any]:
-    """Return the ways that fit, the fastest first, as the document of `planner strategies --json`."""
-    node = catalog.nodes.get(machine)
-    if node is None:
-        raise NotFoundError("machine", machine, catalog.nodes, fix="See catalogs/hardware/nodes.csv")
+    """Return the ways that fit, the fastest first, as the document of `planner strategies --json`.
+
+    `asked` states what the command states: its `workload` names the network for messages. What it leaves open is taken
+    from the network's file.
+    """
+    workload, accelerator = asked.workload, cluster.accelerator
     if not isinstance(network.architecture, TextModel):
         raise InputError(f"{workload}: splits are searched for decoders only.", fix="Name a decoder.")
-    accelerator = accelerator_of(node, catalog)
     if accelerator.hbm_gib is None or accelerator.no_training_reason is not None or catalog.calibration is None:
         reason = accelerator.no_training_reason or "its memory is not known"
         raise InputError(f"{accelerator.id} cannot be searched: {reason}.", fix="Name another machine.")
-    per_node = accelerators or node.accelerators
-    if per_node > node.accelerators:
-        raise InputError(
-            f"--accelerators: {per_node} are asked for, but {machine} has {node.accelerators}.", fix="Use --nodes."
-        )
-    if network_gbit_per_s is not None:
-        node = node.model_copy(update={"network_gbit_per_s": network_gbit_per_s})
-    if not is_stated(node, accelerator, nodes=nodes, per_node=per_node):
+    if not is_stated(cluster.node, accelerator, nodes=cluster.nodes, per_node=cluster.accelerators_per_node):
         raise InputError(
             f"--nodes: the network between nodes of {machine} is not known.",
             fix="State it with --network-gbit-per-s, of one node with all its ports.",
         )
-    length = seq_len or network.seq_len
-    trainer = known_framework(
-        network.framework if framework is None else framework,
-        network.architecture,
-        catalog,
-        where=workload if framework is None else "--framework",
-    )
+    length, precision = asked.seq_len or network.seq_len, asked.precision or network.precision
+    framework_from = workload if asked.framework is None else "--framework"
+    framework = network.framework if asked.framework is None else asked.framework
+    trainer = known_framework(framework, network.architecture, catalog, where=framework_from)
     if (refused := other_maker(trainer, accelerator)) is not None:
-        raise InputError(f"{workload if framework is None else '--framework'}: {refused}.", fix="Name another machine.")
+        raise InputError(f"{framework_from}: {refused}.", fix="Name another machine.")
     assert length is not None, "a decoder has samples of a length"
-    stated = checked_settings(
-        settings.over(network), network.architecture, precision=precision or network.precision, where=workload
-    )
+    settings = asked.settings.over(network)
+    stated = checked_settings(settings, network.architecture, precision=precision, where=workload)
     if stated.offload is Offload.ALL:
         raise InputError(f"{workload}: {OFFLOADED_WEIGHTS}.", fix="Leave offload out, or write optimizer.")
     name = network.name or workload
-    setup = TrainingSetup(
+    setup = replace(
+        asked,
         workload=name,
         network=network.architecture,
         seq_len=length,
-        precision=precision or network.precision,
-        global_batch=global_batch,
-        adapters=checked_adapters(
-            adapters, network.architecture, precision=precision or network.precision, where=workload
-        ),
+        precision=precision,
+        adapters=checked_adapters(asked.adapters, network.architecture, precision=precision, where=workload),
         framework=trainer,
         settings=stated,
     )
-    question = StrategyQuestion(setup, Cluster(accelerator, node, nodes, per_node))
+    question = StrategyQuestion(setup, cluster)
     ways = search(question, catalog.calibration)
     nothing = (
         f"No way to spread {name} over {question.devices}x {accelerator.id} fits: take more or larger "

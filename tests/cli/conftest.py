@@ -12,9 +12,12 @@ from typing import Any
 import pytest
 import yaml
 
+from planner.adapters.price_filter import PriceFilter
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cli.main import run
-from tests.bundled import share
+from planner.model.catalog import Catalog
+from planner.use_cases import catalogs
+from tests.bundled import owned_catalog, share
 from tests.launcher.conftest import result  # noqa: F401  (a fixture)
 
 
@@ -40,6 +43,16 @@ Planner = Callable[..., Answer]
 @pytest.fixture(autouse=True)
 def _what_never_changes_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     share(monkeypatch)
+
+
+@pytest.fixture
+def owner(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask as the owner of the machines that the bundled documents measured, so that their runs are measurements."""
+
+    def load(workspace: Path, *, wanted: PriceFilter) -> Catalog:
+        return owned_catalog()
+
+    monkeypatch.setattr(catalogs, "load_catalog", load)
 
 
 @pytest.fixture

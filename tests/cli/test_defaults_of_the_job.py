@@ -199,6 +199,7 @@ class TestTokensPerSample:
     def test_what_cannot_be_counted_is_refused(self, planner, plan, keys, says) -> None:
         one_error(planner("estimate", plan(ONE_H100, **keys)), says)
 
+    @pytest.mark.usefixtures("owner")
     def test_a_measured_run_counts_in_sequences_of_its_own(self, planner, plan) -> None:
         """Its samples are 512 tokens: 1,000 samples of 256 are 500 of them."""
         path = plan(
@@ -209,6 +210,7 @@ class TestTokensPerSample:
         assert option["throughput"]["basis"] == "measured"
         assert option["training_hours"]["value"] == pytest.approx(500 / option["throughput"]["value"] / 3600)
 
+    @pytest.mark.usefixtures("owner")
     def test_samples_are_like_those_of_the_measured_run_where_nothing_is_said(self, planner, plan) -> None:
         path = plan(
             {"site": "rtx3090-x10"},
@@ -259,8 +261,7 @@ class TestStrategy:
         ("run", "machine", "strategy"),
         [
             pytest.param(
-                "seed-004-p5e-h200", {"offer": "aws/p5e.48xlarge", "region": "us-east-2", "price": "spot", "nodes": 4},
-                "zero2", id="the run's",
+                "seed-003-rtx3090-ddp-2n-x20", {"site": "rtx3090-x10", "nodes": 2}, "zero2", id="on two nodes",
             ),
             pytest.param(
                 "seed-003-rtx3090-ddp-x10", {"site": "rtx3090-x10"}, "zero2", id="the fastest of those measured",
@@ -271,6 +272,7 @@ class TestStrategy:
             ),
         ],
     )  # fmt: skip
+    @pytest.mark.usefixtures("owner")
     def test_a_measured_strategy_stands(self, option_of, run, machine, strategy) -> None:
         """Document 003: at ten cards ZeRO-2 trained 52.6 samples a second, DDP 47.9."""
         option = option_of(machine, workload={"measured": run}, work={"samples": 1e6}, training={})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 BOOK = """schema_version: 1
 as_of: 2026-11-01
 credits:
@@ -11,6 +13,7 @@ credits:
 """
 
 
+@pytest.mark.usefixtures("owner")
 def test_one_option_as_a_document(planner, example):
     answer = planner("explain", example("rtx3090_cluster"), "--option", "rtx3090-x10:ddp", "--json")
     assert answer.code == 0
@@ -47,14 +50,13 @@ def test_it_begins_with_the_answer_that_compare_gives(planner, example):
     assert re.search(r"\n  left +[\d,]+ USD .* by the end, if it is sold\n", bought)
 
 
-def test_the_doubts_that_the_headline_speaks_of_are_said(planner, example):
+def test_a_run_that_decides_nothing_is_named_with_the_reason(planner, example):
     plan = example("p5e_vs_a100")
     compared = planner("compare", plan, "--json").document
-    assert "planner explain says why" in compared["sentence"]
-    said = planner("explain", plan, "--option", "1").out
-    doubts = compared["options"][0]["doubts"]
-    assert doubts
-    assert all(f"\n  - {doubt}\n" in said for doubt in doubts)
+    told = "run seed-004-onprem-a100 decides nothing: the audit finds it impossible: planner audit seed-004-onprem-a100"
+    assert told in compared["notes"]
+    said = planner("explain", plan, "--option", "onprem-a100-40gb:4n").out
+    assert f"Note: {told}\n" in said
 
 
 def test_the_price_book_stands_in_an_explanation_as_in_the_comparison(planner, changed, tmp_path):

@@ -83,7 +83,10 @@ def runs_not_believed(job: Job, candidate: Candidate, catalog: Catalog) -> tuple
 
 
 def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[RunRecord]:
-    """Yield the runs on the same hardware that state the same in every field that the plan states."""
+    """Yield the runs on the same hardware that state the same in every field that the plan states.
+
+    A run that the plan names as its workload need not state every field: the plan says that it is this training.
+    """
     if candidate.parallel_config is not None:
         return
     asked = asked_setup(job, candidate)
@@ -92,9 +95,17 @@ def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[
             same_hardware(run, candidate)
             and run.strategy in (None, candidate.strategy)
             and same_cap(run, candidate)
-            and agrees_where_stated(asked, setup_of_run(run), besides=NOTED)
+            and _agrees(asked, run, is_named=job.named_run is not None and job.named_run.id == run.id)
         ):
             yield run
+
+
+def _agrees(asked: TrainingSetup, run: RunRecord, *, is_named: bool) -> bool:
+    setup = setup_of_run(run)
+    if not is_named:
+        return agrees_where_stated(asked, setup, besides=NOTED)
+    found = differences(asked, setup)
+    return all(found[name] is not Agreement.DIFFERENT for name in asked.stated if name not in NOTED)
 
 
 def why_not_believed(run: RunRecord, catalog: Catalog) -> str | None:

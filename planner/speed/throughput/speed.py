@@ -37,6 +37,8 @@ NARROWEST_FRACTION = 0.02
 """No range is tighter: the public node-to-node spread of one accelerator is 0.6 to 2 %."""
 SINGLE_RUN_FRACTION = 0.05
 """One run without repeats."""
+UNSTATED_FRACTION = 0.10
+"""The record does not state its strategy or its precision. Assumed."""
 SHORT_WINDOW_FRACTION = 0.15
 """Measured for seconds, not minutes."""
 STATED_FRACTION = {Basis.MEASURED: 0.05, Basis.QUOTED: 0.10, Basis.MODELLED: 0.50, Basis.ASSUMED: 0.50}
@@ -229,6 +231,7 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate, catalog: Ca
     if silent:
         taken = " and ".join(assumed[name] for name in silent)
         notes.append(f"the record does not state its {' and '.join(silent)}: taken as {taken}")
+        interval = interval.widened_to(UNSTATED_FRACTION)
     names = ", ".join(run.id for run in runs)
     basis = max((run.basis for run in runs), key=list(Basis).index)
     return Speed(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,8 @@ PACKED_SAMPLES = 2
 """Of a sequence whose length nobody states: at least so many samples of the mean length fill it."""
 DATA = re.compile(r"([\d.,_]{1,20}(?:[eE]\d{1,2})?)(?:\s?[xX*]\s?([\d.,_]{1,12}))?")
 DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
+AHEAD = re.compile(r"([0-9]{1,4}) ?([dwmDWM])")
+DAYS = {"d": 1, "w": 7, "m": 30}
 
 
 def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> Asked:
@@ -191,7 +193,7 @@ def _campaign(draft: Draft) -> dict[str, Any]:
     else:
         draft.assume("no limit on money", "--budget")
     if question.by is not None:
-        campaign["deadline"] = _day(question.by)
+        campaign["deadline"] = _day(question.by, draft.today)
     else:
         draft.assume("no deadline", "--by")
     if question.confidence is not None:
@@ -201,18 +203,21 @@ def _campaign(draft: Draft) -> dict[str, Any]:
     return campaign | {"runs": question.runs or 1}
 
 
-def _day(text: str) -> date:
-    """Read a day, or a month, whose last day is meant."""
-    found = DAY.fullmatch(text.strip())
+def _day(text: str, today: date) -> date:
+    """Return a day, the last day of a month, or the day in so many days, weeks or months (of 30 days)."""
+    found, ahead = DAY.fullmatch(text.strip()), AHEAD.fullmatch(text.strip())
     try:
+        if ahead is not None:
+            return today + timedelta(days=int(ahead[1]) * DAYS[ahead[2].lower()])
         if found is None:
             raise ValueError
         year, month, day = int(found[1]), int(found[2]), int(found[3] or 1)
         if found[3]:
             return date(year, month, day)
         return date(year, month, monthrange(year, month)[1])
-    except ValueError:
-        raise InputError(f"--by {text}: is no date.", fix="Write --by 2027-06-30, or 2027-06.") from None
+    except (ValueError, OverflowError):
+        fix = "Write --by 2027-06-30, 2027-06, or 3w for three weeks from today."
+        raise InputError(f"--by {text}: is no date.", fix=fix) from None
 
 
 def assumed_lines(assumed: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from planner.model.quantity import Basis
 from planner.scenario.price_choice import ANY_REGION
 from planner.use_cases.asking.question import Draft, Purchase
 
-OWN = re.compile(r"(?:(\d{1,3})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})")
+OWN = re.compile(r"(?:([0-9]{1,3})\s?[xX*]\s?)?(?:([0-9]{1,3})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})")
 
 
 KIND = re.compile(r"(.+):([a-z0-9_]+)")
@@ -34,24 +34,28 @@ def owned_machines(draft: Draft) -> list[dict[str, Any]]:
 def _owned(text: str, draft: Draft) -> dict[str, Any]:
     if text in draft.catalog.sites:
         return {"site": text, "hold": Hold.HAVE}
-    count, card = own_cards(text)
-    return _with_step(draft, {"own": _card(card, draft), "count": count})
+    nodes, count, card = own_cards(text)
+    machine = {"own": _card(card, draft), "count": count} | ({"nodes": nodes} if nodes > 1 else {})
+    return _with_step(draft, machine)
 
 
 def _bought(purchase: Purchase, draft: Draft) -> dict[str, Any]:
     price = {"hold": Hold.BUY} | ({} if purchase.usd is None else {"purchase_usd": purchase.usd})
     if purchase.machine in draft.catalog.sites:
         return {"site": purchase.machine} | price
-    count, card = own_cards(purchase.machine)
-    return {"own": _card(card, draft), "count": count} | price
+    nodes, count, card = own_cards(purchase.machine)
+    return {"own": _card(card, draft), "count": count} | ({"nodes": nodes} if nodes > 1 else {}) | price
 
 
-def own_cards(text: str) -> tuple[int, str]:
-    """Read `2xRTX-3090`: how many of which card."""
+def own_cards(text: str) -> tuple[int, int, str]:
+    """Read `2xRTX-3090` or `4x8xA100-40GB-SXM`: nodes, cards of a node, and which card."""
     found = OWN.fullmatch(text.strip())
-    if found is None or found[1] == "0":
-        raise InputError(f"--own {text}: is no machine.", fix="Write --own 2xRTX-3090, or a site's id.")
-    return int(found[1] or 1), found[2].strip()
+    counts = [int(count) for count in (found[1], found[2]) if count is not None] if found else []
+    if found is None or 0 in counts:
+        fix = "Write --own 2xRTX-3090, 4x8xA100-40GB-SXM, or a site's id."
+        raise InputError(f"--own {text}: is no machine.", fix=fix)
+    *nodes, cards = counts or [1]
+    return nodes[0] if nodes else 1, cards, found[3].strip()
 
 
 def _card(name: str, draft: Draft) -> str:
@@ -66,7 +70,7 @@ def _card(name: str, draft: Draft) -> str:
 def _with_step(draft: Draft, option: dict[str, Any]) -> dict[str, Any]:
     """Give the machine on which a log was written the step that it measured."""
     log = draft.question.log
-    if log is None or log.global_batch is None or log.hardware.accelerators != option["count"]:
+    if log is None or log.global_batch is None or log.hardware.accelerators != option["count"] * option.get("nodes", 1):
         return option
     rate, basis = log.throughput, Basis.MEASURED
     if log.verdict:

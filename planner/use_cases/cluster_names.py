@@ -1,0 +1,38 @@
+"""Machines as people type them after `--on`: aws/p5.48xlarge, 8xRTX-5090, 4x8xA100-40GB, H100-SXM."""
+
+from __future__ import annotations
+
+import re
+
+from planner.errors import InputError, NotFoundError
+from planner.model.catalog import Catalog
+from planner.scenario.cluster import Cluster
+from planner.scenario.machine import accelerator_of
+from planner.scenario.own_machine import own_node
+from planner.use_cases.catalogs import find_accelerator
+
+COUNTS = re.compile(r"(?:(\d{1,4})\s?[xX*]\s?)?(?:(\d{1,4})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})")
+SPELLINGS = "Write an accelerator (H100-SXM), 8xRTX-5090, 4x8xA100-40GB-SXM, or a machine's id (aws/p5.48xlarge)."
+
+
+def cluster_named(text: str, catalog: Catalog) -> Cluster:
+    """Return the machines that a text names.
+
+    `8xRTX-5090` is one machine with eight cards, `4x8xRTX-5090` four of them, and `RTX-5090` one card. What joins the
+    cards of such a machine is what usually does; the network between them is not known. The id of a catalog machine is
+    one such machine with all its accelerators.
+
+    Raises InputError or NotFoundError with the spellings that work.
+    """
+    node = catalog.nodes.get(text)
+    if node is not None:
+        return Cluster(accelerator_of(node, catalog), node, 1, node.accelerators)
+    found = COUNTS.fullmatch(text.strip())
+    counts = [int(count) for count in (found[1], found[2]) if count is not None] if found else []
+    if found is None or 0 in counts:
+        raise InputError(f"--on {text}: is no machine.", fix=SPELLINGS)
+    if "/" in text:
+        raise NotFoundError("machine", text, catalog.nodes, fix=f"See catalogs/hardware/nodes.csv. {SPELLINGS}")
+    accelerator = find_accelerator(found[3].strip(), catalog)
+    *nodes, per_node = counts or [1]
+    return Cluster(accelerator, own_node(accelerator, per_node, new=False), nodes[0] if nodes else 1, per_node)
