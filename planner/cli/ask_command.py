@@ -47,7 +47,7 @@ class WorkOptions:
     ] = None
     tokens: Annotated[
         float | None,
-        typer.Option(parser=short_number, metavar="N", help="Tokens of the whole training (50B), instead of --data"),
+        typer.Option(parser=short_number, metavar="N", help="Tokens of the training (50B), instead of --data"),
     ] = None
     epochs: Annotated[float | None, typer.Option(help="Times over the data; default: 1")] = None
     seq_len: Annotated[int | None, typer.Option(help="Tokens per sequence; default: by the data, at most usual")] = None
@@ -65,15 +65,13 @@ class LimitOptions:
     heading: ClassVar = "Machines and limits"
 
     own: Annotated[
-        list[str] | None, typer.Option(metavar="NxCARD", help="What you have: 2xRTX-3090, 4x8xA100-40GB-SXM, or a site")
+        list[str] | None, typer.Option(metavar="NxCARD", help="What you have: 2xRTX-3090, 4x8xH100, or a site")
     ] = None
     on: Annotated[
         list[str] | None, typer.Option(metavar="OFFER", help="Offer (aws/p5.48xlarge, p4d); default: the best dozen")
     ] = None
     budget: Annotated[float | None, typer.Option(metavar="USD", help="At most so much money for all of it")] = None
-    by: Annotated[str | None, typer.Option(metavar="DATE", help="Done by 2027-06-30, 2027-06, or in 3w (d, w, m)")] = (
-        None
-    )
+    by: Annotated[str | None, typer.Option(metavar="DATE", help="Done by 2027-06-30, 2027-06, or in 3w")] = None
     runs: Annotated[int | None, typer.Option(help="Trainings; default: 1")] = None
 
 

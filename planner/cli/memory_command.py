@@ -37,14 +37,12 @@ class StepOptions:
 @command(app, example="planner memory llama3-8b --on H100-SXM --gpus 8 --strategy fsdp2")
 def memory(
     workload: WorkloadOptions,
-    on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="H100-SXM, 8xRTX-5090 or aws/p5.48xlarge")],
+    on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="E.g. H100-SXM, 8xRTX-5090, aws/p5.48xlarge")],
     step: StepOptions,
     trainer: TrainerOptions,
     adapter_options: AdapterOptions,
     *,
-    gpus: Annotated[
-        int | None, typer.Option(help="Accelerators that share one training; default: as --on says, or 1")
-    ] = None,
+    gpus: Annotated[int | None, typer.Option(help="Accelerators of one training; default: as --on says")] = None,
     trace: Annotated[
         bool, typer.Option("--trace", help="Trace what a layer saves instead of using the formula")
     ] = False,

@@ -40,9 +40,7 @@ class MachineOptions:
 @command(app, example="planner strategies qwen3-0.6b --on aws/p5e.48xlarge --nodes 4")
 def strategies(
     workload: WorkloadOptions,
-    on: Annotated[
-        str, typer.Option("--on", metavar="MACHINE", help="aws/p5.48xlarge, 8xRTX-5090 or 4x8xA100-40GB-SXM")
-    ],
+    on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="E.g. aws/p5.48xlarge, 8xRTX-5090, 4x8xH100-SXM")],
     trainer: TrainerOptions,
     adapters: AdapterOptions,
     machines: MachineOptions,

@@ -19,7 +19,7 @@ StrategyOption = Annotated[Strategy, typer.Option(help="Parallel strategy")]
 LoraRankOption = Annotated[int | None, typer.Option(help="Rank of the adapters; default: 16")]
 LoraTargetsOption = Annotated[
     str | None,
-    typer.Option(metavar="NAMES", help="Adapted layers: all, or query,key,value,out (default), gate,up,down"),
+    typer.Option(metavar="NAMES", help="Layers: all, or of query,key,value,out,gate,up,down"),
 ]
 
 

@@ -77,13 +77,16 @@ def setup_texts(setup: TrainingSetup) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def differences(asked: TrainingSetup, other: TrainingSetup) -> dict[str, Agreement]:
-    """Compare two setups field by field.
+def differences(
+    asked: TrainingSetup, other: TrainingSetup, *, only: tuple[str, ...] | None = None
+) -> dict[str, Agreement]:
+    """Compare two setups field by field, or in the fields that `only` names.
 
     A field that only one class of setup has, or that one of the two does not state, is unknown.
     """
     ours, theirs = _flat(asked), _flat(other)
-    return {name: _compared(name, ours, theirs) for name in dict.fromkeys([*ours, *theirs])}
+    names = dict.fromkeys([*ours, *theirs]) if only is None else only
+    return {name: _compared(name, ours, theirs) for name in names}
 
 
 def agrees_where_stated(asked: TrainingSetup, other: TrainingSetup, *, besides: tuple[str, ...] = ()) -> bool:

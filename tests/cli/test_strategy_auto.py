@@ -148,6 +148,7 @@ def test_a_plan_s_own_micro_batch_and_checkpointing_are_kept(planner, plan_of) -
     assert any(f"{64 // replicas // 2} micro-batches a step" in note for note in option["notes"])
 
 
+@pytest.mark.usefixtures("owner")
 def test_a_way_that_was_measured_stands(planner, changed) -> None:
     plan = changed("rtx3090_cluster", {"options.0.strategy": "auto"}, only=[0])
     [option] = planner("estimate", plan, "--json").document["options"][:1]

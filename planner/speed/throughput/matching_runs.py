@@ -32,8 +32,11 @@ def same_workload(run: RunRecord, job: Job) -> bool:
 
     A run that does not state length or adapters may be scaled to the job. It never counts as a measurement of it.
     """
-    found = differences(job.setup, setup_of_run(run))
-    return all(found[name] is not Agreement.DIFFERENT for name in OF_THE_WORKLOAD)
+    network = job.setup.network
+    if run.architecture is not None and network is not None and run.architecture != network:
+        return False  # most runs, found without comparing the rest
+    found = differences(job.setup, setup_of_run(run), only=OF_THE_WORKLOAD)
+    return Agreement.DIFFERENT not in found.values()
 
 
 def asked_setup(job: Job, candidate: Candidate) -> TrainingSetup:
