@@ -19,20 +19,26 @@ from planner.model.hardware.matmul_ceiling import MatmulCeiling
 RANK = list(Severity)
 
 
-def with_audited_runs(catalog: Catalog, measured: Sequence[MatmulCeiling]) -> Catalog:
-    """Return the catalog with the ids of its runs that cannot be true as stated, and of those that are doubtful.
+STILL_COUNTS = (
+    "benchmark_doubt", "drift", "fabric_not_recorded", "log_doubt", "power_unlike_load", "short_window", "throttling",
+)  # fmt: skip
+"""Doubts that make no speed wrong: a short window, a power limit, advice of the benchmark, a fact not recorded."""
 
-    A run with no other fault than a short window is not among them: its range is wider instead.
+
+def with_audited_runs(catalog: Catalog, measured: Sequence[MatmulCeiling]) -> Catalog:
+    """Return the catalog with the ids of runs that decide nothing: impossible ones, and those doubtful in speed.
+
+    A run whose only doubts are among STILL_COUNTS is not one of them; an answer that rests on it names the doubt.
     """
     ceilings = with_chips(measured, catalog.accelerators)
     audited = [audit_run(stated_by_record(run, catalog), ceilings) for run in catalog.runs.values()]
     impossible = sorted(run.id for run in audited if run.verdict is AuditVerdict.IMPOSSIBLE)
-    doubtful = sorted(run.id for run in audited if run.verdict is AuditVerdict.DOUBTFUL and not _is_only_short(run))
+    doubtful = sorted(run.id for run in audited if run.verdict is AuditVerdict.DOUBTFUL and _is_speed_doubted(run))
     return catalog.model_copy(update={"impossible_runs": tuple(impossible), "doubtful_runs": tuple(doubtful)})
 
 
-def _is_only_short(run: RunAudit) -> bool:
-    return {one.code for one in run.findings if one.severity is Severity.DOUBTFUL} == {"short_window"}
+def _is_speed_doubted(run: RunAudit) -> bool:
+    return any(one.severity is Severity.DOUBTFUL and one.code not in STILL_COUNTS for one in run.findings)
 
 
 def audit_run(run: StatedRun, measured: Sequence[MatmulCeiling], beside: Sequence[Finding] = ()) -> RunAudit:

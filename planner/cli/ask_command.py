@@ -98,7 +98,7 @@ def ask(
     if limits.budget is not None and limits.budget < 0:
         raise InputError(f"--budget {limits.budget:g} is below 0.", fix="Write USD, as --budget 300.")
     _check_place(out)
-    catalog = catalogs.open_catalog(home)
+    catalog = catalogs.audited(catalogs.open_catalog(home))
     question = Question(
         workload=workload,
         data=work.data,

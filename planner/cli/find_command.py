@@ -73,7 +73,7 @@ def find_machines(
     Looks through the catalog, all prices and your own sites, and compares the best dozen. WORKLOAD may be a plan file,
     whose work and limits count then.
     """
-    catalog = catalogs.open_catalog(home, wanted=NOTHING)
+    catalog = catalogs.audited(catalogs.open_catalog(home, wanted=NOTHING))
     filters = machines.filters()
     plan = find.read_plan_of(question.workload)
     of_file = plan is not None

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import typer
 
-NUMBER = re.compile(r"([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?) ?([kKmMbBtT]?)")
+NUMBER = re.compile(r"([0-9][0-9_]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?) ?([kKmMbBtT]?)")
 FACTORS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
 
 
@@ -15,4 +16,7 @@ def short_number(text: str) -> float:
     found = NUMBER.fullmatch(text.strip())
     if found is None:
         raise typer.BadParameter(f"{text!r} is no number. Write 50B, 1.5T, 300M or 5e10.")
-    return float(found[1]) * FACTORS[found[2].lower()]
+    number = float(found[1].replace("_", "")) * FACTORS[found[2].lower()]
+    if not math.isfinite(number):
+        raise typer.BadParameter(f"{text!r} is too large.")
+    return number

@@ -97,7 +97,10 @@ def _cluster(on: str, machines: MachineOptions, catalog: Catalog) -> Cluster:
     per_node = machines.accelerators or named.accelerators_per_node
     if per_node > named.accelerators_per_node:
         has = named.accelerators_per_node
-        raise InputError(f"--accelerators: {per_node} are asked for, but {on} has {has}.", fix="Use --nodes.")
+        raise InputError(
+            f"--accelerators: {per_node} are asked for, but {on} has {has}.",
+            fix=f"Write --on {per_node}x{named.accelerator.id}, or use --nodes.",
+        )
     node = named.node
     if machines.network_gbit_per_s is not None:
         node = node.model_copy(update={"network_gbit_per_s": machines.network_gbit_per_s})
@@ -106,7 +109,8 @@ def _cluster(on: str, machines: MachineOptions, catalog: Catalog) -> Cluster:
 
 def _machine(on: str, catalog: Catalog, cluster: Cluster) -> str:
     if on not in catalog.nodes:
-        return f"{cluster.nodes}x {on}" if cluster.nodes > 1 and not on.startswith(f"{cluster.nodes}x") else on
+        nodes = f"{cluster.nodes}x" if cluster.nodes > 1 else ""
+        return f"{nodes}{cluster.accelerators_per_node}x {cluster.accelerator.id}"
     return machine_name(
         on,
         catalog.providers,

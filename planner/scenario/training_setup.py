@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from functools import cache
 from typing import Any
 
 from planner.model.evidence.run import RunRecord
@@ -13,6 +13,7 @@ from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import (
     NOTHING_STATED,
     Kernels,
+    Loss,
     Offload,
     Optimizer,
     TrainerSettings,
@@ -64,11 +65,16 @@ class TrainingSetup:
     """Whether torch.compile compiles the layers."""
     settings: TrainerSettings = NOTHING_STATED
     """Loss, kernels, optimizer, weights and offload."""
+    data: str | None = None
+    """What a run read: synthetic tokens, or a person's own shards."""
+    channels_last: bool | None = None
+    """Of convolutions: the colours of a pixel lie beside each other in memory."""
 
     @property
     def stated(self) -> dict[str, Any]:
         """The fields that are stated, with the settings of the trainer beside the others."""
-        return {name: value for name, value in _flat(self).items() if value is not None}
+        values = {name: _value(self, name) for name in _names(self)}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def setup_texts(setup: TrainingSetup) -> dict[str, str]:
@@ -84,18 +90,26 @@ def differences(
 
     A field that only one class of setup has, or that one of the two does not state, is unknown.
     """
-    ours, theirs = _flat(asked), _flat(other)
-    names = dict.fromkeys([*ours, *theirs]) if only is None else only
-    return {name: _compared(name, ours, theirs) for name in names}
+    names = dict.fromkeys((*_names(asked), *_names(other))) if only is None else only
+    return {name: _compared(_value(asked, name), _value(other, name)) for name in names}
 
 
-def agrees_where_stated(asked: TrainingSetup, other: TrainingSetup, *, besides: tuple[str, ...] = ()) -> bool:
+def agrees_where_stated(
+    asked: TrainingSetup, other: TrainingSetup, *, besides: tuple[str, ...] = (), may_omit: tuple[str, ...] = ()
+) -> bool:
     """Return whether `other` states the same as `asked` in every field that `asked` states, but for `besides`.
 
-    What `other` does not state does not count as the same. Fields that `asked` leaves open agree with anything.
+    What `other` does not state does not count as the same, except in the fields of `may_omit`. Fields that `asked`
+    leaves open agree with anything.
     """
-    found = differences(asked, other)
-    return all(found[name] is Agreement.EQUAL for name in asked.stated if name not in besides)
+    for name in _names(asked):
+        mine = _value(asked, name)
+        if mine is None or name in besides:
+            continue
+        found = _compared(mine, _value(other, name))
+        if found is not Agreement.EQUAL and not (found is Agreement.UNKNOWN and name in may_omit):
+            return False
+    return True
 
 
 def setup_of_run(run: RunRecord) -> TrainingSetup:
@@ -107,6 +121,9 @@ def setup_of_run(run: RunRecord) -> TrainingSetup:
     ours = run.method_version is not None and run.log is None
     method = Method(run.method or "full")
     kernels = Kernels.FUSED if run.compiled else (Kernels.EAGER if ours and run.compiled is False else None)
+    loss = Loss.COMPILED if run.compiled else Loss.EAGER
+    if run.loss_chunks is not None and run.loss_chunks > 1:
+        loss = Loss.CHUNKED
     return TrainingSetup(
         workload=run.workload,
         network=run.architecture,
@@ -121,11 +138,14 @@ def setup_of_run(run: RunRecord) -> TrainingSetup:
         framework=OWN_BENCHMARK if ours else (run.log.framework if run.log else None),
         compiled=run.compiled,
         settings=TrainerSettings(
+            loss=loss if ours and run.compiled is not None else None,
             kernels=kernels,
             optimizer=Optimizer.ADAMW if ours else None,
             weights=WeightFormat.MIXED if ours else None,
             offload=Offload.NONE if ours else None,
         ),
+        data=run.data,
+        channels_last=run.channels_last,
     )
 
 
@@ -144,14 +164,29 @@ def frozen_of(run: RunRecord) -> FrozenFormat | None:
     return usual_frozen(run.precision) if run.strategy in UNDER_ZERO else None
 
 
-def _flat(setup: TrainingSetup) -> dict[str, Any]:
-    """Return every field by its name, with those of the trainer's settings beside them."""
-    found = {field.name: getattr(setup, field.name) for field in fields(setup)}
-    workload, settings = found.pop("workload"), found.pop("settings")
-    if found["framework"] is not None:
-        found["framework"] = planned_family(found["framework"])
-    found["network"] = _Network(workload, found["network"])
-    return found | {name: getattr(settings, name) for name in TrainerSettings.model_fields}
+SETTINGS = tuple(TrainerSettings.model_fields)
+
+
+def _names(setup: TrainingSetup) -> tuple[str, ...]:
+    """Return the names of all fields, with those of the trainer's settings beside them."""
+    kind: Any = type(setup)
+    return (*_own_names(kind), *SETTINGS)
+
+
+@cache
+def _own_names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind) if field.name not in ("workload", "settings"))
+
+
+def _value(setup: TrainingSetup, name: str) -> Any:
+    """Return the value of a field as it is compared; None where the setup does not state it, or has no such field."""
+    if name in SETTINGS:
+        return getattr(setup.settings, name)
+    if name == "network":
+        return _Network(setup.workload, setup.network)
+    if name == "framework":
+        return None if setup.framework is None else planned_family(setup.framework)
+    return getattr(setup, name, None)
 
 
 @dataclass(frozen=True)
@@ -177,8 +212,7 @@ def _text(value: object) -> str:
     return str(value)
 
 
-def _compared(name: str, ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Agreement:
-    mine, other = ours.get(name), theirs.get(name)
+def _compared(mine: object, other: object) -> Agreement:
     if mine is None or other is None:
         return Agreement.UNKNOWN
     return Agreement.EQUAL if _same(mine, other) else Agreement.DIFFERENT

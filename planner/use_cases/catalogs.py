@@ -47,9 +47,14 @@ def choose_for_search(home: str | None) -> None:
 
 def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
     """Return the catalog that a plan needs, with what the audit says of its runs."""
+    return audited(_needed(plan, home))
+
+
+def audited(catalog: Catalog) -> Catalog:
+    """Return a catalog with what the audit says of its runs. Whatever answers a plan needs it."""
     from planner.audit.run_audit import with_audited_runs
 
-    return with_audited_runs(_needed(plan, home), read_matmul_ceilings())
+    return with_audited_runs(catalog, read_matmul_ceilings())
 
 
 def _needed(plan: Plan, home: str | None) -> Catalog:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
+from planner.model.hardware.accelerator_name import accelerator_named
 from planner.scenario.cluster import Cluster
 from planner.scenario.machine import accelerator_of
 from planner.scenario.own_machine import own_node
@@ -24,11 +26,14 @@ def cluster_named(text: str, catalog: Catalog) -> Cluster:
 
     Raises InputError or NotFoundError with the spellings that work.
     """
+    text = text.strip()
     node = catalog.nodes.get(text)
     if node is not None:
         return Cluster(accelerator_of(node, catalog), node, 1, node.accelerators)
-    found = COUNTS.fullmatch(text.strip())
+    found = COUNTS.fullmatch(text)
     counts = [int(count) for count in (found[1], found[2]) if count is not None] if found else []
+    if not counts and (single := accelerator_named(text, catalog.accelerators, accelerator_aliases())) is not None:
+        return Cluster(single, own_node(single, 1, new=False), 1, 1)
     if found is None or 0 in counts:
         raise InputError(f"--on {text}: is no machine.", fix=SPELLINGS)
     if "/" in text:

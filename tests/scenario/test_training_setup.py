@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields, replace
 
 import pytest
 
+from planner.adapters.matmul_ceilings import read_matmul_ceilings
+from planner.audit.run_audit import with_audited_runs
 from planner.decide.options.explain import explain_plan
 from planner.decide.options.step_breakdown import Published
 from planner.model.catalog import Catalog
@@ -25,7 +27,7 @@ from planner.scenario.training_setup import (
     setup_of_run,
     setup_texts,
 )
-from planner.speed.throughput.matching_runs import measured_runs
+from planner.speed.throughput.matching_runs import measured_runs, runs_not_believed
 from tests.bundled import owned_catalog
 
 LOG = ImportedLog(
@@ -121,6 +123,11 @@ def test_a_run_states_what_its_source_knows(changes, stated):
         pytest.param({"global_batch": 64}, {}, True, id="another global batch, which is noted"),
         pytest.param({"framework": "HF Trainer"}, {"log": LOG}, True, id="the framework of its log"),
         pytest.param({"framework": "torchtitan"}, {"log": LOG}, False, id="another framework"),
+        pytest.param(
+            {"framework": "HF Trainer, liger"}, {"log": LOG}, False, id="its kernels, of which the log is silent"
+        ),
+        pytest.param({"loss": "chunked"}, BENCHMARK | {"loss_chunks": 8}, True, id="a loss in chunks"),
+        pytest.param({"loss": "chunked"}, BENCHMARK, False, id="a loss in chunks, and the benchmark's was whole"),
     ],
 )
 def test_a_run_measures_what_it_states_and_nothing_else(training, changes, answers):
@@ -142,6 +149,54 @@ def test_runs_of_unlike_setups_are_not_averaged():
     compiled = eager.model_copy(update={"id": "compiled", "compiled": True, "throughput": faster})
     known = owned_catalog().model_copy(update={"runs": {run.id: run for run in (eager, compiled)}})
     assert [run.id for run in answered(known, PLAN)] == ["compiled"]
+
+
+def test_runs_at_the_plan_s_global_batch_come_before_others():
+    run = run_named("seed-003-rtx3090-ddp-x1", **BENCHMARK, id="at-8", global_batch=8, step_seconds=None)
+    faster = run.throughput.model_copy(update={"value": 40.0, "low": 39.0, "high": 41.0})
+    other = run.model_copy(update={"id": "at-64", "global_batch": 64, "throughput": faster})
+    known = owned_catalog().model_copy(update={"runs": {one.id: one for one in (run, other)}})
+    assert [one.id for one in answered(known, PLAN | {"training": {"global_batch": 8}})] == ["at-8"]
+    assert [one.id for one in answered(known, PLAN)] == ["at-64"]
+
+
+@pytest.mark.parametrize(
+    ("training", "answers"),
+    [
+        pytest.param({"strategy": "ddp", "precision": "bf16"}, True, id="what older records leave out"),
+        pytest.param({"optimizer": "adafactor"}, False, id="not an optimizer"),
+        pytest.param({"kernels": "fused"}, False, id="nor kernels"),
+        pytest.param({"strategy": "zero2"}, False, id="nor another strategy"),
+    ],
+)
+def test_the_run_that_a_plan_names_may_leave_something_out(training, answers):
+    run = run_named("seed-003-rtx3090-ddp-x1")
+    known = owned_catalog().model_copy(update={"runs": {run.id: run}})
+    plan = PLAN | {"workload": {"measured": run.id}, "work": {"samples": 1e6}, "training": training}
+    assert bool(answered(known, plan)) is answers
+
+
+@pytest.mark.parametrize(
+    ("changes", "counts"),
+    [
+        pytest.param({"short_window": True, "verdict": ("the window is too short: 3 s",)}, True, id="a short window"),
+        pytest.param({"verdict": ("the device is not full: it may be faster at 16",)}, True, id="advice"),
+        pytest.param({"throughput_times": 1000.0}, False, id="over the peak"),
+    ],
+)
+def test_only_a_doubt_about_the_speed_makes_a_run_count_for_nothing(changes, counts):
+    """As the audit says it, of a record that the planner's own benchmark wrote."""
+    times = changes.pop("throughput_times", 1.0)
+    run = run_named("seed-003-rtx3090-ddp-x1", **BENCHMARK, **changes, id="mine", step_seconds=None)
+    rate = run.throughput
+    scaled = {name: getattr(rate, name) * times for name in ("value", "low", "high")}
+    run = run.model_copy(update={"throughput": rate.model_copy(update=scaled), "samples": None, "wall_seconds": None})
+    known = with_audited_runs(owned_catalog().model_copy(update={"runs": {run.id: run}}), read_matmul_ceilings())
+    assert bool(answered(known, PLAN)) is counts
+    plan = Plan.model_validate(PLAN)
+    (candidate,) = expand(plan, known)
+    told = runs_not_believed(resolve_job(plan, known), candidate, known)
+    assert bool(told) is not counts, "also where the plan leaves the strategy open"
 
 
 def test_a_field_that_is_added_is_compared_without_another_change():

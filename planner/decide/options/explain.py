@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
-from typing import TYPE_CHECKING
 
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.options.next_run import next_runs
@@ -37,9 +36,6 @@ from planner.speed.throughput.own_evidence import step_name
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction, Prediction
 from planner.speed.throughput.speed import Speed, fastest, speed
-
-if TYPE_CHECKING:
-    pass
 
 Evidence = Callable[[bool], Published]
 """Published measurements: of images where it is asked so, else of text."""

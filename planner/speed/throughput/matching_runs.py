@@ -19,10 +19,12 @@ from planner.scenario.training_setup import (
     differences,
     setup_of_run,
 )
+from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.throughput.power_cap import as_delivered, same_cap
 
 OF_THE_WORKLOAD = ("network", "seq_len", "method", "adapters")
 """The fields that say what is trained; the others say how."""
+MAY_OMIT = ("strategy", "precision", "checkpointing", "micro_batch", "seq_len")
 NOTED = ("global_batch",)
 """Fields in which a measurement may differ from what is asked; the answer says so."""
 
@@ -43,86 +45,82 @@ def asked_setup(job: Job, candidate: Candidate) -> TrainingSetup:
     """Return the setup that a job asks for on a candidate: with the split that was chosen, and the plan's strategy."""
     stated = candidate.option.strategy or job.setup.strategy
     strategy = None if stated is None or stated == "auto" else stated
-    return replace(job.setup, strategy=strategy, split=candidate.split)
+    return with_kernels(replace(job.setup, strategy=strategy, split=candidate.split))
+
+
+def with_kernels(setup: TrainingSetup) -> TrainingSetup:
+    """Return a setup with what its framework's name says of kernels and loss: "HF Trainer, liger"."""
+    return replace(setup, settings=planned_settings(setup.settings, setup.framework))
 
 
 def measured_runs(job: Job, candidate: Candidate, catalog: Catalog) -> list[RunRecord]:
     """Return the runs that answer for this candidate by arithmetic alone, the best evidence of them.
 
     They are the user's own and can be believed. Long windows come before short ones, and only our newest method counts.
-    Where the plan leaves something open, as the micro-batch, the setup of the fastest run is taken.
+    The plan's global batch comes before others. Where the plan leaves something open, as the micro-batch, the setup of
+    the fastest run is taken.
     """
     matches = [
         run
         for run in _of_the_setup(job, candidate, catalog)
-        if run.id not in catalog.bundled_runs and not why_not_believed(run, catalog)
+        if run.id not in catalog.bundled_runs
+        and run.strategy in (None, candidate.strategy)
+        and not why_not_believed(run, job, catalog)
     ]
-    if any(not run.short_window for run in matches):
-        matches = [run for run in matches if not run.short_window]
+    matches = [run for run in matches if not run.short_window] or matches
     newest = max((run.method_version or 0 for run in matches), default=0)
     matches = [run for run in matches if (run.method_version or 0) in (0, newest)]
+    matches = [run for run in matches if run.global_batch == job.setup.global_batch] or matches
     if not matches:
         return []
     fastest = setup_of_run(max(matches, key=lambda run: run.throughput.value))
-    return [run for run in matches if agrees_where_stated(fastest, setup_of_run(run), besides=NOTED)]
+    return [run for run in matches if agrees_where_stated(fastest, setup_of_run(run))]
 
 
 def runs_of_others(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
     """Return a line for each bundled run of the same setup on the same hardware: it is no measurement for this user."""
     return tuple(
-        f"run {run.id} was measured on another owner's machine: it is evidence, not a measurement"
+        f"run {run.id} was measured on another owner's machine: it does not count as a measurement of yours"
         for run in _of_the_setup(job, candidate, catalog)
-        if run.id in catalog.bundled_runs and why_not_believed(run, catalog) is None
+        if run.id in catalog.bundled_runs and why_not_believed(run, job, catalog) is None
     )
 
 
 def runs_not_believed(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
-    """Return a line for each run of the same setup on the same hardware that decides nothing, and why."""
+    """Return a line for each run of the same setup on the same hardware that is no measurement, and why."""
     return tuple(
         f"run {run.id} decides nothing: {why}"
         for run in _of_the_setup(job, candidate, catalog)
-        if (why := why_not_believed(run, catalog)) is not None
+        if (why := why_not_believed(run, job, catalog)) is not None
     )
 
 
 def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[RunRecord]:
     """Yield the runs on the same hardware that state the same in every field that the plan states.
 
-    A run that the plan names as its workload need not state every field: the plan says that it is this training.
+    A run that the plan names as its workload may omit what MAY_OMIT names: the plan says that it is this training.
     """
     if candidate.parallel_config is not None:
         return
     asked = asked_setup(job, candidate)
     for run in catalog.runs.values():
-        if (
-            same_hardware(run, candidate)
-            and run.strategy in (None, candidate.strategy)
-            and same_cap(run, candidate)
-            and _agrees(asked, run, is_named=job.named_run is not None and job.named_run.id == run.id)
-        ):
-            yield run
+        if same_hardware(run, candidate) and same_cap(run, candidate):
+            may_omit = MAY_OMIT if job.named_run is not None and job.named_run.id == run.id else ()
+            if agrees_where_stated(asked, with_kernels(setup_of_run(run)), besides=NOTED, may_omit=may_omit):
+                yield run
 
 
-def _agrees(asked: TrainingSetup, run: RunRecord, *, is_named: bool) -> bool:
-    setup = setup_of_run(run)
-    if not is_named:
-        return agrees_where_stated(asked, setup, besides=NOTED)
-    found = differences(asked, setup)
-    return all(found[name] is not Agreement.DIFFERENT for name in asked.stated if name not in NOTED)
+def why_not_believed(run: RunRecord, job: Job, catalog: Catalog) -> str | None:
+    """Return why a run decides nothing: the audit doubts its speed, or its log does. None where it may be believed.
 
-
-def why_not_believed(run: RunRecord, catalog: Catalog) -> str | None:
-    """Return why a run decides nothing: something was found wrong with it, when it was measured or by the audit.
-
-    None where it may be believed.
-
-    A run that is doubtful only because it was short still counts, with a wider range.
+    A doubtful log answers only for a plan that names it.
     """
     if run.id in catalog.impossible_runs:
         return f"the audit finds it impossible: planner audit {run.id}"
     if run.id in catalog.doubtful_runs:
         return f"the audit finds it doubtful: planner audit {run.id}"
-    return f"something was found wrong with it: planner audit {run.id}" if run.verdict else None
+    is_named = job.named_run is not None and job.named_run.id == run.id
+    return f"its log is doubtful: {run.verdict[0]}" if run.log is not None and run.verdict and not is_named else None
 
 
 def runs_to_scale(job: Job, catalog: Catalog) -> list[RunRecord]:
@@ -136,7 +134,7 @@ def runs_to_scale(job: Job, catalog: Catalog) -> list[RunRecord]:
         for run in as_delivered(catalog.runs.values())
         if run.id not in catalog.impossible_runs and same_workload(run, job)
     ]
-    return [run for run in runs if why_not_believed(run, catalog) is None] or runs
+    return [run for run in runs if why_not_believed(run, job, catalog) is None] or runs
 
 
 def training_peak_tflops(accelerator: Accelerator, precision: Precision | None) -> tuple[float | None, str | None]:

@@ -37,7 +37,8 @@ def network_problem(job: Job, candidate: Candidate, catalog: Catalog) -> Reason 
     stated = is_stated(node, candidate.accelerator, nodes=candidate.nodes, per_node=candidate.accelerators_per_node)
     if stated or any(
         run.hardware.nodes > 1
-        and why_not_believed(run, catalog) is None
+        and not run.verdict
+        and why_not_believed(run, job, catalog) is None
         and same_workload(run, job)
         and machine_of(run, catalog)[0].id == node.id
         for run in as_delivered(catalog.runs.values())

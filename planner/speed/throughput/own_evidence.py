@@ -65,7 +65,8 @@ def own_evidence(
             steps.append((stepped, observed))
     runs: list[tuple[RunRecord, Observed]] = []
     for run in as_delivered(catalog.runs.values()):
-        passed_over = why_not_believed(run, catalog) is not None or _is_of_another_site(run, catalog)
+        passed_over = _is_of_another_site(run, catalog) or bool(run.verdict)
+        passed_over = passed_over or why_not_believed(run, job, catalog) is not None
         node = None if passed_over else _telling_node(run, candidate, catalog)
         of_this = None if node is None else of_run(run, node)
         if of_this is not None:

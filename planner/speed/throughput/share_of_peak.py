@@ -41,7 +41,7 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     here = [
         run
         for run in as_delivered(catalog.runs.values())
-        if why_not_believed(run, catalog) is None and _says_something(run, job, candidate)
+        if why_not_believed(run, job, catalog) is None and _says_something(run, job, candidate)
     ]
     run = max(
         here,

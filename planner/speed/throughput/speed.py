@@ -223,11 +223,12 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate, catalog: Ca
         notes.append("measured for seconds only: run the benchmark without --quick for a figure to rely on")
     if job.setup.global_batch and first.global_batch and job.setup.global_batch != first.global_batch:
         notes.append(f"measured at a global batch of {first.global_batch}; the plan says {job.setup.global_batch}")
+    one_device = candidate.accelerators == 1
     assumed = {
         "strategy": candidate.strategy.value,
         "precision": job.setup.precision.value if job.setup.precision else "16 bit",
     }
-    silent = [name for name in assumed if getattr(first, name) is None]
+    silent = [name for name in assumed if getattr(first, name) is None and not (name == "strategy" and one_device)]
     if silent:
         taken = " and ".join(assumed[name] for name in silent)
         notes.append(f"the record does not state its {' and '.join(silent)}: taken as {taken}")

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from planner.adapters.matmul_ceilings import read_matmul_ceilings
+from planner.audit.run_audit import with_audited_runs
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import ReasonCode
@@ -59,7 +61,7 @@ def test_a_cap_that_nobody_measured_has_no_answer_and_says_what_to_do(catalog: C
 
 
 def test_a_measured_cap_answers_with_its_own_speed_and_power() -> None:
-    known = with_runs(owned_catalog(), power=measured(0.9, Unit.KW))
+    known = with_audited_runs(with_runs(owned_catalog(), power=measured(0.9, Unit.KW)), read_matmul_ceilings())
     free, capped = estimates(known, STATION, STATION | {"power_cap_w": 200.0})
     assert (free.runs, capped.runs) == ((FREE,), ("capped",))
     assert free.training_hours is not None
