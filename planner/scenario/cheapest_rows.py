@@ -108,4 +108,7 @@ def _bounds(rows: Sequence[Sketch]) -> Bounds:
         highs[row.region] = max(highs.get(row.region, 0.0), (row.usd or 0.0) if sure else inf)
     high = min(highs.values())
     near = high + max(TIE_FRACTION * high, TIE_USD)
-    return [region for region, low in lows.items() if low <= near], min(lows.values()), high
+    regions = [region for region, low in lows.items() if low <= near]
+    # If the cheapest region may be sold out, the instance may not be compared at all.
+    surest = inf if any(highs[region] == inf for region in regions) else high
+    return regions, min(lows.values()), surest

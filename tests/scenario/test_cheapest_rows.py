@@ -130,6 +130,17 @@ def test_of_like_instances_the_cheapest_two_are_read_and_the_others_counted():
     assert (left.provider, left.accelerator, left.accelerators, left.instances) == ("aws", "H100-SXM", 8, 2)
 
 
+def test_an_instance_whose_cheapest_region_is_sold_out_displaces_none():
+    """c costs 5 where it is sold out, so it is not offered: a at 5 and b at 8 are the cheapest two."""
+    rows = [
+        price("a", 5), price("b", 8), price("c", 5, as_of=EARLIER, fetched_at=EARLIER, available=False),
+        price("c", 7, "eu-west-1", as_of=TODAY, fetched_at=EARLIER),
+    ]  # fmt: skip
+    (_, read_all), (_, searched) = chosen(rows, None, ()), chosen(rows, Search(), ())
+    assert read_all == searched
+    assert read_all[PriceKind.ON_DEMAND] == [5, 8]
+
+
 def test_an_instance_whose_rows_differ_in_what_they_carry_is_read():
     rows = [price("a", 1), price("b", 2), price("c", 8), price("c", 9, zone="z", accelerators=4)]
     assert [row.instance_type for row in read(rows, Search().beside(CATALOG))] == ["a", "b", "c", "c"]
