@@ -252,3 +252,20 @@ def test_a_claim_is_shown_with_both_numbers_and_the_dated_source(planner, tmp_pa
     shown = " ".join(planner("audit", "--claim", path).out.split())
     assert "1,979 TFLOP/s has sparsity or narrower sums; H100-SXM has 989.4 dense fp16" in shown
     assert "By NVIDIA H100 data sheet (2026-11-20)." in shown
+
+
+@pytest.mark.parametrize(
+    ("times", "basis"), [pytest.param(1.0, "measured", id="sound"), pytest.param(50.0, "modelled", id="impossible")]
+)
+def test_ask_hears_the_audit_too(planner, tmp_path, times, basis):
+    """One node of the owned A100s at 20 samples/s, as a run of one's own; 50 times that is over the peak."""
+    node = {"accelerator": "A100-40GB-SXM", "node": "onprem-a100-40gb-x8", "nodes": 1, "accelerators_per_node": 8}
+    rate = 20.0 * times
+    home = stored(
+        tmp_path, PAIR[1], note=None, hardware=node, precision="bf16", global_batch=None, step_seconds=None,
+        seq_len=4096, times=rate / 359.184,
+    )  # fmt: skip
+    asked = ("qwen3-0.6b", "--own", "onprem-a100-40gb", "--tokens", "1e9", "--seq-len", "4096", "--home", home)
+    document = planner("ask", *asked, "--out", tmp_path / "ask.yaml", "--json").document
+    owned = next(option for option in document["options"] if option["id"].startswith("onprem"))
+    assert owned["throughput"]["basis"] == basis
