@@ -52,8 +52,8 @@ def own_evidence(
 ) -> OwnEvidence[Observed]:
     """Return what says something of a candidate: all on its accelerator, others unless bound by links.
 
-    `of_run` and `of_step` describe one in the physics' terms; None where it says too little, or was found wrong. Runs
-    that cannot be true as stated correct nothing.
+    `of_run` and `of_step` describe one in the physics' terms; None where it says too little. Runs
+    that something was found wrong with correct nothing.
     """
     steps: list[tuple[Candidate, Observed]] = []
     refused: list[tuple[Candidate, str]] = []
