@@ -13,7 +13,7 @@ from planner.scenario.machine import accelerator_of
 from planner.scenario.own_machine import own_node
 from planner.use_cases.catalogs import find_accelerator
 
-COUNTS = re.compile(r"(?:(\d{1,4})\s?[xX*]\s?)?(?:(\d{1,4})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})")
+COUNTS = re.compile(r"(?:([0-9]{1,4})\s?[xX*]\s?)?(?:([0-9]{1,3})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})")
 SPELLINGS = "Write an accelerator (H100-SXM), 8xRTX-5090, 4x8xA100-40GB-SXM, or a machine's id (aws/p5.48xlarge)."
 
 

@@ -27,7 +27,7 @@ from planner.scenario.training_setup import (
     setup_of_run,
     setup_texts,
 )
-from planner.speed.throughput.matching_runs import measured_runs, runs_not_believed
+from planner.speed.throughput.matching_runs import measured_runs, runs_not_counted
 from tests.bundled import owned_catalog
 
 LOG = ImportedLog(
@@ -195,7 +195,7 @@ def test_only_a_doubt_about_the_speed_makes_a_run_count_for_nothing(changes, cou
     assert bool(answered(known, PLAN)) is counts
     plan = Plan.model_validate(PLAN)
     (candidate,) = expand(plan, known)
-    told = runs_not_believed(resolve_job(plan, known), candidate, known)
+    told = runs_not_counted(resolve_job(plan, known), candidate, known)
     assert bool(told) is not counts, "also where the plan leaves the strategy open"
 
 

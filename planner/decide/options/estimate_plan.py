@@ -26,7 +26,7 @@ from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
 from planner.scenario.own_machine import host_kw
 from planner.scenario.places import check_limits
-from planner.speed.throughput.matching_runs import runs_not_believed
+from planner.speed.throughput.matching_runs import DECIDES_NOTHING
 from planner.speed.throughput.speed import Speed, fastest
 
 
@@ -106,13 +106,19 @@ def estimate_options(
                     job.samples_note,
                     plan.found,
                     practice_note(plan, [one.option for one in estimated]),
-                    *dict.fromkeys(line for one in candidates for line in runs_not_believed(job, one, catalog)),
+                    *_doubted_runs(estimated),
                 ),
             )
         ),
         options=options,
     )
     return Estimated(document, estimated)
+
+
+def _doubted_runs(estimated: Sequence[EstimatedOption]) -> tuple[str, ...]:
+    """Return the notes that name a run which decides nothing, each once."""
+    notes = [note for one in estimated for note in one.option.notes if DECIDES_NOTHING in note]
+    return tuple(dict.fromkeys(notes))
 
 
 def _assumptions(

@@ -25,6 +25,7 @@ from planner.speed.throughput.power_cap import as_delivered, same_cap
 OF_THE_WORKLOAD = ("network", "seq_len", "method", "adapters")
 """The fields that say what is trained; the others say how."""
 MAY_OMIT = ("strategy", "precision", "checkpointing", "micro_batch", "seq_len")
+DECIDES_NOTHING = "decides nothing"
 NOTED = ("global_batch",)
 """Fields in which a measurement may differ from what is asked; the answer says so."""
 
@@ -77,22 +78,15 @@ def measured_runs(job: Job, candidate: Candidate, catalog: Catalog) -> list[RunR
     return [run for run in matches if agrees_where_stated(fastest, setup_of_run(run))]
 
 
-def runs_of_others(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
-    """Return a line for each bundled run of the same setup on the same hardware: it is no measurement for this user."""
-    return tuple(
-        f"run {run.id} was measured on another owner's machine: it does not count as a measurement of yours"
-        for run in _of_the_setup(job, candidate, catalog)
-        if run.id in catalog.bundled_runs and why_not_believed(run, job, catalog) is None
-    )
-
-
-def runs_not_believed(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
+def runs_not_counted(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
     """Return a line for each run of the same setup on the same hardware that is no measurement, and why."""
-    return tuple(
-        f"run {run.id} decides nothing: {why}"
-        for run in _of_the_setup(job, candidate, catalog)
-        if (why := why_not_believed(run, job, catalog)) is not None
-    )
+    lines = []
+    for run in _of_the_setup(job, candidate, catalog):
+        if (why := why_not_believed(run, job, catalog)) is not None:
+            lines.append(f"run {run.id} {DECIDES_NOTHING}: {why}")
+        elif run.id in catalog.bundled_runs:
+            lines.append(f"run {run.id} was measured on another owner's machine: it is no measurement of yours")
+    return tuple(lines)
 
 
 def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[RunRecord]:

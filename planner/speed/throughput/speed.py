@@ -29,7 +29,7 @@ from planner.speed.throughput.auto_strategy import (
 )
 from planner.speed.throughput.evidence_text import measured_line, stated_line
 from planner.speed.throughput.extrapolation import nearest_run
-from planner.speed.throughput.matching_runs import measured_runs, runs_not_believed, runs_of_others
+from planner.speed.throughput.matching_runs import measured_runs, runs_not_counted
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction
 
@@ -106,8 +106,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         notes=(
             *prediction.notes,
             *((fitting.note,) if fitting.note else ()),
-            *runs_not_believed(job, candidate, catalog),
-            *runs_of_others(job, candidate, catalog),
+            *runs_not_counted(job, candidate, catalog),
         ),
     )
 

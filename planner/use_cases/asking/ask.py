@@ -28,7 +28,7 @@ PACKED_SAMPLES = 2
 """Of a sequence whose length nobody states: at least so many samples of the mean length fill it."""
 DATA = re.compile(r"([\d.,_]{1,20}(?:[eE]\d{1,2})?)(?:\s?[xX*]\s?([\d.,_]{1,12}))?")
 DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
-AHEAD = re.compile(r"([0-9]{1,4}) ?([dwmDWM])")
+AHEAD = re.compile(r"([1-9][0-9]{0,3}) ?([dwmDWM])")
 DAYS = {"d": 1, "w": 7, "m": 30}
 
 
