@@ -13,7 +13,7 @@ _RULES: tuple[tuple[tuple[str, ...], str, int], ...] = (
     # https://user:password@host; a password may hold a slash, a port before a path is none
     (
         ("://",),
-        r"://(?:[^\s/@'\"<>?#]{0,100}:[^\s/'\"<>]{0,200}|[^\s/:@'\"<>]{0,100}:(?!\d{1,5}/)[^\s'\"@]{1,200})@(?!sha256:)",
+        r"://(?:[^\s/:@'\"<>?#]{0,100}:[^\s/'\"<>]{0,200}|[^\s/:@'\"<>]{0,100}:(?!\d{1,5}/)[^\s'\"@]{1,200})@(?!sha256:)",
         3,
     ),
     # a token in the user's place
@@ -97,8 +97,11 @@ The span is the group `secret`, or from so many characters behind the beginning 
 bounded, and are tried at their words only, so that a long text takes time in proportion to its length.
 """
 _FACEBOOK = re.compile(r"(?<!\d)\d{15,16}$")
-_MAIL_LIKE = re.compile(r"(?<![\w.+-])(?!mailto:)[\w.+-]{1,60}:(?!//|\d{1,5}/)([^\s@'\"]{3,200})$")
-_CUT_OFF = re.compile(r"(?:(?<![\w.+-])[\w.+-]{0,60}:|://)([^\s@'\":/]{8,200})$")
+_LOOK_BACK = 300
+"""Characters before an `@` or `...` that are looked at; their patterns read them from the end, in one pass."""
+_RUN_BEFORE = re.compile(r"[^\s@'\"]{0,300}")
+_USER = re.compile(r"(?:.*?[^\w.+-])?(?!mailto:)[\w.+-]{1,60}:(?!//|\d{1,5}/)(?P<secret>.{3,200})", re.DOTALL)
+_CUT_OFF = re.compile(r"(?P<secret>[^\s@'\":/]{8,200})(?::[\w.+-]{0,60}(?![\w.+-])|//:)")
 _SUM = re.compile(r"(?:sha\d{1,3}|md5|digest|commit|rev|blake\w{0,3}):$", re.IGNORECASE)
 """Before a sum, which docker and git cut off too."""
 _HOST = re.compile(r"(?!sha256:)(?:[A-Za-z\[]|\d{1,3}\.\d)")
@@ -136,9 +139,12 @@ def _before_hosts(view: View) -> Iterator[tuple[int, int]]:
     at = view.text.find("@")
     while at >= 0:
         if _HOST.match(view.text, at + 1):
-            found = _MAIL_LIKE.search(view.text, max(0, at - 262), at)
+            run = _RUN_BEFORE.match(view.text[max(0, at - _LOOK_BACK) : at][::-1])
+            start = at - (run.end() if run else 0)
+            colon = view.text.find(":", start, at)
+            found = _USER.fullmatch(view.text, start, at) if colon >= 0 else None
             if found is not None:
-                yield found.span(1)
+                yield found.span("secret")
         at = view.text.find("@", at + 1)
 
 
@@ -146,9 +152,11 @@ def _cut_off(view: View) -> Iterator[tuple[int, int]]:
     """Yield what stands behind `user:` or `://` up to `...`: a log cut the host off."""
     at = view.text.find("...")
     while at >= 0:
-        found = _CUT_OFF.search(view.text, max(0, at - 270), at)
-        if found is not None and is_mixed(found[1]) and not _SUM.search(view.text, found.start(), found.start(1)):
-            yield found.span(1)
+        found = _CUT_OFF.match(view.text[max(0, at - _LOOK_BACK) : at][::-1])
+        if found is not None and is_mixed(found["secret"]):
+            start = at - found.end("secret")
+            if not _SUM.search(view.text[max(0, start - 20) : start]):
+                yield start, at
         at = view.text.find("...", at + 3)
 
 

@@ -10,6 +10,8 @@ from planner.redact.randomness import is_mixed, looks_random
 from planner.redact.views import View
 
 LONGEST_NAME = 60
+LONGEST_WORD = 20
+"""Characters of a word before the telling one."""
 LONGEST = 4_000
 """Characters of one value."""
 _WORDS = ("pass", "pwd", "secret", "token", "cred", "sig", "auth", "jwt", "cookie", "session", "key")
@@ -19,7 +21,8 @@ _TAIL = re.compile(
     r"(?:[_-]?(?:id|data|value|base64|b64))?(?![a-z0-9_])"
 )
 """From the beginning of a telling word to the end of the name."""
-_NAME_BEFORE = re.compile(r"[\w.-]{0,60}$")
+_NAME_BEFORE = re.compile(r"[\w.-]{0,60}")
+"""Read from its end, in one pass."""
 _KIND_OF_KEY = re.compile(
     r"(?:api|access|secret|private|account|auth|master|license|signing|encryption|shared|client|ssh|deploy"
     r"|service)[ _-]?$"
@@ -41,7 +44,7 @@ _OPERATOR = re.compile(
 _QUOTED = re.compile(r"[^\"'`\\\r\n]{1,4000}")
 _BARE = re.compile(r"[^\s\"'`&;,<>)\\]{1,4000}")
 _BLOCK = re.compile(
-    rf"[\"']?{_SPACE}[:=]?{_SPACE}(?:[|>][+-]?\d?)?\\?{_SPACE}\r?\n[ \t]{{0,80}}(?:- )?[bru]{{0,2}}[\"'`]?"
+    rf"[\"']?{_SPACE}(?:[:=]{_SPACE})?(?:[|>][+-]?\d?{_SPACE})?\\?\r?\n[ \t]{{0,80}}(?:- )?[bru]{{0,2}}[\"'`]?"
 )
 _BLOCK_LINE = re.compile(r"[ \t]{0,80}[\"']?([A-Za-z0-9+/=_.~!@#$%^&*-]{8,4000})[\"']?(?=\s|$)")
 _CELL = re.compile(
@@ -49,7 +52,7 @@ _CELL = re.compile(
 )
 _VARIABLE = re.compile(r"\$\{?\w+\}?|%\w+%|\{\{[^}]{0,80}\}\}|os\.environ\S*")
 _CODE = re.compile(
-    r"[A-Za-z_][\w.]*\(.*|[A-Za-z_.]*(?:token|key|secret|password|passwd|credentials?|auth)", re.IGNORECASE
+    r"[A-Za-z_][\w.]{0,200}\(.*|[A-Za-z_.]{0,80}(?:token|key|secret|password|passwd|credentials?|auth)", re.IGNORECASE
 )
 """A call, or a variable that is named after what it holds: lines of a traceback."""
 _NOTHING = re.compile(r"true|false|none|null|nil", re.IGNORECASE)
@@ -94,8 +97,9 @@ def _name_at(view: View, at: int) -> _Name | None:
     if tail is None:
         return None
     left = view.lower[max(0, at - LONGEST_NAME) : at]
-    before = _NAME_BEFORE.search(left)
-    own = before[0] if before else ""
+    before = _NAME_BEFORE.match(left[::-1])
+    own = before[0][::-1] if before else ""
+    left = left[-LONGEST_WORD:]
     is_password = tail["password"] is not None
     is_option = own.startswith("-") and (tail.end() - at + len(own)) > 2
     if (is_password and _NO_SECRET_WORD.search(left)) or (tail[0].startswith("token") and _OF_A_TEXT.search(left)):

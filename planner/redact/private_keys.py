@@ -11,7 +11,9 @@ _LABEL = r"[A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,20}"
 _BEGINS = re.compile(rf"-----BEGIN{_LABEL}-----", re.IGNORECASE)
 _ENDS = re.compile(rf"-----END{_LABEL}-----", re.IGNORECASE)
 _BEGIN_CUT_OFF = re.compile(r"(?<!PUBLIC )KEY-----\s{1,3}(?=[A-Za-z0-9+/=]{40})", re.IGNORECASE)
-_BODY = re.compile(r"(?:[A-Za-z0-9+/=\s\\]|(?:Proc-Type|DEK-Info|Comment|Version|Hash): ?[^\n]{0,200}){0,20000}")
+_BODY = re.compile(
+    r"\s{0,9}(?:(?:Proc-Type|DEK-Info|Comment|Version|Hash): ?[^\n]{0,200}\s{1,9}){0,5}[A-Za-z0-9+/=\s\\]{0,20000}"
+)
 _PUTTY = re.compile(r"private-lines: ?\d{1,4}\s{1,3}[A-Za-z0-9+/=\s]{1,20000}", re.IGNORECASE)
 LONGEST = 20_000
 """Characters of a block."""
