@@ -14,6 +14,7 @@ from planner.adapters.files import note_input
 from planner.adapters.mapping_text import Json, line_of, parse_mapping
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION, Frozen
+from planner.text.number_text import plain_spelling
 
 Model = TypeVar("Model", bound=Frozen)
 
@@ -28,7 +29,7 @@ UNION_MEMBERS = ("function-", "constrained-", "tuple[", "literal[", "str-enum[",
 """Beginnings of the names that pydantic puts into the place of a mistake."""
 WRONG_SHAPES = ("int_type", "float_type", "string_type", "tuple_type", "literal_error", "int_from_float")
 """Mistakes that say no more than that the value is of another kind."""
-NUMBERS = ("float_type", "float_parsing", "finite_number")
+NUMBERS = ("float_type", "float_parsing", "finite_number", "int_type", "int_parsing")
 """Where pydantic wants a number."""
 DATE = "must be a date, as 2027-01-15"
 PLAINLY = {
@@ -166,5 +167,10 @@ def _sentence(detail: ErrorDetails) -> str:
     message = PLAINLY.get(kind) or detail["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
     given = detail.get("input")
     shown = repr(given) if isinstance(given, str | int | float | bool) else ""
-    hint = "" if not isinstance(given, str) or kind not in NUMBERS else " Write plain digits, e.g. 1.0e11"
+    hint = f" Write {_number_meant(given, kind)}" if isinstance(given, str) and kind in NUMBERS else ""
     return f"{message}{f' (found {shown[:60]})' if shown else ''}.{hint}"
+
+
+def _number_meant(given: str, kind: str) -> str:
+    """Return the plain spelling of a number that stands in quotes or is written in another way."""
+    return plain_spelling(given[:60]) or f"plain digits, e.g. {'16' if kind.startswith('int') else '1.0e11'}"

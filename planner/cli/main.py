@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import typer
 
 from planner.cli.command_tree import command_tree
+from planner.cli.number_arguments import check_digits
 from planner.cli.streams import error_document, wants_json
 from planner.cli.visible_output import silence, visible_output
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
@@ -31,6 +32,7 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
+        check_digits(arguments)
         code = command_tree()(args=arguments, prog_name="planner", standalone_mode=False)
         sys.stdout.flush()
         if code == EXIT_INTERRUPTED:  # typer has caught the interruption

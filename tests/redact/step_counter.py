@@ -46,7 +46,7 @@ class StepCounter:
         elif kind is op.SUBPATTERN:
             yield from self._sequence(list(value[3]), 0, at)
         elif kind in (op.MAX_REPEAT, op.MIN_REPEAT):
-            yield from self._repeat(kind is op.MAX_REPEAT, *value, at)
+            yield from self._repeat(kind is op.MAX_REPEAT, value, at)
         elif self._is_held(kind, value, at):
             yield at
 
@@ -58,7 +58,8 @@ class StepCounter:
             raise NotImplementedError(str(kind))
         return self._holds(value[0], list(value[1]), at) == (kind is op.ASSERT)
 
-    def _repeat(self, greedy: bool, least: int, most: int, body: Any, at: int) -> Iterator[int]:
+    def _repeat(self, greedy: bool, value: tuple[int, int, Any], at: int) -> Iterator[int]:
+        least, most, body = value
         items = list(body)
         if len(items) == 1 and items[0][0] in (op.LITERAL, op.NOT_LITERAL, op.IN, op.ANY):
             yield from self._repeat_one(greedy, least, most, items[0], at)

@@ -25,4 +25,4 @@ def read_network_file(path: Path, *, fix: str) -> tuple[Json, str]:
         raise InputError(f"{path}: is a web page, not a description of a network.", fix=PAGE_FIX)
     if begins.startswith("version https://git-lfs"):
         raise InputError(f"{path}: is a pointer of Git LFS, not the file.", fix="Fetch it with: git lfs pull")
-    return parse_mapping(text, where=str(path), fix=fix), text
+    return parse_mapping(text, where=str(path), fix=fix, foreign=True), text

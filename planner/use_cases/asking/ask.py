@@ -26,8 +26,8 @@ from planner.use_cases.runs import find_run
 SHORTEST_SEQUENCE = 512
 PACKED_SAMPLES = 2
 """Of a sequence whose length nobody states: at least so many samples of the mean length fill it."""
-DATA = re.compile(r"([\d.,_]{1,20}(?:[eE]\d{1,2})?)(?:\s?[xX*]\s?([\d.,_]{1,12}))?")
-DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
+DATA = re.compile(r"([\d.,_]{1,20}(?:[eE]\d{1,2})?)(?:\s?[xX*]\s?([\d.,_]{1,12}))?", re.ASCII)
+DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?", re.ASCII)
 
 
 def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> Asked:

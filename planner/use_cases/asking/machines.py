@@ -13,9 +13,10 @@ from planner.model.plan.plan import SpotUse
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 from planner.scenario.price_choice import ANY_REGION
+from planner.text.number_text import with_plain_digits
 from planner.use_cases.asking.question import Draft, Purchase
 
-OWN = re.compile(r"(?:(\d{1,3})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})")
+OWN = re.compile(r"(?:(\d{1,3})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})", re.ASCII)
 
 
 KIND = re.compile(r"(.+):([a-z0-9_]+)")
@@ -50,7 +51,9 @@ def own_cards(text: str) -> tuple[int, str]:
     """Read `2xRTX-3090`: how many of which card."""
     found = OWN.fullmatch(text.strip())
     if found is None or found[1] == "0":
-        raise InputError(f"--own {text}: is no machine.", fix="Write --own 2xRTX-3090, or a site's id.")
+        plain = with_plain_digits(text)
+        fix = f"Write --own {plain}" if plain != text else "Write --own 2xRTX-3090, or a site's id."
+        raise InputError(f"--own {text}: is no machine.", fix=fix)
     return int(found[1] or 1), found[2].strip()
 
 
