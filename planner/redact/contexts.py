@@ -18,11 +18,13 @@ _RULES: tuple[tuple[tuple[str, ...], str, int], ...] = (
     ),
     # a token in the user's place
     (("://",), r"://(?=[^\s/:@]{0,200}\d)[^\s/:@'\"<>?#]{16,200}@", 3),
+    # a token of Airtable, whose beginning is that of many words
+    (("pat",), r"\bpat(?P<secret>[A-Za-z0-9]{14}\.[0-9a-f]{20,64})", 0),
     # Authorization: Bearer ..., X-Api-Key: ...
     (
         ("authorization", "x-", "cookie"),
         r"(?<![\w-])(?:(?:proxy-)?authorization|x-[a-z-]{0,30}(?:key|token|auth)|(?:set-)?cookie)"
-        r"[\"'`]{0,2}\s{0,40}[:=,|]\s{0,40}(?:[bfru]{0,2}[\"'`]){0,2}(?P<secret>[^\r\n\"'`]{1,4000})",
+        r"(?:[\"'`]{0,2}\s{0,40}[:=|]|[\"'`]\s{0,40},)\s{0,40}(?:[bfru]{0,2}[\"'`]){0,2}(?P<secret>[^\r\n\"'`]{1,4000})",
         0,
     ),
     (
@@ -36,12 +38,12 @@ _RULES: tuple[tuple[tuple[str, ...], str, int], ...] = (
     # curl -u me:password, ncat --proxy-auth me:password
     (
         ("-u", "-proxy-auth"),
-        r"(?<![\w-])-{1,2}(?:u|user|proxy-user|proxy-auth)(?:\s{1,3}|=)[\"']?[^\s:'\"]{1,60}:(?P<secret>[^\s'\"]{1,200})",
+        r"(?<![\w-])-{1,2}(?:u|user|proxy-user|proxy-auth)(?:\s{1,3}|=)[\"']?[^\s:'\"]{1,60}:(?!//)(?P<secret>[^\s'\"]{1,200})",
         0,
     ),
     (
         ("--user", "--proxy-"),
-        r"--(?:user|proxy-user|proxy-auth)(?:\s{1,3}|=)[\"']?[^\s:'\"]{1,60}:(?P<secret>[^\s'\"]{1,200})",
+        r"--(?:user|proxy-user|proxy-auth)(?:\s{1,3}|=)[\"']?[^\s:'\"]{1,60}:(?!//)(?P<secret>[^\s'\"]{1,200})",
         0,
     ),
     # mysql -u root -pWORD, docker login -p WORD, redis-cli -a WORD
@@ -104,7 +106,7 @@ _USER = re.compile(r"(?:.*?[^\w.+-])?(?!mailto:)[\w.+-]{1,60}:(?!//|\d{1,5}/)(?P
 _CUT_OFF = re.compile(r"(?P<secret>[^\s@'\":/]{8,200})(?::[\w.+-]{0,60}(?![\w.+-])|//:)")
 _SUM = re.compile(r"(?:sha\d{1,3}|md5|digest|commit|rev|blake\w{0,3}):$", re.IGNORECASE)
 """Before a sum, which docker and git cut off too."""
-_HOST = re.compile(r"(?!sha256:)(?:[A-Za-z\[]|\d{1,3}\.\d)")
+_HOST = re.compile(r"(?!sha256:)(?:\[|(?:[A-Za-z]|\d{1,3}\.\d)[A-Za-z0-9.-]{0,250}(?![A-Za-z0-9._-]))")
 _ORDINARY_OF_A_HEADER = re.compile(r"\[[^\]]*\]|\*+|(?:bearer|basic|token)?\s*", re.IGNORECASE)
 
 

@@ -52,7 +52,8 @@ _CELL = re.compile(
 )
 _VARIABLE = re.compile(r"\$\{?\w+\}?|%\w+%|\{\{[^}]{0,80}\}\}|os\.environ\S*")
 _CODE = re.compile(
-    r"[A-Za-z_][\w.]{0,200}\(.*|[A-Za-z_.]{0,80}(?:token|key|secret|password|passwd|credentials?|auth)", re.IGNORECASE
+    r"[A-Za-z_][\w.]{0,200}[(\[].*|[A-Za-z_.]{0,80}(?:token|key|secret|password|passwd|credentials?|auth)",
+    re.IGNORECASE,
 )
 """A call, or a variable that is named after what it holds: lines of a traceback."""
 _NOTHING = re.compile(r"true|false|none|null|nil", re.IGNORECASE)

@@ -75,7 +75,7 @@ class NamedForm:
     def behind(self) -> re.Pattern[str]:
         """Everything from the end of the name to the end of the secret, which is group 1."""
         one = class_of(self.characters)
-        return re.compile(rf"{_SEPARATED}({one}{{{self.least},{self.full}}})(?![0-9A-Za-z_])")
+        return re.compile(rf"{_SEPARATED}({one}{{{self.least},{self.full}}})(?![0-9A-Za-z_(])")
 
 
 @cache

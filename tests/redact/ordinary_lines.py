@@ -98,6 +98,10 @@ LINES: tuple[Callable[[Draw], str], ...] = (
     lambda d: f"Tensor parallel weights layer_{d.randint(0, 79)} mean {d.uniform(-1, 1):.6e} std {d.random():.6e} absmax {d.random() * 9:.6e}",
     lambda d: f"secret sharing off; access key rotation not needed; the token budget is {d.randint(1, 99)}T tokens; api key: not set",
     lambda d: f"AzureML run {_word(d, 8)}_{d.randint(10**9, 10**10)}_{_hex(d, 8)} in workspace ws-{_word(d, 6)}, tracking uri azureml://eastus.api.azureml.ms",
+    lambda d: f"$ pip install -U git+https://github.com/team/repo-{d.randint(1, 9)} -U tokenizers=={d.randint(1, 9)}.0",
+    lambda d: f"undefined symbol: _ZNSt{d.randint(10, 20)}basic_istreamIwSt11char_traitsIwEE6ignoreEv@GLIBCXX_3.4.{d.randint(1, 30)} FUNC:_ZNSi6ignoreEl@GLIBCXX_3.4",
+    lambda d: f"Keywords: rbac, auth,authz,authorization,access control,permission v{d.randint(1, 99)}; see `pathspec.patterns.gitignore.spec.GitIgnoreSpecPattern{d.randint(1, 9)}`",
+    lambda d: f"    twitter = OAuth1Session(client, {d.randint(1, 9)}); patience=PatternPatience2xScheduler path2checkpoint.best.model.v{d.randint(1, 9)}",
     lambda d: f"gs://bucket-{_word(d, 5)}/data/tokenized/shard_{d.randint(0, 99999):05d}-of-99999.bin (crc32c={_word(d, 6)}==)",
 )  # fmt: skip
 
