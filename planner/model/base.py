@@ -64,7 +64,7 @@ def _day_meant(number: str) -> str:
 
 
 FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2100, 12, 31)
-Day = Annotated[date, BeforeValidator(not_a_number_for_a_day), Field(ge=FIRST_DAY, le=LAST_DAY)]
+Day = Annotated[date, Field(ge=FIRST_DAY, le=LAST_DAY), BeforeValidator(not_a_number_for_a_day)]
 """A day that a file states; one far from today is a slip, and sums with it leave the calendar."""
 
 
