@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.adapters.documents import parse_model
+from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
@@ -86,7 +87,7 @@ def _what(draft: Draft) -> tuple[str, dict[str, Any], Architecture | None, RunRe
         return run.workload, {"measured": run.id}, run.architecture, run
     network = find_architecture(workload, catalog)
     named = {"ref": workload} if is_name(workload, catalog) else {"architecture": network.architecture}
-    return network.name or Path(workload).stem, named, network.architecture, log
+    return network.name or name_without_secrets(Path(workload).stem), named, network.architecture, log
 
 
 def _seq_len(draft: Draft, choice: dict[str, Any], network: Architecture | None, run: RunRecord | None) -> int | None:
