@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import typer
 
 from planner.cli.command_tree import command_tree
-from planner.cli.number_arguments import check_digits
 from planner.cli.streams import error_document, wants_json
 from planner.cli.visible_output import silence, visible_output
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
@@ -32,7 +31,10 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        check_digits(arguments)
+        if not all(argument.isascii() for argument in arguments):
+            from planner.cli.number_arguments import check_digits  # other digits are rare; most calls need no more
+
+            check_digits(arguments)
         code = command_tree()(args=arguments, prog_name="planner", standalone_mode=False)
         sys.stdout.flush()
         if code == EXIT_INTERRUPTED:  # typer has caught the interruption
