@@ -12,6 +12,7 @@ from pydantic_core import ErrorDetails
 
 from planner.adapters.files import note_input
 from planner.adapters.mapping_text import Json, line_of, parse_mapping
+from planner.adapters.user_text import without_secrets
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION, Frozen
 from planner.text.number_text import plain_spelling
@@ -111,9 +112,16 @@ def check_version(data: Json, *, where: str) -> None:
 
 
 def read_model(model: type[Model], path: Path, *, limit_bytes: int = PLAN_LIMIT_BYTES, fix: str = "") -> Model:
-    """Read, parse and validate one file."""
+    """Read, parse and validate one file of the catalog."""
     text = read_text(path, limit_bytes=limit_bytes, fix=fix)
     return parse_model(model, parse_mapping(text, where=str(path), fix=fix), where=str(path), text=text, fix=fix)
+
+
+def read_own_model(model: type[Model], path: Path, *, limit_bytes: int = PLAN_LIMIT_BYTES, fix: str = "") -> Model:
+    """Read one file of a user in the same way, with the secrets in it hidden."""
+    text = read_text(path, limit_bytes=limit_bytes, fix=fix)
+    data = without_secrets(parse_mapping(text, where=str(path), fix=fix), text=text, where=str(path))
+    return parse_model(model, data, where=str(path), text=text, fix=fix)
 
 
 def _problem(where: str, text: str, detail: ErrorDetails) -> str:

@@ -82,3 +82,12 @@ def test_the_name_of_a_file_is_hidden_in_what_is_written_from_it(planner, tmp_pa
 def test_a_plan_without_a_secret_is_answered_without_a_warning(planner, tmp_path):
     plan = shutil.copy(examples_dir() / "dgx_station_v100.yaml", tmp_path / "plan.yaml")
     assert WARNING not in planner("estimate", plan).err
+
+
+def test_a_site_of_the_workspace_has_it_hidden(planner, own_site, tmp_path):
+    own_site(source=f"the offer of {TOKEN}")
+    plan = shutil.copy(examples_dir() / "dgx_station_v100.yaml", tmp_path / "plan.yaml")
+    answer = planner("estimate", plan, "--json")
+    assert answer.code == 0
+    assert PARTS[1] not in answer.out + answer.err
+    assert "mine.yaml: holds a secret (source)" in answer.err
