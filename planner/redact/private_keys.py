@@ -60,7 +60,12 @@ def _before(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         first = last
         while first and text[first - 1] in _BASE64 and start - first < LONGEST:
             first -= 1
-        if last - first < (FULL_LINE if line else 1):
+        if line == 0 and last == first:  # what a log writes before every line stands before the END too
+            at = text.rfind("\n", max(0, start - 200), start)
+            if at < 0:
+                return
+            continue
+        if last - first < (FULL_LINE if line > 1 else 1):
             return
         yield first, last
         at = text.rfind("\n", max(0, first - 200), first)  # over what a log writes before every line
