@@ -8,8 +8,8 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 
 from planner.model.base import Count, Frozen, Id, NonNegative, Text
-from planner.own_secrets import SECRET_NAME
 from planner.redact import has_secret
+from planner.redact.own_secrets import SECRET_NAME
 
 NODE_VARIABLES = re.compile(
     r"(?!PLANNER_(?:PUSH_TO|RUN_ID|SPEC|NODE_DIR|RESULTS_DIR)$)(?:PLANNER|NCCL|RCCL|GLOO|UCX|UCC|FI|RDMAV|IBV|MLX5|OMPI|PSM2|SHARP|OMP|GOMP|KMP|MKL|OPENBLAS|BLIS|NUMEXPR"

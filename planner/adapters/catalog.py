@@ -9,7 +9,7 @@ from typing import Protocol, TypeVar
 
 from planner import clock
 from planner.adapters.csv_rows import read_rows
-from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_model, read_text
+from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_model, read_own_model, read_text
 from planner.adapters.evidence import CALIBRATION, FOLDER, IMAGE_CALIBRATION, read_calibration
 from planner.adapters.known_networks import known_presets
 from planner.adapters.mapping_text import parse_mapping
@@ -145,9 +145,10 @@ def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict
     """Read one folder of YAML files of every layer; later layers replace earlier ones."""
     filed: dict[str, Filed] = {}
     for folder in (layer / name for layer in roots):
+        read = read_model if folder.is_relative_to(catalogs_dir()) else read_own_model
         filed |= _by_id(
             [
-                read_model(model, path, fix=f"See its keys with: planner schema {model.__name__.lower()}")
+                read(model, path, fix=f"See its keys with: planner schema {model.__name__.lower()}")
                 for path in _yaml_files(folder)
             ],
             model.__name__.lower(),

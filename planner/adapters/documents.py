@@ -12,8 +12,10 @@ from pydantic_core import ErrorDetails
 
 from planner.adapters.files import note_input
 from planner.adapters.mapping_text import Json, line_of, parse_mapping
+from planner.adapters.user_text import without_secrets
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION, Frozen
+from planner.text.number_text import plain_spelling
 
 Model = TypeVar("Model", bound=Frozen)
 
@@ -28,7 +30,7 @@ UNION_MEMBERS = ("function-", "constrained-", "tuple[", "literal[", "str-enum[",
 """Beginnings of the names that pydantic puts into the place of a mistake."""
 WRONG_SHAPES = ("int_type", "float_type", "string_type", "tuple_type", "literal_error", "int_from_float")
 """Mistakes that say no more than that the value is of another kind."""
-NUMBERS = ("float_type", "float_parsing", "finite_number")
+NUMBERS = ("float_type", "float_parsing", "finite_number", "int_type", "int_parsing")
 """Where pydantic wants a number."""
 DATE = "must be a date, as 2027-01-15"
 PLAINLY = {
@@ -110,9 +112,16 @@ def check_version(data: Json, *, where: str) -> None:
 
 
 def read_model(model: type[Model], path: Path, *, limit_bytes: int = PLAN_LIMIT_BYTES, fix: str = "") -> Model:
-    """Read, parse and validate one file."""
+    """Read, parse and validate one file of the catalog."""
     text = read_text(path, limit_bytes=limit_bytes, fix=fix)
     return parse_model(model, parse_mapping(text, where=str(path), fix=fix), where=str(path), text=text, fix=fix)
+
+
+def read_own_model(model: type[Model], path: Path, *, limit_bytes: int = PLAN_LIMIT_BYTES, fix: str = "") -> Model:
+    """Read one file of a user in the same way, with the secrets in it hidden."""
+    text = read_text(path, limit_bytes=limit_bytes, fix=fix)
+    data = without_secrets(parse_mapping(text, where=str(path), fix=fix), text=text, where=str(path))
+    return parse_model(model, data, where=str(path), text=text, fix=fix)
 
 
 def _problem(where: str, text: str, detail: ErrorDetails) -> str:
@@ -166,5 +175,10 @@ def _sentence(detail: ErrorDetails) -> str:
     message = PLAINLY.get(kind) or detail["msg"].removeprefix("Value error, ").replace("Input should be", "must be")
     given = detail.get("input")
     shown = repr(given) if isinstance(given, str | int | float | bool) else ""
-    hint = "" if not isinstance(given, str) or kind not in NUMBERS else " Write plain digits, e.g. 1.0e11"
+    hint = f" Write {_number_meant(given, kind)}" if isinstance(given, str) and kind in NUMBERS else ""
     return f"{message}{f' (found {shown[:60]})' if shown else ''}.{hint}"
+
+
+def _number_meant(given: str, kind: str) -> str:
+    """Return the plain spelling of a number that stands in quotes or is written in another way."""
+    return plain_spelling(given[:60]) or f"plain digits, e.g. {'16' if kind.startswith('int') else '1.0e11'}"

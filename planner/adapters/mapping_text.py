@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import yaml
 
+from planner.adapters.yaml_scalars import AmbiguousValueError, CoreLoader, ForeignLoader
 from planner.errors import InputError
 
 Json = dict[str, Any]
@@ -25,10 +25,15 @@ CHARACTERS = 100
 """Of text that count as one value more."""
 
 
-def parse_mapping(text: str, *, where: str, fix: str = "") -> Json:
-    """Parse YAML or JSON text (a leading brace means JSON) whose top level is a mapping."""
+def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False) -> Json:
+    """Parse YAML or JSON text (a leading brace means JSON) whose top level is a mapping.
+
+    A value that programs read differently is refused: `010`, `10:00:00`, `Infinity` in JSON. In a foreign file, which
+    other programs read as they do, it is text, and Infinity the number.
+    """
+    is_json = text.lstrip().startswith("{") and _looks_like_json(where)
     try:
-        data = _load_json(text) if text.lstrip().startswith("{") and _looks_like_json(where) else _load_yaml(text)
+        data = _load_json(text, foreign=foreign) if is_json else _load_yaml(text, foreign=foreign)
     except json.JSONDecodeError as error:
         unclosed = "}" not in text[error.pos :] and error.msg != "Extra data"
         truncated = unclosed or error.msg.startswith("Unterminated string")
@@ -36,6 +41,10 @@ def parse_mapping(text: str, *, where: str, fix: str = "") -> Json:
         raise InputError(f"{where}:{error.lineno}: is not JSON: {problem}.", fix=fix or "Write it again.") from error
     except _TwiceError as error:
         raise InputError(f"{where}: the key '{error}' stands twice.", fix="Take one of them out.") from error
+    except _NoNumberError as error:
+        raise InputError(f"{where}: {error} is no number in JSON.", fix="Write a number, or leave it out.") from error
+    except AmbiguousValueError as error:
+        raise InputError(f"{where}:{error.line}: {error.problem}.", fix=error.fix) from error
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f":{mark.line + 1}" if mark else ""
@@ -74,50 +83,27 @@ def line_of(text: str, path: Sequence[int | str]) -> int | None:
 def _composed(text: str) -> yaml.Node | None:
     """Return the document's nodes, kept for the other mistakes of the same file; None where it is no YAML."""
     try:
-        node: yaml.Node | None = yaml.compose(text, Loader=_StrictLoader)
+        node: yaml.Node | None = yaml.compose(text, Loader=CoreLoader)
     except (yaml.YAMLError, RecursionError):
         return None
     return node
-
-
-class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """`yaml.safe_load`, but a key that stands twice is an error instead of a silent loss."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        seen: set[Hashable] = set()
-        for key_node, _ in node.value:
-            if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *anchor` takes keys over, which may be given again
-                continue
-            key = self.construct_object(key_node, deep=True)
-            if isinstance(key, Hashable) and key in seen:
-                raise yaml.constructor.ConstructorError(
-                    None, None, f"the key '{key}' stands twice", key_node.start_mark
-                )
-            if isinstance(key, Hashable):
-                seen.add(key)
-        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep)
-        return mapping
-
-    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        try:
-            return super().construct_object(node, deep)
-        except (ValueError, LookupError, AttributeError, OverflowError) as error:  # 2027-13-30, !!int ten, 5,000 digits
-            kind = {"timestamp": "date", "int": "whole number"}.get(name := node.tag.rpartition(":")[2], name)
-            problem = f"'{str(node.value)[:60]}' is no {kind}"
-            raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
-
-
-_StrictLoader.add_implicit_resolver(  # YAML 1.1 reads 1.0e11 and 1e9 as text; YAML 1.2 and people read numbers
-    "tag:yaml.org,2002:float", re.compile(r"^[-+]?\d+(\.\d*)?[eE][-+]?\d+$"), list("-+0123456789")
-)
 
 
 def _looks_like_json(where: str) -> bool:
     return not where.endswith((".yaml", ".yml"))
 
 
-def _load_json(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_without_doubles)
+def _load_json(text: str, *, foreign: bool) -> Any:
+    constant = float if foreign else _no_number
+    return json.loads(text, object_pairs_hook=_without_doubles, parse_constant=constant)
+
+
+class _NoNumberError(Exception):
+    """`NaN` or `Infinity`, which Python writes into JSON and other programs refuse."""
+
+
+def _no_number(word: str) -> float:
+    raise _NoNumberError(word)
 
 
 class _TwiceError(Exception):
@@ -133,9 +119,9 @@ def _without_doubles(pairs: list[tuple[str, Any]]) -> Json:
     return mapping
 
 
-def _load_yaml(text: str) -> Any:
+def _load_yaml(text: str, *, foreign: bool) -> Any:
     _check_size(text)
-    return yaml.load(text, Loader=_StrictLoader)
+    return yaml.load(text, Loader=ForeignLoader if foreign else CoreLoader)
 
 
 def _check_size(text: str) -> None:
@@ -147,7 +133,7 @@ def _check_size(text: str) -> None:
     open_sizes: list[float] = [0.0]
     open_anchors: list[str | None] = [None]
     aliased = False
-    for event in yaml.parse(text, Loader=_StrictLoader):
+    for event in yaml.parse(text, Loader=CoreLoader):
         if isinstance(event, yaml.CollectionStartEvent):
             open_sizes.append(1.0)
             open_anchors.append(event.anchor)

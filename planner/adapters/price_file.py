@@ -24,6 +24,7 @@ from planner.errors import InputError
 from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price, PriceOrigin
 from planner.quantity.time_units import HOURS_PER_MONTH
+from planner.text.number_text import read_number, read_whole_number
 from planner.text.table_cells import table_text, unguarded
 
 PRICE_LIMIT_BYTES = 200_000_000
@@ -203,7 +204,7 @@ def _convert(row: dict[str, str], place: str) -> None:
         raise InputError(f"{place}: {given[1]}: the row also has {given[0]}.", fix="Keep one of them.")
     text = row.pop(given[0])
     try:
-        amount, count = float(text), int(row.get("accelerators", "0"))
+        amount, count = read_number(text), read_whole_number(row.get("accelerators", "0"))
     except ValueError as error:
         problem, fix = _plainly(given[0], text, "is not a number")
         raise InputError(f"{place}: {given[0]}: {problem} (found {text!r}).", fix=fix) from error

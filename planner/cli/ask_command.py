@@ -22,6 +22,7 @@ from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import Precision
+from planner.text.number_text import read_number
 from planner.use_cases import catalogs, plans
 from planner.use_cases.asking.ask import assumed_lines, plan_of_question
 from planner.use_cases.asking.machines import own_cards
@@ -185,7 +186,7 @@ def _with_limits(question: Question) -> Question:
 
 def _usd(text: str) -> float:
     try:
-        return float(text)
+        return read_number(text)
     except ValueError:
         raise InputError(f"'{text}' is no amount of USD.", fix="Write 300.") from None
 

@@ -31,6 +31,10 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
+        if not all(argument.isascii() for argument in arguments):
+            from planner.cli.number_arguments import check_digits  # other digits are rare; most calls need no more
+
+            check_digits(arguments)
         code = command_tree()(args=arguments, prog_name="planner", standalone_mode=False)
         sys.stdout.flush()
         if code == EXIT_INTERRUPTED:  # typer has caught the interruption

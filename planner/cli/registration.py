@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from planner.adapters.files import inputs_noted
+from planner.adapters.user_text import secrets_noted
 from planner.cli.help_layout import HeadedCommand, HeadedGroup
 from planner.cli.option_groups import expanded
+from planner.cli.streams import say
 
 if TYPE_CHECKING:
     from typer._click.core import Context
@@ -21,9 +23,13 @@ class NotingCommand(HeadedCommand):
     """A command that never writes over a file that it has read (planner/adapters/files.py)."""
 
     def invoke(self, ctx: Context) -> Any:
-        """Run the command, and note what it reads."""
-        with inputs_noted():
-            return super().invoke(ctx)
+        """Run the command, and note what it reads; warn of secrets that it met there."""
+        with inputs_noted(), secrets_noted() as secrets:
+            try:
+                return super().invoke(ctx)
+            finally:
+                for sentence in secrets:
+                    say(f"Warning: {sentence}")
 
 
 def command_app() -> typer.Typer:

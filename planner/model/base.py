@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import date
-from typing import Annotated
+import re
+from datetime import UTC, date, datetime
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 SCHEMA_VERSION = 1
 
@@ -38,7 +39,32 @@ NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e18)]
 Fraction = Annotated[float, Field(strict=True, gt=0, le=1), AfterValidator(not_a_tiny_share)]
 MOST_COUNT = 10**15
 Count = Annotated[int, Field(strict=True, ge=1, le=MOST_COUNT)]
-Day = Annotated[date, Field(ge=date(1990, 1, 1), le=date(2100, 12, 31))]
+
+
+def not_a_number_for_a_day(value: Any) -> Any:
+    """Refuse seconds since 1970, which pydantic would read as a day; name the day that is meant."""
+    if isinstance(value, bool) or not re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?", str(value)):
+        return value
+    raise ValueError(f"must be a date, as {_day_meant(str(value))}")
+
+
+def _day_meant(number: str) -> str:
+    """Return the day behind `20270115` or `1800000000`, or an example."""
+    for seconds_per_unit in (None, 1.0, 1e-3):
+        try:
+            if seconds_per_unit is None:
+                day = date.fromisoformat(number) if len(number) == len("20270115") else None
+            else:
+                day = datetime.fromtimestamp(float(number) * seconds_per_unit, UTC).date()
+        except (ValueError, OverflowError, OSError):
+            continue
+        if day is not None and FIRST_DAY < day <= LAST_DAY:
+            return day.isoformat()
+    return "2027-01-15"
+
+
+FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2100, 12, 31)
+Day = Annotated[date, Field(ge=FIRST_DAY, le=LAST_DAY), BeforeValidator(not_a_number_for_a_day)]
 """A day that a file states; one far from today is a slip, and sums with it leave the calendar."""
 
 

@@ -78,7 +78,7 @@ def plan_of_upload(name: str, data: bytes) -> str:
 def config_of_upload(name: str, data: bytes) -> str:
     """Return the text of an uploaded config.json, which must describe a network."""
     text = _text(name, data, limit_bytes=CONFIG_LIMIT_BYTES, fix=ARCHITECTURE_FIX)
-    network_of(parse_mapping(text, where=name, fix=ARCHITECTURE_FIX), Path(name), text=text)
+    network_of(parse_mapping(text, where=name, fix=ARCHITECTURE_FIX, foreign=True), Path(name), text=text)
     return text
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import streamlit as st
 
 from planner.errors import InputError
 from planner.present.page.words import LANGUAGES, Words
+from planner.text.number_text import read_number
 from planner.ui.ask.form import STARTS, Form, Start
 from planner.ui.ask.link import LINK_FIX, form_of, parameters_of
 
@@ -55,12 +55,8 @@ def numbers_of_address(names: Sequence[str], problems: list[InputError]) -> dict
         if text is None:
             continue
         try:
-            number = float(text)
+            found[name] = read_number(text)
         except ValueError:
-            number = math.nan
-        if math.isfinite(number):
-            found[name] = number
-        else:
             problems.append(InputError(f"the link: {name}: '{text[:40]}' is no number.", fix=LINK_FIX))
     return found
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.user_text import name_without_secrets
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.difference import attribute, changed_inputs, moves, values_of
 from planner.decide.recommend.frozen_inputs import exchanged, reachable
@@ -88,7 +89,7 @@ def _watched(path: Path, catalog: Catalog, booked: Catalog | None) -> WatchedPla
     of_then = {option.id: option.campaign_usd for option in now.options}.get(then.recommended or "")
     taken = next((option for option in then.options if option.id == then.recommended), None)
     return WatchedPlan(
-        lock=str(path),
+        lock=name_without_secrets(str(path)),
         plan=then.plan,
         frozen_on=lock.frozen_on,
         flips=now.recommended != then.recommended,

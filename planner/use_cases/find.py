@@ -8,6 +8,7 @@ from pathlib import Path
 from planner.adapters.documents import parse_model
 from planner.adapters.files import write_text
 from planner.adapters.model_config.file import read_network_file
+from planner.adapters.yaml_scalars import CoreDumper
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
@@ -53,7 +54,7 @@ def plan_text(plan: Plan) -> str:
     import yaml
 
     content = plan.model_dump(mode="json", exclude_defaults=True)
-    return yaml.safe_dump(content, sort_keys=False, allow_unicode=True)
+    return yaml.dump(content, Dumper=CoreDumper, sort_keys=False, allow_unicode=True)
 
 
 def plan_of(

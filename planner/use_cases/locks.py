@@ -14,6 +14,7 @@ from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, par
 from planner.adapters.files import write_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.model_config.file import network_file
+from planner.adapters.user_text import without_secrets
 from planner.adapters.workspace import catalogs_dir
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.recommend.answer_plan import answer_plan
@@ -54,15 +55,19 @@ def freeze(path: Path, catalog: Catalog, *, today: date) -> tuple[EstimateDocume
     """Answer a plan and write its lock: complete or not at all; a lock that is there is replaced."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
     plan = with_config(parse_plan(text, where=str(path)), folder=path.parent)
-    lock = new_lock(_plain(parse_mapping(text, where=str(path))), plan, catalog, today=today)
+    content = parse_mapping(text, where=str(path))
+    hidden = _plain(without_secrets(content, text=text, where=str(path)))
+    lock = new_lock(hidden, plan, catalog, written=_sha256(_plain(content)), today=today)
     where = lock_path(path)
     write_text(where, json.dumps(lock.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n")
     return lock.estimate, where
 
 
-def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, today: date) -> Lock:
-    """Return the lock of a plan; what it holds must give the very answer that the whole catalog gives."""
-    written = _sha256(content)
+def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, written: str, today: date) -> Lock:
+    """Return the lock of a plan; what it holds must give the very answer that the whole catalog gives.
+
+    `written` is the sum of the plan as it is written, in which `content` may have secrets hidden.
+    """
     if plan.find is not None:
         plan = with_found_options(plan, catalog, today=today)
         found = plan.model_dump(mode="json", include={"options", "found"}, exclude_defaults=True)

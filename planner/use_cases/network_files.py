@@ -9,6 +9,7 @@ from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import Json
 from planner.adapters.model_config.file import CONFIG, network_file, read_network_file
 from planner.adapters.model_config.reader import architecture_of, is_model_config
+from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError
 from planner.model.network.architecture import Decoder, Encoder, ImageModel, MoeDecoder, Resnet, Vit
 from planner.model.network.known_network import usual_seq_len
@@ -39,7 +40,7 @@ def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | Architec
     where = str(path)
     if is_model_config(data):
         architecture = architecture_of(data, where=where)
-        name = path.absolute().parent.name if path.name == CONFIG else path.stem
+        name = name_without_secrets(path.absolute().parent.name if path.name == CONFIG else path.stem)
         return ArchitectureFile(name=name or "config", architecture=architecture, seq_len=usual_seq_len(architecture))
     if "window" in data:
         if Preset.model_fields.keys() >= data.keys() >= SAID_OF_PRESETS - OPTIONAL:

@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from planner.adapters.model_config.file import network_file, read_network_file
+from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
@@ -88,7 +89,7 @@ def _find_workload(workload: str, catalog: Catalog) -> BenchWorkload | Architect
 
 def _own_workload(network: ArchitectureFile, path: Path, catalog: Catalog) -> BenchWorkload:
     """Name a network of one's own after its file, and never as a preset that is another network."""
-    given = network.name or path.stem
+    given = network.name or name_without_secrets(path.stem)
     name = re.sub(r"[^A-Za-z0-9._]+", "-", given).strip("-._")[:LONGEST_OWN_NAME]
     if not name:
         raise InputError(f"{path}: name: '{given}' has no letter or digit of ASCII.", fix="Write name: my-model.")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.user_text import without_secrets
 from planner.adapters.workspace import templates_dir
 from planner.decide.campaign.alone import each_alone
 from planner.decide.find.dozen import DEARER, DOZEN, chosen_dozen, found_note, shortlist
@@ -58,7 +59,7 @@ def read_plan(path: Path) -> Plan:
 
 def parse_plan(text: str, *, where: str) -> Plan:
     """Read a plan from text; `where` names it in errors."""
-    data = parse_mapping(text, where=where, fix=PLAN_FIX)
+    data = without_secrets(parse_mapping(text, where=where, fix=PLAN_FIX), text=text, where=where)
     return parse_model(Plan, data, where=where, text=text, fix=PLAN_FIX)
 
 

@@ -16,6 +16,7 @@ from launcher.collect.record import record_of
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.user_text import without_secrets
 from planner.errors import InputError
 from planner.model.evidence.run import RunRecord
 
@@ -41,9 +42,10 @@ def read_result(path: Path, *, fix: str) -> dict[str, Any]:
 
 def read_run_file(path: Path) -> dict[str, Any]:
     """Read a file of runs as plain data; its `kind` says what it holds."""
-    data = parse_mapping(read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=FIX), where=str(path), fix=FIX)
+    text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=FIX)
+    data = parse_mapping(text, where=str(path), fix=FIX)
     check_version(data, where=str(path))
-    return data
+    return data if data.get("kind") in READERS else without_secrets(data, text=text, where=str(path))
 
 
 def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:

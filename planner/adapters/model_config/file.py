@@ -6,6 +6,7 @@ from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, read_text
 from planner.adapters.mapping_text import Json, parse_mapping
+from planner.adapters.user_text import without_secrets
 from planner.errors import InputError
 
 CONFIG = "config.json"
@@ -25,4 +26,5 @@ def read_network_file(path: Path, *, fix: str) -> tuple[Json, str]:
         raise InputError(f"{path}: is a web page, not a description of a network.", fix=PAGE_FIX)
     if begins.startswith("version https://git-lfs"):
         raise InputError(f"{path}: is a pointer of Git LFS, not the file.", fix="Fetch it with: git lfs pull")
-    return parse_mapping(text, where=str(path), fix=fix), text
+    data = parse_mapping(text, where=str(path), fix=fix, foreign=True)
+    return without_secrets(data, text=text, where=str(path)), text

@@ -80,7 +80,7 @@ class LogSource:
 
     def json(self, name: str) -> Json:
         """Return a file's mapping, as JSON or YAML."""
-        return parse_mapping(self.text(name), where=self.where(name), fix=FIX)
+        return parse_mapping(self.text(name), where=self.where(name), fix=FIX, foreign=True)
 
     def lines(self, name: str) -> Iterator[str]:
         """Return the lines of a console's output, colours dropped; what a progress bar overwrote counts as lines."""

@@ -20,6 +20,7 @@ from planner.cli.workload_options import (
 )
 from planner.errors import InputError
 from planner.model.network.workload import BenchMode, BusyDevice, Checkpointing, Method, Strategy
+from planner.text.number_text import read_whole_number
 from workloads.contract.spec import DATA_DTYPES
 
 MOST_REPEATS = 1000
@@ -132,7 +133,7 @@ def read_counts(given: str | None) -> list[int]:
     if given is None:
         return []
     try:
-        counts = sorted({int(count) for count in given.split(",")})
+        counts = sorted({read_whole_number(count) for count in given.split(",")})
     except ValueError:
         raise InputError(f"--sweep-gpus {given}: is not a list of numbers.", fix="Write e.g. 1,2,4,8.") from None
     check_positive(counts[0], "--sweep-gpus")

@@ -147,7 +147,7 @@ def log_of(form: Form) -> RunRecord | None:
 def _network(form: Form) -> ArchitectureFile | None:
     if form.config is None:
         return None
-    data = parse_mapping(form.config, where=form.model, fix=ARCHITECTURE_FIX)
+    data = parse_mapping(form.config, where=form.model, fix=ARCHITECTURE_FIX, foreign=True)
     read = network_of(data, Path(form.model), text=form.config)
     return ArchitectureFile(name=read.name or form.model, architecture=read.architecture, seq_len=read.seq_len)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from planner.adapters.documents import parse_model
+from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
@@ -26,8 +27,8 @@ from planner.use_cases.runs import find_run
 SHORTEST_SEQUENCE = 512
 PACKED_SAMPLES = 2
 """Of a sequence whose length nobody states: at least so many samples of the mean length fill it."""
-DATA = re.compile(r"([\d.,_]{1,20}(?:[eE]\d{1,2})?)(?:\s?[xX*]\s?([\d.,_]{1,12}))?")
-DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?")
+DATA = re.compile(r"([\d.,_]{1,20}(?:[eE]\d{1,2})?)(?:\s?[xX*]\s?([\d.,_]{1,12}))?", re.ASCII)
+DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?", re.ASCII)
 AHEAD = re.compile(r"([1-9][0-9]{0,3}) ?([dwmDWM])")
 DAYS = {"d": 1, "w": 7, "m": 30}
 
@@ -88,7 +89,7 @@ def _what(draft: Draft) -> tuple[str, dict[str, Any], Architecture | None, RunRe
         return run.workload, {"measured": run.id}, run.architecture, run
     network = find_architecture(workload, catalog)
     named = {"ref": workload} if is_name(workload, catalog) else {"architecture": network.architecture}
-    return network.name or Path(workload).stem, named, network.architecture, log
+    return network.name or name_without_secrets(Path(workload).stem), named, network.architecture, log
 
 
 def _seq_len(draft: Draft, choice: dict[str, Any], network: Architecture | None, run: RunRecord | None) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Precision
+from planner.text.number_text import read_number
 
 LONGEST = 200_000
 NETWORK = ("model_name_or_path", "base_model", "model_name", "model_id", "pretrained_model_name_or_path", "model")
@@ -112,11 +113,12 @@ def _precision(stated: dict[str, str], said: list[str]) -> Precision | None:
 
 def _number(text: str | None) -> float | None:
     try:
-        number = float(text) if text is not None else None
+        number = read_number(text) if text is not None else None
     except ValueError:
         return None
     return number if number is not None and 0 < number <= 10_000 else None
 
 
 def _count(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() and 0 < int(text[:9]) <= 10**7 else None
+    plain = text is not None and text.isascii() and text.isdecimal()
+    return int(text) if text is not None and plain and 0 < int(text[:9]) <= 10**7 else None

@@ -12,6 +12,7 @@ from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.model.catalog import Catalog
+from planner.text.number_text import with_plain_digits
 
 HOSTS_FILE = "hosts.yaml"
 HOSTS_FIX = "Its keys are in docs/launching.md."
@@ -106,6 +107,11 @@ def _gpus(text: str | None) -> tuple[str | None, int | None]:
     if text is None:
         return None, None
     name, _, number = text.rpartition(":")
-    if not number.isdecimal() or len(number) > MOST_DIGITS or int(number) < 1:
-        raise InputError(f"--gpus {text}: is no count.", fix="Write e.g. 8, or H100-SXM:8.")
+    if not (number.isascii() and number.isdecimal()) or len(number) > MOST_DIGITS or int(number) < 1:
+        raise InputError(f"--gpus {text}: is no count.", fix=_gpus_fix(text))
     return name or None, int(number)
+
+
+def _gpus_fix(text: str) -> str:
+    plain = with_plain_digits(text)
+    return f"Write {plain}" if plain != text else "Write e.g. 8, or H100-SXM:8."

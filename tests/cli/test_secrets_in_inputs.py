@@ -1,0 +1,93 @@
+"""A secret that a user wrote into a plan or a name is warned about, and stands in nothing that is written."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from planner.adapters.workspace import examples_dir
+from tests.cli.refusals import GOOD_PLAN
+
+PARTS = ("ghp", "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8")
+TOKEN = "_".join(PARTS)
+WARNING = "holds a secret"
+
+
+def bytes_of(path: Path) -> bytes:
+    """Return what a file holds, unpacked where it is an archive."""
+    if not zipfile.is_zipfile(path):
+        return path.read_bytes()
+    with zipfile.ZipFile(path) as archive:
+        return b"".join(archive.read(name) for name in archive.namelist())
+
+
+@pytest.fixture
+def plan(plan_file):
+    name = next(line for line in GOOD_PLAN.splitlines() if line.startswith("name:"))
+    return plan_file(GOOD_PLAN.replace(name, f"name: a run with {TOKEN}"))
+
+
+def holding(folder: Path, *but: Path) -> list[str]:
+    files = [path for path in folder.rglob("*") if path.is_file() and path not in but]
+    assert files
+    return [path.name for path in files if PARTS[1].encode() in bytes_of(path)]
+
+
+@pytest.mark.parametrize("ending", ["html", "md", "csv", "json", "xlsx"])
+def test_a_report_has_it_hidden(planner, plan, tmp_path, ending):
+    out = tmp_path / f"report.{ending}"
+    answer = planner("report", plan, "--out", out)
+    assert answer.code == 0
+    assert f"Warning: {plan}: {WARNING} (name)" in answer.err
+    assert PARTS[1] not in answer.out + answer.err
+    assert holding(tmp_path, plan) == []
+    if ending != "csv":
+        assert b"hidden" in bytes_of(out)
+
+
+def test_what_is_printed_and_the_lock_have_it_hidden(planner, plan, tmp_path):
+    for arguments in ((), ("--json",), ("--freeze",), ("--locked",)):
+        answer = planner("estimate", plan, *arguments)
+        assert answer.code == 0, answer.err
+        assert PARTS[1] not in answer.out + answer.err
+        assert answer.err.count(WARNING) == 1
+    assert holding(tmp_path, plan) == []
+
+
+def test_an_unknown_key_is_refused_without_showing_it(planner, plan_file):
+    path = plan_file(GOOD_PLAN + f"{TOKEN}: 1\n")
+    answer = planner("estimate", path)
+    assert answer.code == 2
+    assert "no key" in answer.err
+    assert WARNING in answer.err
+    assert PARTS[1] not in answer.out + answer.err
+
+
+def test_the_name_of_a_file_is_hidden_in_what_is_written_from_it(planner, tmp_path):
+    config = tmp_path / f"{TOKEN}.json"
+    sizes = {"hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 32000}
+    config.write_text(json.dumps({"model_type": "llama", "intermediate_size": 1408} | sizes), encoding="utf-8")
+    out = tmp_path / "asked.yaml"
+    answer = planner("ask", config, "--data", "50000x700", "--own", "1xRTX-4090", "--out", out)
+    assert answer.code in (0, 3), answer.err
+    assert "name of a file or folder holds a secret" in answer.err
+    assert PARTS[1] not in answer.out + answer.err
+    assert PARTS[1] not in out.read_text("utf-8")
+
+
+def test_a_plan_without_a_secret_is_answered_without_a_warning(planner, tmp_path):
+    plan = shutil.copy(examples_dir() / "dgx_station_v100.yaml", tmp_path / "plan.yaml")
+    assert WARNING not in planner("estimate", plan).err
+
+
+def test_a_site_of_the_workspace_has_it_hidden(planner, own_site, tmp_path):
+    own_site(source=f"the offer of {TOKEN}")
+    plan = shutil.copy(examples_dir() / "dgx_station_v100.yaml", tmp_path / "plan.yaml")
+    answer = planner("estimate", plan, "--json")
+    assert answer.code == 0
+    assert PARTS[1] not in answer.out + answer.err
+    assert "mine.yaml: holds a secret (source)" in answer.err
