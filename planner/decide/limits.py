@@ -83,7 +83,12 @@ class MachineTerms:
 
 def allowed(terms: MachineTerms, *, machines: int, days: float) -> Reason | None:
     """Return why one may not plan with so many machines for so many days; None where one may."""
-    return next(iter((*forbidden(terms, machines=machines), *never_first(terms, machines=machines, days=days))), None)
+    return next(iter(against(terms, machines=machines, days=days)), None)
+
+
+def against(terms: MachineTerms, *, machines: int, days: float) -> tuple[Reason, ...]:
+    """Return every reason why one may not plan with so many machines for so many days."""
+    return (*forbidden(terms, machines=machines), *never_first(terms, machines=machines, days=days))
 
 
 def forbidden(terms: MachineTerms, *, machines: int) -> tuple[Reason, ...]:

@@ -10,7 +10,7 @@ from datetime import date
 
 from planner.decide.find.offered import SHARED, Offered, offered
 from planner.decide.find.screen import Shape, coarse_rates
-from planner.decide.limits import allowed
+from planner.decide.limits import against
 from planner.duration.practice import middle_factor
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.reason import ReasonCode
@@ -37,9 +37,9 @@ the tenth adds nothing."""
 MOST_UNUSED = 2.0
 """A Capacity Block is shown where the work uses half of its days or more."""
 KEPT_OUT = {
-    ReasonCode.SPOT_NOT_ALLOWED: "on the spot, which limits.spot rules out",
+    ReasonCode.SPOT_NOT_ALLOWED: "on the spot where limits.spot is never",
     ReasonCode.SPOT_TOO_MUCH: "on more spot machines than one may plan with",
-    ReasonCode.PRICE_TOO_OLD: "with a price too old to plan with",
+    ReasonCode.PRICE_TOO_OLD: "with a price too old to plan with: planner prices refresh",
 }
 UNUSED_BLOCK = "Capacity Blocks of which the work uses less than half"
 BOUGHT = 3
@@ -65,13 +65,12 @@ def shortlist(
     job = resolve_job(plan, catalog)
     at_once = min(plan.campaign.side_by_side, plan.campaign.runs)
     left_out = found.left_out
-    offers = []
-    for offer in found.offers:
-        words = _kept_out(offer, plan, at_once, today=today)
-        if words is None:
-            offers.append(offer)
-        else:
-            left_out[words] += 1
+    kept_out = {id(offer): _kept_out(offer, plan, at_once, today=today) for offer in found.offers}
+    offers = [offer for offer in found.offers if kept_out[id(offer)] is None]
+    if not offers:  # where all prices are too old, the answer says so of the best, and what to do
+        offers = [offer for offer in found.offers if kept_out[id(offer)] == KEPT_OUT[ReasonCode.PRICE_TOO_OLD]]
+    kept = {id(offer) for offer in offers}
+    left_out.update(words for one, words in kept_out.items() if words is not None and one not in kept)
     rates = coarse_rates(job, offers, catalog)
     practice, waves = middle_factor(plan, job, catalog), math.ceil(plan.campaign.runs / at_once)
     timed = []
@@ -108,8 +107,8 @@ def _kept_out(offer: Offered, plan: Plan, at_once: int, *, today: date) -> str |
 
     What is known to need a quote stays: a person can ask for one.
     """
-    reason = allowed(offer.terms(plan.limits, today=today), machines=offer.nodes * at_once, days=0.0)
-    return None if reason is None else KEPT_OUT.get(reason.code)
+    reasons = against(offer.terms(plan.limits, today=today), machines=offer.nodes * at_once, days=0.0)
+    return next((KEPT_OUT[reason.code] for reason in reasons if reason.code in KEPT_OUT), None)
 
 
 def chosen_dozen(comparison: ComparisonDocument, options: Sequence[PlanOption]) -> list[PlanOption]:

@@ -20,7 +20,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Prefer
 
-EFFORT = 15.0
+EFFORT = 10.0
 """Of the plan, of what is nearest where none keeps the limits, and of the other plans of a front."""
 LEAST_EFFORT = 0.1
 """Of each plan that is tried, however much those before it have spent."""
