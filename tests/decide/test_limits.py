@@ -190,6 +190,14 @@ def test_no_recommendation_asks() -> None:
     assert "may be taken away" in answer.sentence
 
 
+def test_the_order_of_what_misses_a_limit_asks() -> None:
+    """Nearest is a firm machine over the budget, and not spot that one cannot plan with, however cheap."""
+    budget = CampaignLimits(budget_usd=10.0)
+    answer = compared([option("spot", 1, 1, **REFUSED), option("firm", 2, 50, **GOOD)], budget)
+    assert answer.recommended is None
+    assert answer.nearest == "firm"
+
+
 def test_a_quote_is_asked_for_where_the_limit_says_so() -> None:
     nine = option("many", 1, 1, price_kind=PriceKind.ON_DEMAND, nodes=9, accelerators=72)
     assert "Please quote 9 machines" in (quote_request(nine, CampaignLimits(), today=TODAY) or "")
