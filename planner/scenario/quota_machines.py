@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.errors import InputError
 from planner.model.hardware.machines import Node
-from planner.model.plan.quota import QuotaFigure, QuotaUnit
+from planner.model.plan.quota import MOST_MACHINES, QuotaFigure, QuotaUnit
 
 LEAST_UNCLEAR = 64
 """Bare numbers from which on vCPUs may be meant where the catalog does not know those of the machine: the smallest
@@ -28,7 +28,7 @@ def quota_machines(quota: QuotaFigure | None, node: Node, *, rented: bool, where
                 f"{where}.quota: {quota.count} vCPUs are stated, but the catalog does not know the vCPUs of {node.id}.",
                 fix="State it in machines: divide by the vCPUs of one, and write for example `quota: 4 machines`.",
             )
-        return quota.count // node.vcpus
+        return min(MOST_MACHINES, quota.count // node.vcpus)
     if quota.unit is None and rented and quota.count >= (node.vcpus or LEAST_UNCLEAR):
         counted = f"one {node.id} has {node.vcpus}" if node.vcpus else f"those of {node.id} are not known"
         raise InputError(

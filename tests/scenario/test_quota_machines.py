@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from planner.errors import InputError
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
-from planner.model.plan.quota import MOST, Quota
+from planner.model.plan.quota import MOST_MACHINES, Quota
 from planner.scenario.candidate import expand
 from planner.use_cases import plans
 from tests.bundled import bundled_catalog
@@ -42,6 +42,7 @@ def plan_with(option: dict[str, Any]) -> Plan:
         pytest.param(P5, "1 machine", 1, id="one machine"),
         pytest.param(P5, "192 vCPUs", 1, id="192 vCPUs are one machine of 192"),
         pytest.param(P5, "191 vCPUs", 0, id="191 are none"),
+        pytest.param(P3_SMALL, "100000000 vCPUs", MOST_MACHINES, id="no more than there are"),
         pytest.param(P5, "768vcpu", 4, id="768 are four"),
         pytest.param(P5, "192 machines", 192, id="192 machines, if they are meant"),
         pytest.param(P3_SMALL, "192 vCPUs", 24, id="192 vCPUs are 24 machines of 8"),
@@ -76,7 +77,7 @@ def test_a_share_of_one_s_own_machines_is_never_vcpus() -> None:
     assert candidate.quota == 1
 
 
-@pytest.mark.parametrize("quota", ["many", "4 GPUs", "-1 machines", -1, 1.5, True, "4.5 vCPUs", MOST + 1, [4]])
+@pytest.mark.parametrize("quota", ["many", "4 GPUs", "-1 machines", -1, 1.5, True, "4.5 vCPUs", MOST_MACHINES + 1, [4]])
 def test_what_is_no_quota_is_refused_with_how_to_write_it(quota: object) -> None:
     with pytest.raises(ValidationError):
         PlanOption.model_validate({"offer": P5, "quota": quota})

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema
+from pydantic import BeforeValidator, Field, PlainSerializer, WithJsonSchema, model_validator
 
 from planner.model.base import Frozen
 
-MOST = 100_000_000
+MOST_MACHINES = 100_000
+MOST_VCPUS = 100_000_000
 WRITTEN = re.compile(r"(\d{1,9}) *(machines?|vcpus?)", re.IGNORECASE)
 HOW_TO_WRITE = "write a number with its unit, as in `quota: 4 machines` or `quota: 192 vCPUs`"
 
@@ -25,9 +26,15 @@ class QuotaUnit(StrEnum):
 class QuotaFigure(Frozen):
     """A quota as the plan states it."""
 
-    count: Annotated[int, Field(strict=True, ge=0, le=MOST)]
+    count: Annotated[int, Field(strict=True, ge=0, le=MOST_VCPUS)]
     unit: QuotaUnit | None = None
     """None: a bare number, which means machines."""
+
+    @model_validator(mode="after")
+    def _no_more_than_there_are(self) -> Self:
+        if self.unit is not QuotaUnit.VCPUS and self.count > MOST_MACHINES:
+            raise ValueError(f"at most {MOST_MACHINES:,} machines, has {self.count:,}")
+        return self
 
     def written(self) -> int | str:
         """Return it as a plan file states it."""
@@ -55,7 +62,7 @@ Quota = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "integer", "minimum": 0, "maximum": MOST},
+                {"type": "integer", "minimum": 0, "maximum": MOST_MACHINES},
                 {"type": "string", "pattern": "^[0-9]{1,9} *([Mm]achines?|[Vv][Cc][Pp][Uu]s?)$"},
             ]
         }
