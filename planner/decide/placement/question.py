@@ -203,17 +203,15 @@ def _later(spot: Bin, wait: Quantity | None, confidence: float) -> Bin:
 
 def _against(estimated: EstimatedOption, option: CampaignOption) -> Reason | None:
     """Return why an option can do no run at all; what it cannot do of the whole campaign does not count here."""
-    terms = MachineTerms.of_option(option, estimated.candidate)
-    for reason in (*estimated.limit_reasons, allowed(terms, machines=option.nodes or 0, days=0.0)):
-        if reason is not None:
-            return reason
+    for reason in estimated.limit_reasons:
+        return reason
     if option.fits is False:
         return next(iter(option.blocking_reasons), Reason(code=ReasonCode.MEMORY_TOO_SMALL, text="it does not fit"))
     if option.wall_hours is None or option.usd_marginal is None:
         return next(iter(option.blocking_reasons), _UNKNOWN)
     if option.hold is Hold.BUY and option.pay_now_usd is None:
         return Reason(code=ReasonCode.PURCHASE_NOT_KNOWN, text="nobody says what it costs to buy")
-    return None
+    return allowed(MachineTerms.of_option(option, estimated.candidate), machines=option.nodes or 0, days=0.0)
 
 
 def _candidate(
