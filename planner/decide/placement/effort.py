@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-ENDLESS_COLUMNS = 5e7
+FREE_VALUES = 5e7
 ROUND_OF_ENTRY = 1.5e-6
 ROUND_OF_WIDE_COLUMNS = 1e-9
-NODE = 1e-4
-NODE_OF_ENTRY = 3e-8
+NODE = 3e-4
+NODE_OF_ENTRY = 5e-8
 ITERATION_OF_ENTRY = 6e-9
 """Units of one round of cuts, node and simplex iteration, by the entries of the matrix. Fitted to 24 hard programs: a
 unit is about one second of one core of 2023, within a factor of five.
@@ -62,7 +62,7 @@ class Prices:
         """Return them for a matrix of so many entries, and whole variables that may take so many values."""
         tried = sum(min(width, WIDEST) ** 2 for width in widths)
         return cls(
-            a_round=ROUND_OF_ENTRY * entries + ROUND_OF_WIDE_COLUMNS * max(0.0, tried - ENDLESS_COLUMNS),
+            a_round=ROUND_OF_ENTRY * entries + ROUND_OF_WIDE_COLUMNS * max(0.0, tried - FREE_VALUES),
             node=NODE + NODE_OF_ENTRY * entries,
             iteration=ITERATION_OF_ENTRY * entries,
         )

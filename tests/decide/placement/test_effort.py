@@ -83,7 +83,7 @@ def test_what_a_step_costs() -> None:
     """By hand: 1,000 entries; one column of 8 values, 100 of 2,000, of which 1,000 are tried: 1e8 + 64."""
     prices = Prices.of(entries=1000, widths=[8.0, *[2000.0] * 100])
     assert prices.a_round == pytest.approx(1.5e-3 + 1e-9 * (1e8 + 64 - 5e7))
-    assert prices.node == pytest.approx(1e-4 + 3e-5)
+    assert prices.node == pytest.approx(3e-4 + 5e-5)
     assert prices.iteration == pytest.approx(6e-6)
 
 
