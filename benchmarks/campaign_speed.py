@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from time import monotonic
 
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Way
 from planner.decide.placement.solve import solve
 
-SECONDS = 45.0
+EFFORT = 20.0
 
 
 def large_instance(seed: int, *, deadline: float) -> Instance:
@@ -32,7 +33,7 @@ def main() -> None:
     for seed in range(3):
         for deadline in (400.0, 1000.0):
             begun = monotonic()
-            found = solve(large_instance(seed, deadline=deadline), Objective.COST, seconds=SECONDS)
+            found = solve(large_instance(seed, deadline=deadline), Objective.COST, Effort(EFFORT))
             text = "no plan" if found is None else f"{found.usd:,.0f} USD, gap {100 * found.gap:.2f} %"
             print(f"seed {seed}, {deadline:g} h: {monotonic() - begun:.1f} s, {text}")
 

@@ -1,11 +1,11 @@
-"""Which offers the plan allows: by provider, and whether spot may be used. What is owned is not affected."""
+"""Which offers the plan allows by their provider. What is owned is not affected."""
 
 from __future__ import annotations
 
 from planner.errors import NotFoundError
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.plan.plan import OptionLimits, Plan, SpotUse
+from planner.model.plan.plan import OptionLimits, Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, PriceKind
 
@@ -18,7 +18,7 @@ def is_firm(option: PlanOption) -> bool | None:
 
 
 def offer_reasons(option: PlanOption, limits: OptionLimits) -> tuple[Reason, ...]:
-    """Return why the plan's limits rule an offer out, whatever its place."""
+    """Return why the plan's limits rule the provider of an offer out."""
     if option.offer is None:
         return ()
     provider, reasons = provider_of(option.offer), []
@@ -29,9 +29,6 @@ def offer_reasons(option: PlanOption, limits: OptionLimits) -> tuple[Reason, ...
     elif allow is not None and provider not in allow:
         text = f"it is of {provider}, and limits.providers.allow holds {', '.join(allow)}"
         reasons.append(Reason(code=ReasonCode.PROVIDER_NOT_ALLOWED, text=text))
-    if limits.spot is SpotUse.NEVER and not is_firm(option):
-        text = f"its price is {(option.price or PriceKind.ON_DEMAND).value}, and limits.spot is never"
-        reasons.append(Reason(code=ReasonCode.SPOT_NOT_ALLOWED, text=text))
     return tuple(reasons)
 
 

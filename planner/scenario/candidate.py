@@ -19,6 +19,7 @@ from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import Price, PriceKind
 from planner.scenario.cluster import Cluster
 from planner.scenario.machine import machine_named
+from planner.scenario.quota_machines import quota_machines
 
 if TYPE_CHECKING:
     from planner.scenario.parallel_config import ParallelConfig
@@ -46,6 +47,8 @@ class Candidate:
     currency: Currency | None = None
     """The plan's own, in which the option may state its price."""
     hold: Hold = Hold.RENT
+    quota: int | None = None
+    """Machines that may be used at the same time; None: the plan states no limit."""
 
     @property
     def has_own_price(self) -> bool:
@@ -105,6 +108,7 @@ def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: s
         node = node.model_copy(update={"network_gbit_per_s": option.network_gbit_per_s})
     wanted = option.strategy or plan.training.strategy
     strategy = Strategy.DDP if wanted == "auto" else wanted
+    quota = quota_machines(option.quota, node, rented=option.offer is not None, where=where)
     for nodes, per_node in product(
         _as_list(option.nodes, machine.nodes), _as_list(option.accelerators, machine.accelerators)
     ):
@@ -131,6 +135,7 @@ def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: s
             any_strategy=wanted == "auto",
             currency=plan.currency,
             hold=machine.hold,
+            quota=quota,
         )
 
 

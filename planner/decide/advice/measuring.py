@@ -14,7 +14,7 @@ from planner.decide.advice.case import Case
 from planner.decide.advice.error_correlation import correlation
 from planner.decide.advice.sample_value import Errors, Learnt, SampleValue, regret_of, sample_value
 from planner.decide.campaign.campaign import hours_to
-from planner.decide.campaign.refusals import refusals
+from planner.decide.limits import refusals
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.recommend.rank import is_comparable
 from planner.decide.simulation.draws import Array, generator

@@ -11,8 +11,9 @@ from planner.decide.advice.mix_inputs import Moved, at_price, at_speed, moved_de
 from planner.decide.advice.turning import distance
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.placement.chosen import Chosen
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Instance, Objective, Solution
-from planner.decide.placement.milp import NotFoundInTimeError
+from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.question import Question
 from planner.decide.placement.solve import solve
 from planner.decide.recommend.phrases import WORDS
@@ -23,8 +24,8 @@ from planner.quantity.chance import doubted
 
 STEPS = 5
 """Of the bisection between two looked-at values."""
-SECONDS = 0.5
-"""Of one solution: what is not solved in this is not followed further."""
+EFFORT = 0.5
+"""Of one solution: what is not solved with this is not followed further."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ class MixedCase:
         return self.case.paced
 
     def solved(self, asked: Instance) -> Solution | None:
-        """Return the best plan of an instance; None: there is none, or none was found in time."""
+        """Return the best plan of an instance; None: there is none, or the effort found none."""
         try:
-            return solve(asked, self.objective, seconds=SECONDS)
-        except NotFoundInTimeError:
+            return solve(asked, self.objective, Effort(EFFORT))
+        except SolverStoppedError:
             return None
 
     def swings(self) -> list[InputSwing]:
@@ -127,8 +128,8 @@ class MixedCase:
     def _used(self, asked: Instance) -> frozenset[int] | None:
         """Return the options that take part, none where no plan keeps the limits; None where that is not known."""
         try:
-            found = solve(asked, self.objective, seconds=SECONDS)
-        except NotFoundInTimeError:
+            found = solve(asked, self.objective, Effort(EFFORT))
+        except SolverStoppedError:
             return None
         if found is None:
             return frozenset()

@@ -13,10 +13,11 @@ from planner.decide.advice.mix_measuring import MixValue, worth_measuring_mix
 from planner.decide.advice.mixed import MixedCase
 from planner.decide.campaign.alone import Alone
 from planner.decide.placement.chosen import Chosen
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Objective
 from planner.decide.placement.plan_campaign import surest_plan
 from planner.decide.placement.question import question_of
-from planner.decide.recommend.mix import SECONDS
+from planner.decide.recommend.mix import EFFORT
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.recommendation import (
@@ -93,7 +94,7 @@ def _at_confidences(case: Case, alone: Alone, chosen: Chosen, objective: Objecti
         there = replace(alone, limits=alone.limits.model_copy(update={"confidence": confidence}))
         plan = chosen
         if confidence != own:
-            found = surest_plan(there, case.catalog, objective, today=case.today, seconds=SECONDS)
+            found = surest_plan(there, case.catalog, objective, today=case.today, effort=Effort(EFFORT))
             if found is None:
                 rows.append(
                     AtConfidence(

@@ -19,6 +19,7 @@ from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
+from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.options.option_money import assumed_rates
 from planner.duration.duration import hours_until, last_day, passed_hours
@@ -121,10 +122,9 @@ def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
     candidate = estimated.candidate
     if candidate is None:
         return limits.side_by_side
-    quota, nodes = candidate.option.quota, candidate.site.nodes if candidate.site is not None else None
-    held = [count // candidate.nodes for count in (quota, nodes) if count is not None]
-    wanted = limits.at_once or (max(1, min(held)) if quota is not None else 1)
-    return max(1, min([wanted, *held]))
+    terms = MachineTerms.of_candidate(candidate)
+    wanted = limits.at_once or terms.quota or 1
+    return max(1, most_sets(lambda count: not forbidden(terms, machines=count), width=candidate.nodes, wanted=wanted))
 
 
 def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, readiness: Ready) -> tuple[str, ...]:
@@ -133,7 +133,7 @@ def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, rea
         notes.append("the turns of others (taken) count in planner campaign alone")
     wanted = limits.side_by_side
     if at_once < wanted and estimated.candidate is not None:
-        holds = "site has nodes" if estimated.candidate.option.quota is None else "quota holds nodes"
+        holds = "site has nodes" if estimated.candidate.quota is None else "quota holds nodes"
         notes.append(f"{wanted} at once are asked for; the {holds} for {at_once}")
     if others := _other_use(estimated):
         notes.append(f"others use {others:g} of its busy hours, so the campaign takes 1 / {1 - others:g} as long")

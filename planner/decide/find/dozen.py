@@ -10,8 +10,10 @@ from datetime import date
 
 from planner.decide.find.offered import SHARED, Offered, offered
 from planner.decide.find.screen import Shape, coarse_rates
+from planner.decide.limits import against
 from planner.duration.practice import middle_factor
 from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.owning.hold import Hold
@@ -34,6 +36,11 @@ OF_ONE_SHAPE = 2
 the tenth adds nothing."""
 MOST_UNUSED = 2.0
 """A Capacity Block is shown where the work uses half of its days or more."""
+KEPT_OUT = {
+    ReasonCode.SPOT_NOT_ALLOWED: "on the spot where limits.spot is never",
+    ReasonCode.SPOT_TOO_MUCH: "on more spot machines than one may plan with",
+    ReasonCode.PRICE_TOO_OLD: "with a price too old to plan with: planner prices refresh",
+}
 UNUSED_BLOCK = "Capacity Blocks of which the work uses less than half"
 BOUGHT = 3
 """Machines to buy among the dozen, at most; and kept of each other kind, at least one where there is one."""
@@ -56,12 +63,18 @@ def shortlist(
     filters = within_limits(plan.find, plan)
     found = offered(catalog, filters, accelerators, today=today, framework=plan.training.framework)
     job = resolve_job(plan, catalog)
-    rates = coarse_rates(job, found.offers, catalog)
-    practice, at_once = middle_factor(plan, job, catalog), min(plan.campaign.side_by_side, plan.campaign.runs)
-    waves = math.ceil(plan.campaign.runs / at_once)
+    at_once = min(plan.campaign.side_by_side, plan.campaign.runs)
     left_out = found.left_out
+    kept_out = {id(offer): _kept_out(offer, plan, at_once, today=today) for offer in found.offers}
+    offers = [offer for offer in found.offers if kept_out[id(offer)] is None]
+    if not offers:  # where all prices are too old, the answer says so of the best, and what to do
+        offers = [offer for offer in found.offers if kept_out[id(offer)] == KEPT_OUT[ReasonCode.PRICE_TOO_OLD]]
+    kept = {id(offer) for offer in offers}
+    left_out.update(words for one, words in kept_out.items() if words is not None and one not in kept)
+    rates = coarse_rates(job, offers, catalog)
+    practice, waves = middle_factor(plan, job, catalog), math.ceil(plan.campaign.runs / at_once)
     timed = []
-    for offer in found.offers:
+    for offer in offers:
         rate = rates.get(Shape.of(offer))
         if rate is None:
             left_out[NOT_WHOLE] += 1
@@ -83,10 +96,19 @@ def shortlist(
     options = [one.offer.option(any_named=filters.available) for one in chosen.values()]
     left_out[DEARER] += len(timed) - len(chosen) + found.unread
     if not rates and isinstance(job.setup.network, TextModel):
-        to_divide = _to_divide(found.offers)
+        to_divide = _to_divide(offers)
         left_out[NOT_WHOLE] -= len(to_divide)
         options = [offer.option(any_named=filters.available) for offer in to_divide]
     return [*_owned(catalog, plan.find, accelerators), *options], left_out
+
+
+def _kept_out(offer: Offered, plan: Plan, at_once: int, *, today: date) -> str | None:
+    """Return in words which limit keeps an offer out for however short a work; None where none does.
+
+    What is known to need a quote stays: a person can ask for one.
+    """
+    reasons = against(offer.terms(plan.limits, today=today), machines=offer.nodes * at_once, days=0.0)
+    return next((KEPT_OUT[reason.code] for reason in reasons if reason.code in KEPT_OUT), None)
 
 
 def chosen_dozen(comparison: ComparisonDocument, options: Sequence[PlanOption]) -> list[PlanOption]:

@@ -11,9 +11,12 @@ from planner.cost.cloud.availability import availability
 from planner.cost.cloud.billing_terms import Terms as Billing
 from planner.cost.cloud.billing_terms import sold_hours
 from planner.decide.find.confirmed import asked_of, is_borne_out
+from planner.decide.limits import MachineTerms
 from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Accelerator, Node
+from planner.model.owning.hold import Hold
 from planner.model.plan.find_filters import FindFilters, Terms
+from planner.model.plan.plan import OptionLimits, SpotUse
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import FAST_KINDS, Price, PriceKind
 from planner.model.prices.unread import Unread
@@ -58,6 +61,17 @@ class Offered:
     def firm(self) -> bool:
         """Whether nobody takes it away."""
         return self.price.price_kind not in FAST_KINDS
+
+    def terms(self, limits: OptionLimits, *, today: date) -> MachineTerms:
+        """Return what the limits ask of it; of a price that cannot be stale its age does not count."""
+        return MachineTerms(
+            hold=Hold.RENT,
+            price_kind=self.price.price_kind,
+            known_available=availability(self.price, today=today) == "yes",
+            price_days=self.price.age_days(today),
+            price_stale=self.price.is_stale(today),
+            spot_allowed=limits.spot is not SpotUse.NEVER,
+        )
 
     def option(self, *, any_named: bool = False) -> PlanOption:
         """Return it as an option of a plan: at the cheapest price, or with `any_named` at that of the region `any`."""

@@ -16,6 +16,7 @@ from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
 from planner.cost.power.electricity import cloud_pue, paid_in, pue
 from planner.cost.power.node_power import rated_power, training_power
+from planner.decide.limits import MachineTerms, forbidden
 from planner.decide.options import option_money
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
@@ -100,7 +101,7 @@ def estimate_option(
         *offer_reasons(candidate.option, plan.limits),
         *reasons_not_allowed(candidate, plan.limits),
         *availability_reasons(row, today=today),
-        *_quota_reasons(candidate),
+        *forbidden(MachineTerms.of_candidate(candidate, plan.limits), machines=candidate.nodes),
     )
     estimate = OptionEstimate(
         id=candidate.id,
@@ -225,15 +226,6 @@ def _reasons(
         text = f"energy: no power is known for {node.id}; give power_kw"
         reasons.append(Reason(code=ReasonCode.POWER_NOT_KNOWN, text=text))
     return tuple(reasons)
-
-
-def _quota_reasons(candidate: Candidate) -> tuple[Reason, ...]:
-    quota = candidate.option.quota
-    if quota is None or quota >= candidate.nodes:
-        return ()
-    text = f"the quota holds {quota} nodes, a training has {candidate.nodes}"
-    figures: dict[str, float] = {"quota_nodes": quota, "nodes": candidate.nodes}
-    return (Reason(code=ReasonCode.QUOTA_TOO_SMALL, text=text, figures=figures),)
 
 
 def _machine_notes(candidate: Candidate) -> list[str]:

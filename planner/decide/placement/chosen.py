@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import date
@@ -183,7 +184,8 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> Pla
         basis = billed.usd.basis
     source = f"{runs} runs on {len(lanes)} sets of machines of {option.id}"
     cost = Quantity(value=usd, low=min(usd, low), high=max(usd, high), unit=Unit.USD, basis=basis, source=source)
-    together = max(sum(1 for other in lanes if other.opens <= lane.opens < other.end) for lane in lanes)
+    opens, ends = sorted(lane.opens for lane in lanes), sorted(lane.end for lane in lanes)
+    together = max(bisect_right(opens, moment) - bisect_right(ends, moment) for moment in opens)
     return Placement(
         option=option.id,
         name=option.display_name or option.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -36,19 +37,19 @@ def on_lanes(
         spot = instance.bins[number]
         for phase in range(instance.phases):
             begin = max(spot.opens, ends[phase - 1] if phase else 0.0)
-            loads = [begin] * spot.lanes
+            loads = [(begin, lane) for lane in range(spot.lanes)]
             last = min(spot.closes, ends[phase])
             of_phase = [way for way in ways if instance.groups[instance.ways[way].group].phase == phase]
             for way in sorted(of_phase, key=lambda one: -instance.ways[one].hours):
                 hours, left = instance.ways[way].hours, counts[way]
                 if spot.lanes == 1:
-                    loads[0] += hours * left
+                    loads[0] = (loads[0][0] + hours * left, 0)
                     placed[way, 0] = left
                     continue
                 for _ in range(left):
-                    lane = min(range(spot.lanes), key=loads.__getitem__)
-                    loads[lane] += hours
+                    load, lane = loads[0]
+                    heapq.heapreplace(loads, (load + hours, lane))
                     placed[way, lane] = placed.get((way, lane), 0) + 1
-            if max(loads) > last * (1 + TOLERANCE) + 1e-6 and spot.lanes > 1:
+            if max(loads)[0] > last * (1 + TOLERANCE) + 1e-6 and spot.lanes > 1:
                 over.add(number)
     return [Placed(way, lane, runs) for (way, lane), runs in placed.items()], over

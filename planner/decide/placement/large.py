@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from time import monotonic
 
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.formulation import formulate
 from planner.decide.placement.greedy import rounded_plan
 from planner.decide.placement.instance import Instance, Objective, Solution, in_budget, measured
-from planner.decide.placement.milp import NotFoundInTimeError
+from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.small import solve_small
 
 SPARE_WAYS = 5
@@ -25,6 +25,8 @@ TIGHT = 1.002
 """Of the bound: a plan with split runs for hours so few leaves room to round."""
 HALVINGS = 12
 IN_USE = 1e-7
+OF_FEW_WAYS = 0.35
+"""Share of the effort for the program of few ways; the rest is left for that of all."""
 
 
 @dataclass(frozen=True)
@@ -39,61 +41,58 @@ class Relaxed:
     """What a run of each way adds to the cost of the plan."""
 
 
-def solve_large(instance: Instance, objective: Objective, *, seconds: float) -> Solution | None:
+def solve_large(instance: Instance, objective: Objective, effort: Effort) -> Solution | None:
     """Return a good plan with its gap: of few ways, those that are used where runs may be split, and the next best.
 
-    None: no plan keeps the limits, even with runs split. Raises NotFoundInTimeError where none was found.
+    None: no plan keeps the limits, even with runs split. Raises SolverStoppedError where none was found.
     """
-    return _cheapest(instance, seconds) if objective is Objective.COST else _fastest(instance, seconds)
+    return _cheapest(instance, effort) if objective is Objective.COST else _fastest(instance, effort)
 
 
-def _cheapest(instance: Instance, seconds: float) -> Solution | None:
+def _cheapest(instance: Instance, effort: Effort) -> Solution | None:
     """Round, then solve with few ways, then with all; stop where the gap is small."""
-    begun = monotonic()
-    relaxed = _relaxed(instance)
+    relaxed, whole = _relaxed(instance, effort), effort.left
     if relaxed is None:
         return None
     best, bound = _quick(instance, relaxed), relaxed.usd
-    for few, until in ((True, 0.35), (False, 1.0)):
+    for few, share in ((True, OF_FEW_WAYS), (False, 1.0)):
         if best is not None and _gap(best.to_pay, bound) <= ENOUGH:
             break
-        left = until * seconds - (monotonic() - begun)
         try:
-            found = solve_small(_few_ways(instance, relaxed) if few else instance, Objective.COST, seconds=left,
-                                gap=ASKED_GAP, apart=few)  # fmt: skip
-        except NotFoundInTimeError as error:
+            found = solve_small(_few_ways(instance, relaxed) if few else instance, Objective.COST,
+                                effort.part(share * whole), gap=ASKED_GAP, apart=few)  # fmt: skip
+        except SolverStoppedError as error:
             bound = bound if few else max(bound, error.bound)
             continue
         if found is not None:
             bound = bound if few else max(bound, found.bound)
             best = found if best is None or found.to_pay < best.to_pay else best
     if best is None:
-        raise NotFoundInTimeError(bound)
+        raise SolverStoppedError(bound)
     return replace(best, bound=bound, gap=_gap(best.to_pay, bound))
 
 
-def _fastest(instance: Instance, seconds: float) -> Solution | None:
+def _fastest(instance: Instance, effort: Effort) -> Solution | None:
     """Try hours from the bound on, until a plan is found that keeps them."""
-    begun = monotonic()
-    shortest = _shortest(instance)
+    shortest, whole = _shortest(instance, effort), effort.left
     if shortest is None:
         return None
-    tight = _relaxed(replace(instance, deadline=min(instance.deadline, shortest * TIGHT)))
+    tight = _relaxed(replace(instance, deadline=min(instance.deadline, shortest * TIGHT)), effort)
     for longer in LONGER:
         limited = replace(instance, deadline=min(instance.deadline, shortest * longer))
-        relaxed, left = _relaxed(limited), seconds - (monotonic() - begun)
+        relaxed = _relaxed(limited, effort)
         if relaxed is None:
             continue
         found = (_quick(limited, tight) if tight is not None else None) or _quick(limited, relaxed)
-        if found is None and left > 0 and longer <= MOST_LONGER:
+        if found is None and not effort.spent and longer <= MOST_LONGER:
             try:
                 few = _few_ways(limited, relaxed)
-                found = solve_small(few, Objective.COST, seconds=min(left, seconds / 6), gap=ASKED_GAP, apart=True)
-            except NotFoundInTimeError:
+                found = solve_small(few, Objective.COST, effort.part(whole / 6), gap=ASKED_GAP, apart=True)
+            except SolverStoppedError:
                 continue
         if found is not None:
             return replace(found, bound=shortest, gap=_gap(found.hours, shortest))
-    raise NotFoundInTimeError(shortest)
+    raise SolverStoppedError(shortest)
 
 
 def _quick(instance: Instance, relaxed: Relaxed) -> Solution | None:
@@ -116,9 +115,9 @@ def _few_ways(instance: Instance, relaxed: Relaxed) -> Instance:
     return replace(instance, ways=tuple(instance.ways[way] for way in sorted(kept)))
 
 
-def _relaxed(instance: Instance) -> Relaxed | None:
+def _relaxed(instance: Instance, effort: Effort) -> Relaxed | None:
     written = formulate(instance, Objective.COST)
-    optimum = written.program.solve(seconds=math.inf, relaxed=True) if written else None
+    optimum = written.program.solve(effort, relaxed=True) if written else None
     if written is None or optimum is None:
         return None
     columns = [(way, column) for way, column in enumerate(written.runs) if column is not None]
@@ -127,23 +126,23 @@ def _relaxed(instance: Instance) -> Relaxed | None:
     return Relaxed(optimum.bound, shares, added)
 
 
-def _shortest(instance: Instance) -> float | None:
+def _shortest(instance: Instance, effort: Effort) -> float | None:
     """Return hours in which no plan is done, as none is where runs may be split, within 0.1 % of those in which one is.
 
     A way whose run is longer than the hours does not count. None: no hours are enough.
     Source: Lenstra, Shmoys and Tardos, Approximation algorithms for scheduling unrelated parallel machines, Math. Prog.
     46 (1990) 259.
     """
-    if _relaxed(instance) is None:
+    if _relaxed(instance, effort) is None:
         return None
     low, high = 0.0, instance.deadline
     if math.isinf(high):
         high = max(way.hours + instance.bins[way.bin].opens for way in instance.ways)
-        while _relaxed(replace(instance, deadline=high)) is None:
+        while _relaxed(replace(instance, deadline=high), effort) is None:
             low, high = high, 2 * high
     for _ in range(HALVINGS):
         middle = (low + high) / 2 if low == 0 else math.sqrt(low * high)
-        if _relaxed(replace(instance, deadline=middle)) is None:
+        if _relaxed(replace(instance, deadline=middle), effort) is None:
             low = middle
         else:
             high = middle

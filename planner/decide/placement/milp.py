@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
+
+from planner.decide.placement.effort import Effort, Prices
+from planner.errors import InputError
 
 SEED = 26
 WITHOUT_PRESOLVE = 400
 """Variables up to which the solver's presolve is left out: of 20,000 random small programs it lost the optimum of one
 (HiGHS 1.15.1), and what it saves there is milliseconds.
 """
+MOST_ITERATIONS = 200_000
+"""Of a program without whole numbers, of which the largest takes some thousands."""
+GUARD_SECONDS = 600.0
+"""Of one program by the clock. It never decides which plan is found: where it is reached, the answer is an error."""
 
 
 @dataclass(frozen=True)
@@ -25,15 +32,25 @@ class Optimum:
     """Of a program without whole numbers: what one more of each variable would add to the objective."""
 
 
-class NotFoundInTimeError(Exception):
-    """No solution was found in the time that was given, and none was ruled out.
+class SolverStoppedError(Exception):
+    """The solver's effort was spent before a solution was found or ruled out.
 
     No value of the objective is below `bound`.
     """
 
     def __init__(self, bound: float = -math.inf) -> None:
-        super().__init__("no solution was found in time")
+        super().__init__("the solver stopped before a solution was found or ruled out")
         self.bound = bound
+
+
+class SolverTooSlowError(InputError):
+    """The machine took longer for one program than a plan may take."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"campaign: the solver took over {GUARD_SECONDS / 60:.0f} minutes for one program.",
+            fix="List fewer options, join groups of equal work, or use a faster machine.",
+        )
 
 
 @dataclass
@@ -66,10 +83,11 @@ class Program:
         self.rows.append([(place, factor) for place, factor in together.items() if factor != 0])
         self.row_ends.append((low, high))
 
-    def solve(self, *, seconds: float, gap: float = 0.0, relaxed: bool = False) -> Optimum | None:
-        """Return the optimum within a relative gap, or the best that was found in time; None: there is no solution.
+    def solve(self, effort: Effort, *, gap: float = 0.0, relaxed: bool = False) -> Optimum | None:
+        """Return the optimum within a relative gap, or the best that the effort found; None: there is no solution.
 
-        `relaxed`: whole numbers may be any. Raises NotFoundInTimeError where neither is known.
+        `relaxed`: whole numbers may be any. Raises SolverStoppedError where neither is known, and SolverTooSlowError
+        where the guard against endless waiting was reached.
         """
         import highspy
         import numpy as np
@@ -78,8 +96,8 @@ class Program:
         presolve = "off" if len(self.costs) <= WITHOUT_PRESOLVE and not relaxed else "choose"
         for name, value in (
             ("output_flag", False), ("presolve", presolve), ("threads", 1), ("random_seed", SEED),
-            ("time_limit", max(0.05, seconds)), ("mip_rel_gap", gap), ("mip_abs_gap", 1e-9),
-            ("mip_feasibility_tolerance", 1e-7),
+            ("time_limit", GUARD_SECONDS), ("mip_rel_gap", gap), ("mip_abs_gap", 1e-9),
+            ("mip_feasibility_tolerance", 1e-7), ("simplex_iteration_limit", MOST_ITERATIONS),
         ):  # fmt: skip
             solver.setOptionValue(name, value)
         model = highspy.HighsLp()
@@ -101,14 +119,36 @@ class Program:
             places = range(len(self.costs))
             model.integrality_ = [kinds.kInteger if n in whole else kinds.kContinuous for n in places]
         solver.passModel(model)
+        prices = Prices.of(entries=sum(counts), widths=[self.upper[place] for place in sorted(whole)])
+        if whole:
+            solver.cbMipInterrupt += _spending(effort, prices)
         solver.run()
-        info = solver.getInfo()
-        if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible:
-            if solver.getModelStatus() == highspy.HighsModelStatus.kTimeLimit:
-                raise NotFoundInTimeError(float(info.mip_dual_bound))
+        info, status = solver.getInfo(), solver.getModelStatus()
+        if status == highspy.HighsModelStatus.kTimeLimit:
+            raise SolverTooSlowError
+        if not whole:
+            effort.spend(info.simplex_iteration_count * prices.iteration)
+        stopped = status in (highspy.HighsModelStatus.kInterrupt, highspy.HighsModelStatus.kIterationLimit)
+        if info.primal_solution_status != highspy.SolutionStatus.kSolutionStatusFeasible or (stopped and not whole):
+            if stopped:
+                raise SolverStoppedError(float(info.mip_dual_bound) if whole else -math.inf)
             return None
         solution = solver.getSolution()
         values = tuple(float(one) for one in solution.col_value)
         if whole:
             return Optimum(values, float(info.mip_dual_bound))
         return Optimum(values, float(info.objective_function_value), tuple(float(one) for one in solution.col_dual))
+
+
+def _spending(effort: Effort, prices: Prices) -> Callable[[Any], None]:
+    """Return what HiGHS calls in each round of cuts and twice in each node: it stops the solver when all is spent.
+
+    HiGHS has a limit of nodes, and none of rounds: on hard programs it spent 25 s before the first node.
+    """
+
+    def call(event: Any) -> None:
+        effort.spend(prices.node if event.data_out.mip_node_count > 0 else prices.a_round)
+        if effort.spent:
+            event.interrupt()
+
+    return call

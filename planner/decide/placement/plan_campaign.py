@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import date
-from time import monotonic
 
 from planner.decide.campaign.alone import Alone
 from planner.decide.placement.chosen import Chosen, chosen_plan
 from planner.decide.placement.earliest import earliest_of
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Instance, Objective
-from planner.decide.placement.milp import NotFoundInTimeError
+from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.question import Question, at_confidence, question_of
 from planner.decide.placement.solve import front, solve
 from planner.errors import InputError
@@ -20,7 +20,10 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Prefer
 
-SECONDS = 45.0
+EFFORT = 10.0
+"""Of the plan, of what is nearest where none keeps the limits, and of the other plans of a front."""
+LEAST_EFFORT = 0.1
+"""Of each plan that is tried, however much those before it have spent."""
 STEPS = 10
 """Plans that are tried, each tighter than the one before, until the confidence holds."""
 CLOSER = 0.7
@@ -32,7 +35,6 @@ MOST_PAIRS = 3_000
 
 def planned_campaign(
     document: CampaignDocument, alone: Alone, catalog: Catalog, *, today: date, objective: Objective | None = None,
-    seconds: float = SECONDS,
 ) -> CampaignDocument:  # fmt: skip
     """Return the document with the best plan, or with the binding limit and the plan without it.
 
@@ -60,18 +62,18 @@ def planned_campaign(
         )
     decides = Objective.TIME if asked is Objective.TIME else Objective.COST
     try:
-        best, unsure = _at_confidence(question, alone, decides, seconds=seconds / 3)
+        best, unsure = _at_confidence(question, alone, decides, Effort(EFFORT))
         if best is None:
-            return document.model_copy(update=given | _nothing(question, alone, unsure, seconds=seconds / 3))
+            return document.model_copy(update=given | _nothing(question, alone, unsure))
         points: tuple[FeasiblePlan, ...] = ()
         notes = (*document.notes, *plan_notes(best))
         if asked is Objective.FRONT:
-            found, whole = front(question.instance, seconds=seconds / 2)
+            found, whole = front(question.instance, Effort(EFFORT))
             plans = [chosen_plan(question, one, alone.limits, alone.budget, asked=question.instance) for one in found]
             points = tuple(feasible_plan(one) for one in plans if one.keeps(alone.limits.confidence))
-            notes += () if whole else ("the front is not whole: there was no time for more",)
-    except NotFoundInTimeError:
-        late = f"no plan was found in {seconds:.0f} s, and none was ruled out"
+            notes += () if whole else ("the front is not whole: it holds its cheapest plans alone",)
+    except SolverStoppedError:
+        late = "the solver stopped at its limit: no plan was found, and none was ruled out"
         return document.model_copy(update=given | {"feasible": False, "notes": (*document.notes, late)})
     shown = feasible_plan(best)
     return document.model_copy(
@@ -88,35 +90,35 @@ def _with_starts(
         option.model_copy(
             update={
                 "earliest_start_hours": earliest_of(each, alone.limits, catalog, question.calendar, today=today),
-                "quota": each.candidate.option.quota if each.candidate is not None else None,
+                "quota": each.candidate.quota if each.candidate is not None else None,
             }
         )
         for option, each in zip(document.options, alone.estimated.options, strict=True)
     )
 
 
-def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: date, seconds: float) -> Chosen | None:
-    """Return the best plan that keeps the limits with the confidence; None: there is none, or none was found in time.
+def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: date, effort: Effort) -> Chosen | None:
+    """Return the best plan that keeps the limits with the confidence; None: there is none, or the effort found none.
 
     A deadline that has passed is kept by none.
     """
     if alone.limits.deadline is not None and alone.limits.deadline < today:
         return None
     try:
-        return _at_confidence(question_of(alone, catalog, today=today), alone, objective, seconds=seconds)[0]
-    except NotFoundInTimeError:
+        return _at_confidence(question_of(alone, catalog, today=today), alone, objective, effort)[0]
+    except SolverStoppedError:
         return None
 
 
 def _at_confidence(
-    question: Question, alone: Alone, objective: Objective, *, seconds: float
+    question: Question, alone: Alone, objective: Objective, effort: Effort
 ) -> tuple[Chosen | None, Chosen | None]:
     """Return the best plan that keeps the limits with the confidence, and the surest of those that do not."""
     confidence = alone.limits.confidence
-    begun, surest, hours, usd = monotonic(), None, None, None
+    surest, hours, usd = None, None, None
     for _ in range(STEPS):
         asked = at_confidence(question, hours=hours, usd=usd)
-        found = solve(asked, objective, seconds=max(0.1, seconds - (monotonic() - begun)))
+        found = solve(asked, objective, effort.at_least(LEAST_EFFORT))
         if found is None:
             return None, surest
         chosen = chosen_plan(question, found, alone.limits, alone.budget, asked=asked)
@@ -135,7 +137,7 @@ def _surer(chance: float) -> float:
     return min(MOST_CONFIDENCE, 1 - (1 - chance) * CLOSER)
 
 
-def _nothing(question: Question, alone: Alone, unsure: Chosen | None, *, seconds: float) -> dict[str, object]:
+def _nothing(question: Question, alone: Alone, unsure: Chosen | None) -> dict[str, object]:
     """Return which limits bind, and the plan without them."""
     if unsure is not None:
         return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": feasible_plan(unsure)}
@@ -152,7 +154,7 @@ def _nothing(question: Question, alone: Alone, unsure: Chosen | None, *, seconds
             continue
         if len(names) == 2 and found:
             break
-        near = solve(loose, Objective.TIME if late and not dear else Objective.COST, seconds=seconds / 3)
+        near = solve(loose, Objective.TIME if late and not dear else Objective.COST, Effort(EFFORT / 3))
         if near is not None:
             over = near.hours / free.deadline if late else near.to_pay / max(free.budget, 1e-9)
             found.append((over, names, chosen_plan(question, near, alone.limits, alone.budget, asked=loose)))

@@ -9,15 +9,8 @@ from datetime import date
 
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.decide.campaign.alone import Alone
-from planner.decide.campaign.refusals import (
-    MOST_SPOT_DAYS,
-    MOST_SPOT_NODES,
-    MOST_UNKNOWN_NODES,
-    is_agreed,
-    is_spot,
-    lasting_refusals,
-)
 from planner.decide.campaign.run_groups import Runs
+from planner.decide.limits import MachineTerms, allowed, most_days, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.placement.calendar import Calendar
 from planner.decide.placement.costs import OptionCosts, option_costs
@@ -69,7 +62,12 @@ class Candidate:
     @property
     def planned_until(self) -> float:
         """Return the hours until which runs are planned there: spot is not counted on for longer than 14 days."""
-        return self.opens + MOST_SPOT_DAYS * HOURS_PER_DAY if is_spot(self.alone) else math.inf
+        return self.opens + most_days(self.terms) * HOURS_PER_DAY
+
+    @property
+    def terms(self) -> MachineTerms:
+        """Return what the limits ask of its machines."""
+        return MachineTerms.of_option(self.alone, self.estimated.candidate)
 
 
 @dataclass(frozen=True)
@@ -205,7 +203,7 @@ def _later(spot: Bin, wait: Quantity | None, confidence: float) -> Bin:
 
 def _against(estimated: EstimatedOption, option: CampaignOption) -> Reason | None:
     """Return why an option can do no run at all; what it cannot do of the whole campaign does not count here."""
-    for reason in (*estimated.limit_reasons, *lasting_refusals(option)):
+    for reason in estimated.limit_reasons:
         return reason
     if option.fits is False:
         return next(iter(option.blocking_reasons), Reason(code=ReasonCode.MEMORY_TOO_SMALL, text="it does not fit"))
@@ -213,7 +211,7 @@ def _against(estimated: EstimatedOption, option: CampaignOption) -> Reason | Non
         return next(iter(option.blocking_reasons), _UNKNOWN)
     if option.hold is Hold.BUY and option.pay_now_usd is None:
         return Reason(code=ReasonCode.PURCHASE_NOT_KNOWN, text="nobody says what it costs to buy")
-    return None
+    return allowed(MachineTerms.of_option(option, estimated.candidate), machines=option.nodes or 0, days=0.0)
 
 
 def _candidate(
@@ -240,14 +238,10 @@ def _spans(
         closes = calendar.hours(machine.option.window.end) - BLOCK_LAST_HOURS
     elif price is not None and price.price_kind is PriceKind.GRANT and price.valid_until is not None:
         closes = calendar.end_of(price.valid_until)
-    if is_spot(option):
-        most = min(most, MOST_SPOT_NODES // width)
-        closes = min(closes, candidate.planned_until)
-    elif option.hold is Hold.RENT and machine.site is None and not is_agreed(option):
-        most = min(most, MOST_UNKNOWN_NODES // width)
-    held = [
-        count for count in (machine.option.quota, machine.site.nodes if machine.site else None) if count is not None
-    ]
+    closes = min(closes, candidate.planned_until)
+    terms = candidate.terms
+    most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=width, wanted=most)
+    held = [count for count in (terms.quota, terms.site_machines) if count is not None]
     pool = f"{machine.site.id}:{machine.hold}" if machine.site is not None else f"option {machine.position}"
     turns = taken.get(pool, ())
     if not held and not turns:

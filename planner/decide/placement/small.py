@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from time import monotonic
 
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.formulation import Formulation, formulate
 from planner.decide.placement.instance import Instance, Objective, Placed, Solution, measured
 from planner.decide.placement.lanes import on_lanes, separated
-from planner.decide.placement.milp import NotFoundInTimeError
+from planner.decide.placement.milp import SolverStoppedError
 
 SMALL = 1_500
 """Ways up to which a program is solved to the end, each lane for itself."""
@@ -16,10 +16,9 @@ ROUNDS = 6
 
 
 def solve_small(
-    instance: Instance, objective: Objective, *, seconds: float, gap: float = 0.0, apart: bool = False
+    instance: Instance, objective: Objective, effort: Effort, *, gap: float = 0.0, apart: bool = False
 ) -> Solution | None:
     """Solve, and put runs on lanes; bins whose lanes cannot hold what they hold together are taken apart, and again."""
-    begun = monotonic()
     every = {number for number, spot in enumerate(instance.bins) if spot.lanes > 1}
     if not apart and size(separated(instance, every)) > SMALL:
         every = {number for number in every if instance.bins[number].by_term}
@@ -28,11 +27,10 @@ def solve_small(
         written = formulate(question, objective)
         if written is None:
             return None
-        left = seconds - (monotonic() - begun)
         try:
-            optimum = written.program.solve(seconds=left, gap=gap)
-        except NotFoundInTimeError as error:
-            raise NotFoundInTimeError(max(bound, error.bound)) from error
+            optimum = written.program.solve(effort, gap=gap)
+        except SolverStoppedError as error:
+            raise SolverStoppedError(max(bound, error.bound)) from error
         if optimum is None:
             return None
         bound = max(bound, optimum.bound)
@@ -65,7 +63,7 @@ def _placed(instance: Instance, written: Formulation, values: tuple[float, ...])
 def _solution(instance: Instance, placed: list[Placed], objective: Objective, bound: float) -> Solution | None:
     taken = measured(instance, placed)
     if taken is None or taken[2][-1] > instance.deadline * (1 + 1e-6) + 1e-6:
-        raise NotFoundInTimeError(bound)
+        raise SolverStoppedError(bound)
     usd, to_pay, ends = taken
     hours = ends[-1]
     value = hours if objective is Objective.TIME else to_pay + instance.waiting_usd_per_hour * hours

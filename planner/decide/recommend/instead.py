@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.decide.campaign.chances import campaign_range
-from planner.decide.campaign.refusals import refusals
+from planner.decide.limits import refusals
 from planner.decide.recommend.rank import is_feasible, ranked
 from planner.decide.recommend.wording import name_of
 from planner.duration.duration import last_day

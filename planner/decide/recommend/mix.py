@@ -7,6 +7,7 @@ from datetime import date
 
 from planner.decide.campaign.alone import Alone
 from planner.decide.placement.chosen import Chosen
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Objective
 from planner.decide.placement.plan_campaign import feasible_plan, plan_notes, surest_plan
 from planner.decide.recommend.headline import SENTENCES
@@ -19,14 +20,14 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Prefer
 
-SECONDS = 2.0
-"""That the solver may take beside a comparison."""
+EFFORT = 2.0
+"""Of the solver beside a comparison."""
 WORTH_MIXING = 0.05
 """By this share a mix must be better than the best option alone, in what decides: two machines are more work."""
 
 
 def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
-    """Return the mix that beats every option alone; None where none does, or none was found in time.
+    """Return the mix that beats every option alone; None where none does, or the effort found none.
 
     Beats: it keeps the limits where none alone does, or at the confidence costs 5 % less than the cheapest that does
     (ends 5 % sooner under `prefer: time`). Without a deadline it is not over five times slower.
@@ -34,7 +35,7 @@ def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
     if not may_mix(alone):
         return None
     objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
-    chosen = surest_plan(alone, catalog, objective, today=today, seconds=SECONDS)
+    chosen = surest_plan(alone, catalog, objective, today=today, effort=Effort(EFFORT))
     return chosen if chosen is not None and len(chosen.plan.placements) > 1 and _beats(chosen, alone) else None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.decide.campaign.refusals import refusals
+from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
 from planner.decide.recommend.wording import name_of, percent_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from planner.decide.campaign.refusals import is_spot, refusals
+from planner.decide.limits import MachineTerms, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
@@ -34,7 +34,7 @@ def is_measured(option: CampaignOption) -> bool:
 
 def is_firm(option: CampaignOption) -> bool:
     """Return whether the machine stays until the work is done: owned, or rented at a firm price."""
-    return not is_spot(option)
+    return not MachineTerms.of_option(option).is_spot
 
 
 def keeps_limits(option: CampaignOption) -> bool:
@@ -84,7 +84,7 @@ def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadlin
     others = [option for option in comparable if not is_feasible(option)]
 
     def distance(option: CampaignOption) -> tuple[bool, bool, bool, float, float, float, float, str]:
-        refused = bool(refusals(option)) and is_spot(option)
+        refused = bool(refusals(option)) and not is_firm(option)
         excluded = (option.not_allowed is not None, refused, option.fits is None)
         miss = excess(option, limits, deadline_hours=deadline_hours)
         return (*excluded, -round(chance_of(option), 2), miss, *_order(option, limits))
@@ -162,6 +162,6 @@ def _is_fresh_rent(option: CampaignOption) -> bool:
 
 def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, bool, int]:
     return (
-        HOLDS.index(option.hold), not is_measured(option), option.split is not None, is_spot(option),
+        HOLDS.index(option.hold), not is_measured(option), option.split is not None, not is_firm(option),
         bool(option.price_stale), option.nodes or 0,
     )  # fmt: skip

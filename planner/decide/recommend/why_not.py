@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from planner.decide.campaign.refusals import refusals
+from planner.decide.limits import refusals
 from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
 from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, keeps_limits
 from planner.decide.recommend.wording import duration_text, name_of, percent_text, usd_text

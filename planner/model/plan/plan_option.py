@@ -13,6 +13,7 @@ from planner.model.network.workload import Strategy
 from planner.model.owning.hold import Hold
 from planner.model.plan.goodput import Goodput
 from planner.model.plan.option_times import Queue, Tries, Turns, Window
+from planner.model.plan.quota import Quota
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 
@@ -72,8 +73,10 @@ class PlanOption(Frozen):
     """A machine to be bought is sold when the campaign ends: what it still fetches is taken off its cost."""
     ready_on: Day | None = None
     """The day from which it can be used; left out: today, of a machine to be bought after its lead time."""
-    quota: Annotated[int, Field(strict=True, ge=0, le=100_000)] | None = None
-    """Nodes that may be used at the same time: an account's quota, or the share of one's own that a team has."""
+    quota: Quota | None = None
+    """What may be used at the same time: an account's quota, or the share of one's own machines that a team has.
+    Written with its unit, `4 machines` or `192 vCPUs`; a bare number means machines, and is refused where it may be
+    meant as vCPUs."""
     wait_hours: HoursFigure | None = None
     """Until its machines can be had, or its queue lets the first run begin; a range and a source belong to it."""
     queue: Queue | None = None

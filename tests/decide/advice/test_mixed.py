@@ -14,7 +14,7 @@ from planner.decide.advice.mix_measuring import slice_means, worth_measuring_mix
 from planner.decide.advice.mixed import MixedCase
 from planner.decide.advice.recommend import recommend
 from planner.decide.placement.instance import Objective
-from planner.decide.placement.milp import NotFoundInTimeError
+from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.question import question_of
 from planner.decide.recommend.mix import best_mix
 from planner.model.plan.plan import Plan
@@ -114,13 +114,13 @@ def test_a_mix_turns_where_no_plan_is_left():
     assert deadline["below"].then is None
 
 
-def test_what_is_not_solved_in_time_is_not_followed(monkeypatch):
+def test_what_the_effort_does_not_solve_is_not_followed(monkeypatch):
     mixed = mixed_case(plan(option(OWN, 12.0), option(P5EN, 2.0)))
 
-    def late(*_: object, **__: object) -> None:
-        raise NotFoundInTimeError
+    def stopped(*_: object, **__: object) -> None:
+        raise SolverStoppedError
 
-    monkeypatch.setattr("planner.decide.advice.mixed.solve", late)
+    monkeypatch.setattr("planner.decide.advice.mixed.solve", stopped)
     assert mixed.turning_points() == []
     assert {one.usd_at_low for one in mixed.swings()} == {None}
     assert worth_measuring_mix(mixed, 0.8) == []

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Way
 from planner.decide.placement.solve import front, solve
 
@@ -68,7 +69,7 @@ def test_no_plan_is_better(
     objective: Objective, works: list[float], machines: list[Machine], deadline: Limit, budget: Limit
 ) -> None:
     plans = every_plan(works, machines, deadline, budget)
-    found = solve(instance_of(works, machines, deadline, budget), objective, seconds=30)
+    found = solve(instance_of(works, machines, deadline, budget), objective, Effort(30))
     if not plans:
         assert found is None
         return
@@ -87,6 +88,6 @@ def test_the_front_is_every_plan_that_none_beats(works: list[float], machines: l
         plan for plan in plans
         if not any(one != plan and one[0] <= plan[0] and one[1] <= plan[1] for one in plans)
     )  # fmt: skip
-    found, whole = front(instance_of(works, machines, None, budget), seconds=30)
+    found, whole = front(instance_of(works, machines, None, budget), Effort(30))
     assert whole
     assert [(one.usd, one.hours) for one in found] == [pytest.approx(plan, abs=1e-4) for plan in best]

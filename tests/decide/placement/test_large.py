@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.decide.placement import large, solve
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.greedy import rounded_plan
 from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Placed, Solution, Way
 from planner.decide.placement.large import solve_large
-from planner.decide.placement.milp import NotFoundInTimeError
+from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.small import solve_small
 from tests.decide.placement.every_assignment import outcome
 
@@ -66,12 +67,12 @@ def test_its_bound_is_below_the_optimum_and_its_plan_within_the_stated_gap(
     objective: Objective, instance: Instance
 ) -> None:
     try:
-        best = solve_small(instance, objective, seconds=ASKED)
-    except NotFoundInTimeError:
+        best = solve_small(instance, objective, Effort(ASKED))
+    except SolverStoppedError:
         return
     try:
-        found = solve_large(instance, objective, seconds=10.0)
-    except NotFoundInTimeError:
+        found = solve_large(instance, objective, Effort(10.0))
+    except SolverStoppedError:
         return
     if best is None:
         assert found is None
@@ -91,7 +92,7 @@ def test_many_ways_go_to_the_large_solver() -> None:
     groups = tuple(Group(3) for _ in range(20))
     ways = tuple(Way(group, option, option, 1.0 + option, 2.0) for group in range(20) for option in range(80))
     instance = Instance(groups, (Option(),) * 80, (Bin(1),) * 80, ways, {}, deadline=200.0)
-    found = solve.solve(instance, Objective.COST, seconds=20)
+    found = solve.solve(instance, Objective.COST, Effort(20))
     assert found is not None
     assert found.usd == pytest.approx(60 * 2.0)
     assert found.gap < 0.05
@@ -125,13 +126,13 @@ def test_a_run_that_fits_nowhere_leaves_no_plan() -> None:
     assert rounded_plan(short, {}) is None
 
 
-def test_where_no_time_is_left_the_bound_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_no_effort_is_left_the_bound_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """A term keeps rounding from it, so that only a program could find a plan."""
 
-    def too_late(*_: object, **__: object) -> None:
-        raise NotFoundInTimeError(5.0)
+    def spent(*_: object, **__: object) -> None:
+        raise SolverStoppedError(5.0)
 
-    monkeypatch.setattr(large, "solve_small", too_late)
-    with pytest.raises(NotFoundInTimeError) as error:
-        solve_large(simple(bins=(Bin(1, closes=4.0), Bin(1, usd_per_hour=1.0))), Objective.COST, seconds=5)
+    monkeypatch.setattr(large, "solve_small", spent)
+    with pytest.raises(SolverStoppedError) as error:
+        solve_large(simple(bins=(Bin(1, closes=4.0), Bin(1, usd_per_hour=1.0))), Objective.COST, Effort(5))
     assert error.value.bound >= 4 * 1.0, "each run costs 1 USD at least"

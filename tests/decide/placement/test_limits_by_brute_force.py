@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Way
 from planner.decide.placement.solve import solve
 from tests.decide.placement.every_assignment import every_outcome
@@ -87,7 +88,7 @@ def test_no_assignment_in_two_phases_is_better(objective: Objective, instance: I
 def test_an_hour_of_waiting_is_weighed(instance: Instance, usd_per_hour: float) -> None:
     valued = replace(instance, waiting_usd_per_hour=usd_per_hour)
     outcomes = every_outcome(valued)
-    found = solve(valued, Objective.COST, seconds=30)
+    found = solve(valued, Objective.COST, Effort(30))
     if not outcomes:
         assert found is None
         return
@@ -98,7 +99,7 @@ def test_an_hour_of_waiting_is_weighed(instance: Instance, usd_per_hour: float) 
 
 def _compared(instance: Instance, objective: Objective) -> None:
     outcomes = every_outcome(instance)
-    found = solve(instance, objective, seconds=30)
+    found = solve(instance, objective, Effort(30))
     if not outcomes:
         assert found is None
         return

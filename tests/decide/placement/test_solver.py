@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Way
 from planner.decide.placement.solve import solve
 
@@ -21,6 +22,6 @@ def test_the_fastest_of_three_machines_that_share_a_pool():
     )  # fmt: skip
     options = (Option(fixed_usd=6.0), Option(fixed_usd=6.0), Option())
     asked = Instance((Group(4),), options, bins, ways, {"site": 3}, deadline=10.0)
-    found = solve(asked, Objective.TIME, seconds=30)
+    found = solve(asked, Objective.TIME, Effort(30))
     assert found is not None
     assert found.hours == pytest.approx(3.0)
