@@ -16,9 +16,10 @@ from launcher.drive.submission import SEEN_AGAIN, SETTLING
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, Outcome, State
 from launcher.plan.backend import Collected, Evidence
-from launcher.plan.sighting import Sighting
+from launcher.plan.sighting import Sight, Sighting
 from planner.errors import InputError, NodeError, StoreError
 
+BILLED = (Sight.ALIVE, Sight.ENDING)
 NAMES_SHOWN = 10
 """Of files that were left out."""
 
@@ -52,9 +53,11 @@ class Ending(DriveContext):
         return self.backend.other_witness(self.ledger.entry(run_id).launch)
 
     def see(self, run_id: str, seen: Sequence[Sighting]) -> None:
-        """Write down what was seen of the machines of a launch, each by its id."""
+        """Write down what was seen of the machines of a launch, each by its id, and how late one was still billed."""
         if seen:
             self.ledger.see(run_id, seen, at=self.now(), instant=self.instant())
+        if any(one.sight in BILLED for one in seen):
+            self._see_up(self.ledger.entry(run_id))
 
     def reopen(self, run_id: str, seen: str) -> None:
         """Open a launch that is over, of which something was seen: the ledger must not say that nothing is left."""

@@ -19,7 +19,10 @@ SETTLING = "SETTLING"
 SETTLED_AFTER_S = 300.0
 """For which a machine may appear in a provider's list after its order: EC2's list is eventually consistent, and AWS
 advises to ask again for up to five minutes (EC2 API reference, "Eventual consistency"); of others nothing is known."""
-NO_JOB_SEEN = (Outcome.REFUSED, Outcome.SETUP_FAILED, Outcome.LOST, Outcome.CANCELLED, Outcome.MISMATCH)
+NO_JOB_SEEN = (
+    Outcome.REFUSED, Outcome.SETUP_FAILED, Outcome.LOST, Outcome.CANCELLED, Outcome.MISMATCH, Outcome.TRUNCATED
+)  # fmt: skip
+"""Outcomes that a launch may have although its job never began (truncated: its time was over before)."""
 SEEN_AGAIN = "SEEN_AGAIN"
 """The event of a launch that is open again: something of it was seen after the proof of its end."""
 
