@@ -23,6 +23,8 @@ NO_JOB_SEEN = (
     Outcome.REFUSED, Outcome.SETUP_FAILED, Outcome.LOST, Outcome.CANCELLED, Outcome.MISMATCH, Outcome.TRUNCATED
 )  # fmt: skip
 """Outcomes that a launch may have although its job never began (truncated: its time was over before)."""
+SETTLING_SLACK_S = 120.0
+"""Beyond the wait for a proof, for looks that take long; then the proof is left to `reap`."""
 SEEN_AGAIN = "SEEN_AGAIN"
 """The event of a launch that is open again: something of it was seen after the proof of its end."""
 
@@ -35,6 +37,11 @@ def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
 def may_still_appear(entry: Entry, events: Sequence[Event], *, elapsed_s: float) -> bool:
     """Return whether machines that are not seen yet may still appear, so long after the submission."""
     return elapsed_s < ORPHAN_GRACE.total_seconds() and in_submission(entry, events)
+
+
+def settle_limit_s() -> float:
+    """Return the seconds after which one command no longer waits for a proof that needs nothing but time."""
+    return SETTLED_AFTER_S + SETTLING_SLACK_S
 
 
 def settle_poll_s() -> float:
