@@ -10,6 +10,7 @@ from tests.launcher.combinations.steps import Step
 
 AWS, LAMBDA = Provider.AWS, Provider.LAMBDA
 BOTH = (AWS, LAMBDA)
+ALL = (*BOTH, Provider.K8S)
 SUBMITTED_S, EARLY_S, RUNNING_S, ENDING_S = 0.0, 100.0, 120.0, 350.0
 """When a fault strikes: with the submission; while the job runs, from 60 to 360 s; just before the job's end.
 What never ceases strikes early, before anything else can end the launch."""
@@ -41,7 +42,7 @@ class SingleFault:
     lasts_s: float = 0.0
     end: Step | None = None
     """What happens when it ceases; None where nothing need."""
-    where: tuple[Provider, ...] = BOTH
+    where: tuple[Provider, ...] = ALL
     proof: Proof = Proof.USUAL
     alarm: str = ""
     """Words with which the launch stays open: nothing can prove its end. Such a fault never ceases."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from launcher.plan.target import Provider
 from tests.launcher.combinations.single_fault import (
+    ALL,
     AWS,
     BOTH,
     EARLY_S,
@@ -19,6 +20,7 @@ from tests.launcher.combinations.single_fault import (
 from tests.launcher.combinations.steps import (
     BEHIND_S,
     asleep,
+    both,
     cloud,
     dies,
     fails_over,
@@ -41,7 +43,7 @@ TAKEN_S = 200.0
 LONG_S = 7200.0
 
 
-def _answers(name: str, words: str, *, what: str = "", where: tuple[Provider, ...] = BOTH, **more: Any) -> SingleFault:
+def _answers(name: str, words: str, *, what: str = "", where: tuple[Provider, ...] = ALL, **more: Any) -> SingleFault:
     """Return a fault of the cloud's answers, which ceases after ten minutes unless it has an alarm."""
     what = what or name
     lasts_s, end = (0.0, None) if "alarm" in more else (OUTAGE_S, right(what))
@@ -53,11 +55,11 @@ ANSWERS = (
     _answers("silent-running", "... while the job runs", what="silent", strikes_s=RUNNING_S),
     _answers("silent-submitting", "... from the submission on", what="silent", strikes_s=SUBMITTED_S),
     _answers("silent-for-ever", "... any more", what="silent", strikes_s=EARLY_S, alarm="does not answer"),
-    _answers("html", "a sign-in page answers for the cloud"),
+    _answers("html", "a sign-in page answers for the cloud", where=BOTH),
     _answers("fault", "the cloud has a fault of its own"),
-    _answers("throttled", "the cloud asks to slow down"),
-    _answers("odd", "the cloud's answer lacks its list"),
-    _answers("repeats", "the cloud repeats a page"),
+    _answers("throttled", "the cloud asks to slow down", where=BOTH),
+    _answers("odd", "the cloud's answer lacks its list", where=BOTH),
+    _answers("repeats", "the cloud repeats a page", where=BOTH),
     _answers("regions-refused", "EC2 refuses to name its regions", where=(AWS,)),
     _answers("regions-silent", "EC2 does not name its regions", where=(AWS,)),
     _answers("region-silent", "another region never answers", where=(AWS,)),
@@ -65,15 +67,22 @@ ANSWERS = (
     SingleFault("region-forbidden", "a policy forbids another region for ever", wrong("region-forbidden"), "answers",
         strikes_s=SUBMITTED_S, where=(AWS,)),
 )  # fmt: skip
+EVERYTHING = (
+    SingleFault("all-silent", "cloud and SkyPilot never answer after the submission",
+        both(wrong("silent"), sky(silent=True)), "answers", SUBMITTED_S + 1.0, OUTAGE_S,
+        both(right("silent"), sky(silent=False)), proof=Proof.NO_JOB),
+    SingleFault("all-silent-for-ever", "... any more", both(wrong("silent"), sky(silent=True)), "answers",
+        SUBMITTED_S + 1.0, alarm="does not answer"),
+)  # fmt: skip
 LISTS = (
-    SingleFault("empty", "lists are empty for four minutes", lists_empty, "lists", lasts_s=BEHIND_S),
-    SingleFault("empty-running", "... while the job runs", lists_empty, "lists", RUNNING_S, BEHIND_S),
+    SingleFault("empty", "lists are empty for four minutes", lists_empty, "lists", lasts_s=BEHIND_S, where=BOTH),
+    SingleFault("empty-running", "... while the job runs", lists_empty, "lists", RUNNING_S, BEHIND_S, where=BOTH),
 )
 KEYS = (
     SingleFault("other-account", "the keys here are another account's", cloud(key_here="key-of-another"), "keys",
-        lasts_s=OUTAGE_S, end=cloud(key_here="key-1")),
+        lasts_s=OUTAGE_S, end=cloud(key_here="key-1"), where=BOTH),
     SingleFault("other-account-for-ever", "... and stay so", cloud(key_here="key-of-another"), "keys", EARLY_S,
-        alarm="needed"),
+        where=BOTH, alarm="needed"),
     SingleFault("no-keys", "there are no keys here", cloud(key_here=None), "keys", lasts_s=OUTAGE_S,
         end=cloud(key_here="key-1")),
     SingleFault("rotated", "the key is rotated", rotated, "keys", RUNNING_S, where=(LAMBDA,)),
@@ -105,15 +114,15 @@ MACHINES = (
     SingleFault("unlabelled", "somebody takes the labels away", unlabelled, "labels", RUNNING_S),
     SingleFault("slow", "the machine takes four minutes to boot", cloud(boots_for_s=240.0), "order", SUBMITTED_S),
     SingleFault("late", "SkyPilot gives up, and the machine comes after four minutes",
-        lambda world: (cloud(boots_for_s=240.0)(world), sky(gives_up=True)(world)), "order", SUBMITTED_S, 240.0,
+        both(cloud(boots_for_s=240.0), sky(gives_up=True)), "order", SUBMITTED_S, 240.0,
         proof=Proof.NO_JOB),
     SingleFault("refused", "there is no capacity",
-        lambda world: (cloud(gives=False)(world), sky(gives_up=True)(world)), "order", SUBMITTED_S,
+        both(cloud(gives=False), sky(gives_up=True)), "order", SUBMITTED_S,
         proof=Proof.NO_MACHINE),
     SingleFault("answer-lost", "the answer to the submission is lost", sky(loses=True), "order", SUBMITTED_S,
         proof=Proof.NO_JOB),
     SingleFault("mismatch", "another machine comes than ordered", cloud(ordered_type="another"), "order", SUBMITTED_S,
-        proof=Proof.NO_JOB),
+        where=BOTH, proof=Proof.NO_JOB),
     SingleFault("fails-over", "a machine ends while it boots, and the next one comes after the launch's time",
         fails_over, "order", SUBMITTED_S, 640.0, proof=Proof.NO_JOB),
     SingleFault("interrupted", "the provider takes the machine away", taken_away, "order", TAKEN_S),
@@ -149,7 +158,7 @@ SURROUNDINGS = (
     SingleFault("unreadable", "the results cannot be copied", lambda world: setattr(world.backend, "unreadable", True),
         "results", SUBMITTED_S, OUTAGE_S),
 )  # fmt: skip
-SINGLE_FAULTS = (*ANSWERS, *LISTS, *KEYS, *ENDS, *SKY, *MACHINES, *CLIENTS, *SURROUNDINGS)
+SINGLE_FAULTS = (*ANSWERS, *EVERYTHING, *LISTS, *KEYS, *ENDS, *SKY, *MACHINES, *CLIENTS, *SURROUNDINGS)
 NAMED = {one.name: one for one in SINGLE_FAULTS}
 GROUPS = tuple(
     tuple(NAMED[name] for name in names.split())

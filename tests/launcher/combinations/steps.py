@@ -60,6 +60,11 @@ def side(**changes: object) -> Step:
     return step
 
 
+def both(first: Step, second: Step) -> Step:
+    """Return two steps as one."""
+    return lambda world: (first(world), second(world))
+
+
 def dies(*places: str) -> Step:
     """Return the step after which the client dies at the next of these places."""
     return lambda world: world.dies_at.update(places)

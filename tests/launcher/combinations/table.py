@@ -13,7 +13,7 @@ from itertools import combinations, cycle, product
 
 from launcher.drive.gone import BY_ABSENCE, BY_ID, BY_LABEL
 from launcher.plan.target import Provider
-from tests.launcher.combinations.single_fault import AWS, BOTH, LAMBDA, Proof, SingleFault
+from tests.launcher.combinations.single_fault import ALL, AWS, BOTH, LAMBDA, Proof, SingleFault
 from tests.launcher.combinations.single_faults import GROUPS, NAMED, SINGLE_FAULTS
 
 NEW_KEY_UNPROVEN = {
@@ -112,7 +112,7 @@ def sensible(faults: Sequence[SingleFault]) -> bool:
 
 
 def _alone() -> Iterator[Combination]:
-    for provider in BOTH:
+    for provider in ALL:
         yield from (Combination(provider, (one,)) for one in SINGLE_FAULTS if provider in one.where)
 
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import patch
 
+from launcher.cloud.account import account_of
 from launcher.drive import drive
 from launcher.drive.drive import Driver
 from launcher.ledger.entry import Entry, State
@@ -31,12 +32,13 @@ from planner.use_cases.launching.launches_reap import reap
 from tests.launcher.clock import Clock
 from tests.launcher.combinations.single_fault import SingleFault
 from tests.launcher.launches import launch_of, rate
-from tests.launcher.simulated.cloud import Cloud, Instance, account_at_launch
+from tests.launcher.simulated.cloud import Cloud, Instance
 from tests.launcher.simulated.skypilot import SimulatedBackend, Sky, asked_instead
 
 TARGETS = {
     Provider.AWS: Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-east-1"),
     Provider.LAMBDA: Target(provider="lambda", name="gpu_8x_h100_sxm5", devices_per_node=8),
+    Provider.K8S: Target(provider="k8s", name="lab", devices_per_node=8),
 }
 CAPS = TimeCaps(max_minutes=6, provisioning_minutes=4, idle_minutes=2)
 """The watchdog comes after 10 minutes, the worst case is 12: so long faults last beyond it."""
@@ -210,6 +212,7 @@ class FaultyWorld:
         """Let clients do their work until the launch is over, or for as long as the bound allows."""
         slow = SimpleNamespace(monotonic=lambda: self.cloud.now_s, sleep=self.pass_time)
         with ExitStack() as stack:
+            stack.enter_context(closing(self.ledger._connect()))  # kept open: the last one to close tidies the file
             stack.enter_context(asked_instead(self.cloud))
             stack.enter_context(patch.object(drive, "time", slow))
             stack.enter_context(patch.object(launches, "time", slow))
@@ -228,7 +231,7 @@ class FaultyWorld:
 
     def _plan(self) -> None:
         launch = launch_of(TARGETS[self.provider], price=rate(), caps=CAPS)
-        changes = {"account": account_at_launch(self.provider), "task": {"run": "true"}}
+        changes = {"account": account_of(launch.target), "task": {"run": "true"}}
         self.ledger.plan([launch.model_copy(update=changes)])
 
     def _something_after_the_proof(self) -> bool:

@@ -24,6 +24,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from launcher.cloud.account import account_of
 from launcher.drive import submission
 from launcher.drive.drive import Driver
 from launcher.ledger.entry import State
@@ -33,7 +34,7 @@ from launcher.plan.target import Provider, Target
 from planner.errors import NodeError
 from tests.launcher.clock import Clock
 from tests.launcher.launches import launch_of, rate
-from tests.launcher.simulated.cloud import Cloud, account_at_launch
+from tests.launcher.simulated.cloud import Cloud
 from tests.launcher.simulated.skypilot import SimulatedBackend, Sky, asked_instead
 
 MOST_FAULTS = 4
@@ -67,7 +68,7 @@ class Protocol(RuleBasedStateMachine):
         self.patched.__enter__()
         ledger = Ledger(self.folder / "ledger.sqlite")
         launch = launch_of(TARGETS[self.provider], price=rate(), max_minutes=600.0)
-        ledger.plan([launch.model_copy(update={"account": account_at_launch(self.provider), "task": NO_TASK})])
+        ledger.plan([launch.model_copy(update={"account": account_of(TARGETS[self.provider]), "task": NO_TASK})])
         self.driver = self.client(ledger)
 
     def client(self, ledger: Ledger) -> Driver:

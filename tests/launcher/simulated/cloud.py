@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from launcher.cloud.account import lambda_account
 from launcher.plan.target import Provider
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON
@@ -122,8 +121,3 @@ class Cloud:
         """End one machine. Lambda may take its time."""
         if not one.asked_to_end:
             one.asked_to_end, one.ended_s = True, self.now_s + self.ends_for_s
-
-
-def account_at_launch(provider: Provider) -> str:
-    """Return the account that the ledger has of the launch."""
-    return "AWS account 1" if provider is Provider.AWS else lambda_account("key-1")

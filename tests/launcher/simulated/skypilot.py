@@ -16,13 +16,14 @@ import httpx
 
 from launcher.backends.sky.backend import SkyBackend
 from launcher.backends.sky.process import SkyRefusalError
-from launcher.cloud import aws, lambda_labs
+from launcher.cloud import aws, kubernetes, lambda_labs
 from launcher.plan.backend import Collected, Launch
 from launcher.plan.target import Provider
 from planner.errors import NodeError
 from tests.launcher.launches import NOON
 from tests.launcher.simulated.cloud import REGION, Cloud
 from tests.launcher.simulated.ec2 import Ec2InMemory
+from tests.launcher.simulated.kubernetes_api import CoreInMemory
 from tests.launcher.simulated.lambda_api import requested
 
 UNREACHED = {"silent", "html", "fault", "throttled", "odd", "repeats", "keys-refused"}
@@ -176,7 +177,7 @@ class SimulatedBackend(SkyBackend):
 
 @contextmanager
 def asked_instead(cloud: Cloud) -> Iterator[None]:
-    """Let the product ask this cloud, at Lambda's HTTP interface and through boto3's clients."""
+    """Let the product ask this cloud, at Lambda's HTTP interface and through boto3's and Kubernetes' clients."""
 
     def client(service: str, region_name: str) -> Ec2InMemory:
         assert service in ("ec2", "sts")
@@ -188,6 +189,8 @@ def asked_instead(cloud: Cloud) -> Iterator[None]:
         patch.object(ssl, "create_default_context", lambda: NO_CHECK),
         patch.object(httpx, "request", partial(requested, cloud)),
         patch.object(lambda_labs, "_key_in_file", lambda: cloud.key_here),
+        patch.object(kubernetes, "_api", lambda _context: CoreInMemory(cloud)),
+        patch.object(kubernetes, "contexts", list),
         patch.object(aws, "_client", client),
         patch.object(aws, "_region_here", lambda: REGION),
         patch.object(aws, "has_credentials", lambda: cloud.key_here is not None),
