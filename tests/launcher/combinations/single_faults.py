@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from launcher.plan.target import Provider
@@ -94,6 +95,9 @@ ENDS = (
     SingleFault("end-ignored", "the cloud answers two requests to end it and does nothing", cloud(deaf=2), "ends"),
     SingleFault("end-forbidden", "it may not be ended", wrong("ends-forbidden"), "ends", SUBMITTED_S,
         alarm="down failed"),
+    SingleFault("end-unseen", "it may not be ended, and lists stay empty",
+        both(wrong("ends-forbidden"), cloud(blind_until_s=math.inf)), "ends", RUNNING_S, where=BOTH,
+        alarm="the request to end it was refused or not answered"),
     SingleFault("terminating", "Lambda says `terminating` for 25 minutes", cloud(ends_for_s=1500.0), "terminating",
         lasts_s=1500.0 + OUTAGE_S, where=(LAMBDA,)),
     SingleFault("terminating-long", "... for an hour", cloud(ends_for_s=3600.0), "terminating",

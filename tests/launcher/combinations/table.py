@@ -45,6 +45,7 @@ TRIPLES = (
     "unreadable silent clock-forward",
     "unreadable unlabelled down-lies", "silent-for-ever unlabelled dies-ended", "end-forbidden empty clock-back",
     "sky-lists empty dies-proving", "other-account-for-ever down-lies clock-back",
+    "end-unseen down-lies clock-back", "end-unseen unlabelled dies-ended", "end-unseen sky-forgets unwritable",
 )  # fmt: skip
 """Three at once, chosen so that each takes away another of the witnesses; each on both clouds."""
 TRIPLES_AT_LAMBDA = (
