@@ -20,7 +20,6 @@ from launcher.cloud.account import account_of
 from launcher.drive import drive
 from launcher.drive.drive import Driver
 from launcher.ledger.entry import Entry, State
-from launcher.ledger.ledger import Ledger
 from launcher.plan.backend import Collected, Evidence, Launch, NodeStatus
 from launcher.plan.bill import TimeCaps
 from launcher.plan.sighting import Sighting
@@ -33,6 +32,7 @@ from tests.launcher.clock import Clock
 from tests.launcher.combinations.single_fault import SingleFault
 from tests.launcher.launches import launch_of, rate
 from tests.launcher.simulated.cloud import Cloud, Instance
+from tests.launcher.simulated.quick_ledger import QuickLedger
 from tests.launcher.simulated.skypilot import SimulatedBackend, Sky, asked_instead
 
 TARGETS = {
@@ -56,7 +56,7 @@ class ClientDiedError(BaseException):
     """The client was killed here. No handler of the product catches it."""
 
 
-class TornLedger(Ledger):
+class TornLedger(QuickLedger):
     """The product's ledger, which may be unwritable, and after whose changes of state the client may die."""
 
     def __init__(self, path: Path, world: FaultyWorld) -> None:
@@ -70,7 +70,6 @@ class TornLedger(Ledger):
 
     def _connect(self) -> sqlite3.Connection:
         connection = super()._connect()
-        connection.execute("PRAGMA synchronous = OFF")  # no row is about a loss of power
         if self._world.unwritable:
             connection.execute("PRAGMA query_only = ON")
         return connection

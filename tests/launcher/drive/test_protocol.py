@@ -35,6 +35,7 @@ from planner.errors import NodeError
 from tests.launcher.clock import Clock
 from tests.launcher.launches import launch_of, rate
 from tests.launcher.simulated.cloud import Cloud
+from tests.launcher.simulated.quick_ledger import QuickLedger
 from tests.launcher.simulated.skypilot import SimulatedBackend, Sky, asked_instead
 
 MOST_FAULTS = 4
@@ -66,7 +67,7 @@ class Protocol(RuleBasedStateMachine):
         self.faults = 0
         self.patched = asked_instead(self.cloud)
         self.patched.__enter__()
-        ledger = Ledger(self.folder / "ledger.sqlite")
+        ledger = QuickLedger(self.folder / "ledger.sqlite")
         launch = launch_of(TARGETS[self.provider], price=rate(), max_minutes=600.0)
         ledger.plan([launch.model_copy(update={"account": account_of(TARGETS[self.provider]), "task": NO_TASK})])
         self.driver = self.client(ledger)
@@ -200,7 +201,7 @@ class Protocol(RuleBasedStateMachine):
         self.faults += 1
         if elsewhere:
             self.clock.reboot()
-        self.driver = self.client(Ledger(self.folder / "ledger.sqlite"))
+        self.driver = self.client(QuickLedger(self.folder / "ledger.sqlite"))
 
     @precondition(lambda self: self.faults < MOST_FAULTS and bool(self.cloud.running))
     @rule()
@@ -209,7 +210,7 @@ class Protocol(RuleBasedStateMachine):
         self.cloud.take(self.cloud.running[0])
 
 
-@pytest.mark.parametrize("examples", [15, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [15, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("provider", TARGETS, ids=str)
 def test_no_order_of_four_faults_ends_in_a_proof_while_a_machine_runs(provider, examples):
     case = type("Case", (Protocol,), {"provider": provider})
