@@ -6,34 +6,30 @@ The driver, `reap`, the backend and the ledger are the product's own. What goes 
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from unittest.mock import patch
 
 from launcher.cloud.account import account_of
 from launcher.drive import drive
 from launcher.drive.drive import Driver
 from launcher.ledger.entry import Entry, State
-from launcher.plan.backend import Collected, Evidence, Launch, NodeStatus
 from launcher.plan.bill import TimeCaps
-from launcher.plan.sighting import Sighting
 from launcher.plan.target import Provider, Reach, Target
 from planner.errors import PlannerError
 from planner.use_cases.launching import launches
 from planner.use_cases.launching.launches import Launches
 from planner.use_cases.launching.launches_reap import reap
 from tests.launcher.clock import Clock
+from tests.launcher.combinations.mortal_client import ClientDiedError, MortalBackend, TornLedger
 from tests.launcher.combinations.single_fault import SingleFault
 from tests.launcher.launches import launch_of, rate
 from tests.launcher.simulated.cloud import Cloud, Instance
-from tests.launcher.simulated.quick_ledger import QuickLedger
-from tests.launcher.simulated.skypilot import SimulatedBackend, Sky, asked_instead
+from tests.launcher.simulated.skypilot import Sky, asked_instead
 
 TARGETS = {
     Provider.AWS: Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-east-1"),
@@ -50,61 +46,6 @@ WATCHED_S = 2400.0
 """For which the alarm is waited for: one of them comes after half an hour."""
 BOUND_S = 1200.0
 """Within which the launch must be over once the faults have ceased: four times the period of the proof."""
-
-
-class ClientDiedError(BaseException):
-    """The client was killed here. No handler of the product catches it."""
-
-
-class TornLedger(QuickLedger):
-    """The product's ledger, which may be unwritable, and after whose changes of state the client may die."""
-
-    def __init__(self, path: Path, world: FaultyWorld) -> None:
-        self._world = world
-        super().__init__(path)
-
-    def move(self, run_id: str, to: State, **changes: Any) -> bool:
-        moved = super().move(run_id, to, **changes)
-        self._world.die_here(to.value)
-        return moved
-
-    def _connect(self) -> sqlite3.Connection:
-        connection = super()._connect()
-        if self._world.unwritable:
-            connection.execute("PRAGMA query_only = ON")
-        return connection
-
-
-class MortalBackend(SimulatedBackend):
-    """The product's backend, during each of whose verbs the client may die."""
-
-    def __init__(self, sky: Sky, place: Path, world: FaultyWorld) -> None:
-        super().__init__(sky, place)
-        self._world = world
-
-    def submit(self, launch: Launch) -> None:
-        with self._world.mortal("submit"):
-            super().submit(launch)
-
-    def status(self, launch: Launch) -> NodeStatus:
-        with self._world.mortal("status"):
-            return super().status(launch)
-
-    def sight(self, launch: Launch) -> tuple[Sighting, ...]:
-        with self._world.mortal("sight"):
-            return super().sight(launch)
-
-    def collect(self, launch: Launch, into: Path) -> Collected:
-        with self._world.mortal("collect"):
-            return super().collect(launch, into)
-
-    def down(self, launch: Launch) -> None:
-        with self._world.mortal("down"):
-            super().down(launch)
-
-    def verify_down(self, launch: Launch) -> Evidence:
-        with self._world.mortal("verify"):
-            return super().verify_down(launch)
 
 
 class Waiting(threading.Event):
