@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.launcher.simulated.cloud import Instance
+from tests.launcher.simulated.cloud import CloudMachine
 
 if TYPE_CHECKING:
     from tests.launcher.combinations.world import FaultyWorld
@@ -89,7 +89,7 @@ def rotated(world: FaultyWorld) -> None:
 def fails_over(world: FaultyWorld) -> None:
     """Let a machine come and end again, and SkyPilot seek another one, which comes 40 s after the watchdog."""
     world.sky.seeks_on = True
-    world.cloud.instances.append(Instance("i-first", came_s=20.0, ended_s=80.0))
+    world.cloud.instances.append(CloudMachine("i-first", came_s=20.0, ended_s=80.0))
     world.cloud.boots_for_s = 640.0
 
 
@@ -101,14 +101,14 @@ def taken_away(world: FaultyWorld) -> None:
 
 def one_more(world: FaultyWorld) -> None:
     """Let another machine come with the label of the launch, after the proof."""
-    another = Instance("i-late", came_s=world.cloud.now_s)
+    another = CloudMachine("i-late", came_s=world.cloud.now_s)
     world.cloud.instances.append(another)
     world.after_proof.append(another)
 
 
 def stands_beside(world: FaultyWorld) -> None:
     """Let SkyPilot have started another machine of the launch, of which its list knows nothing."""
-    world.cloud.instances.append(Instance("i-beside", came_s=world.cloud.now_s))
+    world.cloud.instances.append(CloudMachine("i-beside", came_s=world.cloud.now_s))
 
 
 def asleep(seconds: float) -> Step:

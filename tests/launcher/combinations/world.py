@@ -28,7 +28,7 @@ from tests.launcher.clock import Clock
 from tests.launcher.combinations.mortal_client import ClientDiedError, MortalBackend, TornLedger
 from tests.launcher.combinations.single_fault import SingleFault
 from tests.launcher.launches import launch_of, rate
-from tests.launcher.simulated.cloud import Cloud, Instance
+from tests.launcher.simulated.cloud import Cloud, CloudMachine
 from tests.launcher.simulated.skypilot import Sky, asked_instead
 
 TARGETS = {
@@ -48,7 +48,7 @@ BOUND_S = 1200.0
 """Within which the launch must be over once the faults have ceased: four times the period of the proof."""
 
 
-class Waiting(threading.Event):
+class PassingTime(threading.Event):
     """What a client waits on between two looks: time passes then."""
 
     def __init__(self, world: FaultyWorld) -> None:
@@ -81,7 +81,7 @@ class FaultyWorld:
     """Of the next client: launch, collect, down or reap."""
     said: list[str] = field(default_factory=list)
     """What clients ended with."""
-    after_proof: list[Instance] = field(default_factory=list)
+    after_proof: list[CloudMachine] = field(default_factory=list)
     """Machines that came after a proof, and of which no client knows yet."""
 
     def __post_init__(self) -> None:
@@ -185,7 +185,7 @@ class FaultyWorld:
     def _one_client(self) -> None:
         """Do what the next client does, whatever ends it; after it died another one goes on at another machine."""
         verb, self.verb = self.verb, "collect"
-        driver, stop = self._driver(), Waiting(self)
+        driver, stop = self._driver(), PassingTime(self)
         try:
             if verb == "launch":
                 with driver.lock("r1", needed=True):

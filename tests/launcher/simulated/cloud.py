@@ -24,7 +24,7 @@ class EndRefusedError(Exception):
 
 
 @dataclass
-class Instance:
+class CloudMachine:
     """One machine, as its cloud knows it."""
 
     id: str
@@ -44,7 +44,7 @@ class Cloud:
 
     clock: Clock
     provider: Provider
-    instances: list[Instance] = field(default_factory=list)
+    instances: list[CloudMachine] = field(default_factory=list)
     orders: list[float] = field(default_factory=list)
     """When machines that were ordered come."""
     gives: bool = True
@@ -78,7 +78,7 @@ class Cloud:
         return NOON + timedelta(seconds=self.now_s)
 
     @property
-    def running(self) -> list[Instance]:
+    def running(self) -> list[CloudMachine]:
         """What is billed."""
         return [one for one in self.instances if one.ended_s > self.now_s]
 
@@ -93,9 +93,9 @@ class Cloud:
         due = [at for at in self.orders if at <= self.now_s]
         self.orders = [at for at in self.orders if at > self.now_s]
         for at in due:
-            self.instances.append(Instance(f"i-{len(self.instances)}", came_s=at, type=self.ordered_type))
+            self.instances.append(CloudMachine(f"i-{len(self.instances)}", came_s=at, type=self.ordered_type))
 
-    def listed(self, key: str | None) -> list[Instance]:
+    def listed(self, key: str | None) -> list[CloudMachine]:
         """Return what its list shows: EC2 also shows what was ended, Lambda does not."""
         self.come()
         if key not in self.keys or self.now_s < self.blind_until_s:
@@ -117,7 +117,7 @@ class Cloud:
             self.take(one)
         return {one.id for one in found}
 
-    def take(self, one: Instance) -> None:
+    def take(self, one: CloudMachine) -> None:
         """End one machine. Lambda may take its time."""
         if not one.asked_to_end:
             one.asked_to_end, one.ended_s = True, self.now_s + self.ends_for_s

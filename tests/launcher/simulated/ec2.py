@@ -14,7 +14,7 @@ from botocore.parsers import ResponseParserError
 from launcher.cloud.aws import CLUSTER_TAG
 from launcher.plan.task import RUN_LABEL
 from tests.launcher.launches import NOON
-from tests.launcher.simulated.cloud import OTHER_REGION, REGION, Cloud, EndRefusedError, Instance
+from tests.launcher.simulated.cloud import OTHER_REGION, REGION, Cloud, CloudMachine, EndRefusedError
 
 Answer = dict[str, Any]
 
@@ -75,7 +75,7 @@ class Ec2InMemory:
         if "repeats" in self._cloud.wrong:
             raise PaginationError(message="The same next token was received twice")
 
-    def _told(self, one: Instance) -> Answer:
+    def _told(self, one: CloudMachine) -> Answer:
         tags = {RUN_LABEL: "r1", CLUSTER_TAG: "pl-r1-0a1b2c3d"} if one.labelled else {}
         return {
             "InstanceId": one.id,
@@ -105,5 +105,5 @@ class Ec2InMemory:
         return ClientError(said, operation)
 
 
-def _matches(one: Instance, asked: dict[str, Any]) -> bool:
+def _matches(one: CloudMachine, asked: dict[str, Any]) -> bool:
     return one.id in asked["Values"] if asked["Name"] == "instance-id" else one.labelled

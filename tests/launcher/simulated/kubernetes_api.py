@@ -12,7 +12,7 @@ from urllib3.exceptions import ReadTimeoutError
 
 from launcher.plan.task import RUN_LABEL
 from tests.launcher.launches import NOON
-from tests.launcher.simulated.cloud import Cloud, EndRefusedError, Instance
+from tests.launcher.simulated.cloud import Cloud, CloudMachine, EndRefusedError
 
 NAMESPACE = "default"
 
@@ -54,7 +54,7 @@ class CoreInMemory:
             raise ApiException(status=500)
 
 
-def _pod(one: Instance) -> Any:
+def _pod(one: CloudMachine) -> Any:
     return SimpleNamespace(
         metadata=SimpleNamespace(
             name=one.id,
