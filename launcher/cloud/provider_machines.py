@@ -164,15 +164,15 @@ def machines_of_anybody(targets: Collection[Target]) -> list[Answer]:
 
 
 def storage_of_anybody(launches: Collection[Launch]) -> list[StorageAnswer]:
-    """Return what machines on EC2 left behind, where it can be asked; whether it can `machines_of_anybody` says."""
+    """Return what machines on EC2 left behind; that it cannot be asked is an answer too."""
     used = any(launch.target.provider is Provider.AWS for launch in launches)
     owners = {part: one.run_id for one in launches for known in known_machines(one) for part in known.parts}
     try:
         if not used and not aws.has_credentials():
             return []
         return stored_in(aws.enabled_regions(None), owners)
-    except Exception:  # noqa: BLE001  it was said of the machines
-        return []
+    except Exception as error:  # noqa: BLE001  whatever a library raises, EC2 was not asked
+        return [StorageAnswer(where="every region", problem=_why(error))]
 
 
 def end_everywhere(run_id: str, *, cluster: str) -> list[Answer]:

@@ -75,9 +75,12 @@ class DriveContext:
             yield mine
 
     def _note_once(self, run_id: str, kind: str, text: str) -> bool:
-        """Write an event down unless the last one says the same: a loop must not fill the ledger."""
-        events = self.ledger.events(run_id)
-        new = not events or (events[-1].kind, events[-1].text) != (kind, text)
+        """Write an event down unless one of the last two says the same: a loop must not fill the ledger.
+
+        Two, because one look may write two: that the end was refused, and that something is still up.
+        """
+        last = self.ledger.events(run_id)[-2:]
+        new = (kind, text) not in [(event.kind, event.text) for event in last]
         if new:
             self.ledger.note(run_id, kind, text, at=self.now())
         return new

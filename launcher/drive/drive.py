@@ -11,6 +11,7 @@ import threading
 import time
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NoReturn
 
 from launcher.drive.ending import Ending
 from launcher.drive.submission import (
@@ -18,6 +19,7 @@ from launcher.drive.submission import (
     SUBMISSION_PATIENCE_S,
     in_submission,
     may_still_appear,
+    settle_limit_s,
     settle_poll_s,
 )
 from launcher.drive.unwritten import Unwritten, fault_text
@@ -169,18 +171,28 @@ class Driver(Ending):
         try:
             return self._cancel(run_id)
         except StoreError as error:
-            known = Unwritten(entry, handed=True, may_come=entry.state is State.SUBMITTED)
-            with contextlib.suppress(Exception):
-                self._collect_unwritten(entry)
-            while known.end(self.backend, at=self.instant()):
-                time.sleep(settle_poll_s())
-            if known.down is None:
-                raise NodeError(f"{run_id}: its machines are not proven gone, and {error}") from error
-            said = "; ".join(known.down.checks)
+            self._cancel_unwritten(entry, error)
+
+    def _cancel_unwritten(self, entry: Entry, error: StoreError) -> NoReturn:
+        """Take a launch down whose ledger cannot be written; raise what came of it. The wait for a proof is bounded."""
+        run_id = entry.launch.run_id
+        known = Unwritten(entry, handed=True, may_come=entry.state is State.SUBMITTED)
+        with contextlib.suppress(Exception):
+            self._collect_unwritten(entry)
+        give_up_s = time.monotonic() + settle_limit_s()
+        while known.end(self.backend, at=self.instant()) and time.monotonic() < give_up_s:
+            time.sleep(settle_poll_s())
+        if known.down is None:
             raise NodeError(
-                f"{run_id}: its machines are down ({said}), and the ledger does not know it: {error.message}",
-                fix="Make the workspace writable, then: planner launches collect",
+                f"{run_id}: its end was asked for and is not proven, and the ledger does not know it: {error.message}",
+                fix="Make the workspace writable, then: planner launches reap; until then look into the provider's "
+                "console.",
             ) from error
+        said = "; ".join(known.down.checks)
+        raise NodeError(
+            f"{run_id}: its machines are down ({said}), and the ledger does not know it: {error.message}",
+            fix="Make the workspace writable, then: planner launches collect",
+        ) from error
 
     def _cancel(self, run_id: str) -> Entry:
         self._wait_for_submission(run_id)

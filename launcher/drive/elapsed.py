@@ -104,8 +104,9 @@ def _age_s(entry: Entry, told: ProviderTime) -> float | None:
 def billed_seconds(*, elapsed_s: float, seen_up_s: float | None, worst_s: float) -> float:
     """Return for how long a launch counts as billed that is proven gone `elapsed_s` after its submission.
 
-    billed = elapsed, but at most worst_s, unless machines were seen up later than that: then until they were last seen
+    billed = the smaller of elapsed and worst_s, or until machines were last seen up where that is later
 
-    The proof may come days after the end, when a client comes back; the machines' own caps ended them before.
+    The proof may come days after the end, when a client comes back; the machines' own caps ended them before. That they
+    were seen up counts also where nobody can say how much time has passed (another machine with a wrong clock).
     """
-    return min(elapsed_s, max(worst_s, seen_up_s or 0.0))
+    return max(min(elapsed_s, worst_s), seen_up_s or 0.0)

@@ -12,13 +12,14 @@ from launcher.collect.results import collected, read_result
 from launcher.drive.context import DriveContext
 from launcher.drive.elapsed import CLOCKS_DIFFER_S, billed_seconds
 from launcher.drive.gone import Verdict, job_was_seen, judge, sightings
-from launcher.drive.submission import SEEN_AGAIN, SETTLING
+from launcher.drive.submission import COLLECTING, SEEN_AGAIN, SETTLING, why_collected
 from launcher.drive.unwritten import fault_text
 from launcher.ledger.entry import Entry, Outcome, State
 from launcher.plan.backend import Collected, Evidence
-from launcher.plan.sighting import Sighting
+from launcher.plan.sighting import Sight, Sighting
 from planner.errors import InputError, NodeError, StoreError
 
+BILLED = (Sight.ALIVE, Sight.ENDING)
 NAMES_SHOWN = 10
 """Of files that were left out."""
 
@@ -30,7 +31,7 @@ class Ending(DriveContext):
     def verdict(self, run_id: str, *, asked: bool = True) -> Verdict:
         """Return whether a launch is gone, by all that the ledger knows of its machines."""
         entry = self.ledger.entry(run_id)
-        seen = job_was_seen(entry, self.ledger.events(run_id))
+        seen = job_was_seen(self.ledger.events(run_id))
         return judge(entry.launch, entry.launch.known, job_seen=seen, asked=asked)
 
     def is_settling(self, run_id: str) -> bool:
@@ -52,9 +53,11 @@ class Ending(DriveContext):
         return self.backend.other_witness(self.ledger.entry(run_id).launch)
 
     def see(self, run_id: str, seen: Sequence[Sighting]) -> None:
-        """Write down what was seen of the machines of a launch, each by its id."""
+        """Write down what was seen of the machines of a launch, each by its id, and how late one was still billed."""
         if seen:
             self.ledger.see(run_id, seen, at=self.now(), instant=self.instant())
+        if any(one.sight in BILLED for one in seen):
+            self._see_up(self.ledger.entry(run_id))
 
     def reopen(self, run_id: str, seen: str) -> None:
         """Open a launch that is over, of which something was seen: the ledger must not say that nothing is left."""
@@ -83,10 +86,10 @@ class Ending(DriveContext):
     def _bring_home(self, entry: Entry, outcome: Outcome, *, patience: timedelta) -> None:
         """Collect before anything is taken down, also after a failure; try again while patience lasts."""
         run_id = entry.launch.run_id
-        began = next((event.at for event in self.ledger.events(run_id) if event.kind == "COLLECTING"), None)
+        began = next((event.at for event in self.ledger.events(run_id) if event.kind == COLLECTING), None)
         if began is None:
             began = self.now()
-            self.ledger.note(run_id, "COLLECTING", f"the job is over: {outcome.value}", at=began)
+            self.ledger.note(run_id, COLLECTING, why_collected(outcome), at=began)
         waited_s = self.elapsed.waited_s(run_id, began)
         try:
             collection = self.backend.collect(entry.launch, self._home_of(run_id))

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from launcher.drive import submission
-from launcher.ledger.entry import Entry, Event, State
+from launcher.ledger.entry import Event, Outcome, State
 from launcher.plan.backend import Evidence, Launch
 from launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
 from launcher.plan.target import Provider
@@ -45,9 +45,12 @@ def sightings(evidence: Evidence) -> tuple[Sighting, ...]:
     return evidence.seen or (whole,)
 
 
-def job_was_seen(entry: Entry, events: Sequence[Event]) -> bool:
-    """Return whether the job was seen, so that all machines of the order had come."""
-    return entry.outcome not in submission.NO_JOB_SEEN or any(event.kind == State.RUNNING for event in events)
+def job_was_seen(events: Sequence[Event]) -> bool:
+    """Return whether the job was seen, so that all machines of the order had come: running, or at its own end."""
+    ends = [submission.why_collected(outcome) for outcome in (Outcome.COMPLETED, Outcome.FAILED)]
+    return any(
+        event.kind == State.RUNNING or (event.kind == submission.COLLECTING and event.text in ends) for event in events
+    )
 
 
 def judge(launch: Launch, known: Sequence[Known], *, job_seen: bool, asked: bool = True) -> Verdict:

@@ -19,7 +19,10 @@ SETTLING = "SETTLING"
 SETTLED_AFTER_S = 300.0
 """For which a machine may appear in a provider's list after its order: EC2's list is eventually consistent, and AWS
 advises to ask again for up to five minutes (EC2 API reference, "Eventual consistency"); of others nothing is known."""
-NO_JOB_SEEN = (Outcome.REFUSED, Outcome.SETUP_FAILED, Outcome.LOST, Outcome.CANCELLED, Outcome.MISMATCH)
+COLLECTING = "COLLECTING"
+"""The event with which bringing results home begins; its text says why."""
+SETTLING_SLACK_S = 120.0
+"""Beyond the wait for a proof, for looks that take long; then the proof is left to `reap`."""
 SEEN_AGAIN = "SEEN_AGAIN"
 """The event of a launch that is open again: something of it was seen after the proof of its end."""
 
@@ -32,6 +35,16 @@ def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
 def may_still_appear(entry: Entry, events: Sequence[Event], *, elapsed_s: float) -> bool:
     """Return whether machines that are not seen yet may still appear, so long after the submission."""
     return elapsed_s < ORPHAN_GRACE.total_seconds() and in_submission(entry, events)
+
+
+def why_collected(outcome: Outcome) -> str:
+    """Return the text of the event COLLECTING."""
+    return f"the job is over: {outcome.value}"
+
+
+def settle_limit_s() -> float:
+    """Return the seconds after which one command no longer waits for a proof that needs nothing but time."""
+    return SETTLED_AFTER_S + SETTLING_SLACK_S
 
 
 def settle_poll_s() -> float:

@@ -13,10 +13,15 @@ class Clock:
 
     def __init__(self) -> None:
         self.now = NOON
-        self.boot = "first boot"
+        self._boots = 1
         self._since_boot_s = 0.0
         self.passed_s = 0.0
         """Since the clock was made, whatever it was turned to and wherever it was read."""
+
+    @property
+    def boot(self) -> str:
+        """Name the boot of the machine that reads the clock."""
+        return f"boot {self._boots}"
 
     def __call__(self) -> datetime:
         return self.now
@@ -37,5 +42,5 @@ class Clock:
 
     def reboot(self) -> None:
         """Start the machine again, or go on at another one."""
-        self.boot = "second boot"
+        self._boots += 1
         self._since_boot_s = 0.0

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from launcher.cloud.machine import Machine
@@ -25,43 +26,51 @@ NOT_SET = (
 )
 
 
-def check_account(
-    launches: Sequence[Launch], entries: Collection[Entry], account_usd: float, *, catalog: Catalog, now: datetime
-) -> None:
-    """Raise RefusedError where an account's planner machines and these launches may cost more together than allowed.
+@dataclass(frozen=True)
+class AccountCheck:
+    """Launches, and what else runs in their accounts, against the most that all of it may cost."""
 
-    USD = worst case of these launches and of this ledger's open ones there
-          + USD per hour x hours of each other planner machine that the account lists
+    launches: Sequence[Launch]
+    running: Mapping[Provider, Sequence[Machine]]
+    """As `running_in_accounts` returned it."""
+    account_usd: float
+    catalog: Catalog
+    now: datetime
+
+    def raise_where_too_dear(self, entries: Collection[Entry]) -> None:
+        """Raise RefusedError where an account's planner machines and these launches may cost more than allowed.
+
+        USD = worst case of these launches and of this ledger's open ones there, listed or not
+              + USD per hour x hours of each other planner machine that the account lists
+        """
+        for provider in self.running:
+            self._check(provider, entries)
+
+    def _check(self, provider: Provider, entries: Collection[Entry]) -> None:
+        asked = [one for one in self.launches if one.target.provider is provider]
+        own = [one.launch for one in entries if one.open and one.launch.target.provider is provider]
+        known = {one.run_id for one in own}
+        others = [machine for machine in self.running[provider] if machine.run_id not in known]
+        worst, open_usd = worst_total_usd([one.bill for one in asked]), worst_total_usd([one.bill for one in own])
+        others_usd = sum(_usd(machine, provider, self.catalog, now=self.now) for machine in others)
+        if worst + open_usd + others_usd > self.account_usd:
+            names = ", ".join(dict.fromkeys(machine.name for machine in others)) or "none"
+            raise RefusedError(
+                f"account_usd {self.account_usd:,.2f}: the worst case is {worst:,.2f} USD, open launches of this "
+                f"workspace may cost {open_usd:,.2f} USD, and other workspaces' machines in the account "
+                f"{others_usd:,.2f} USD ({names}).",
+                fix="Wait until they are gone (planner launches reap --everywhere), or raise account_usd in "
+                "budget.yaml.",
+            )
+
+
+def running_in_accounts(launches: Sequence[Launch]) -> dict[Provider, list[Machine]]:
+    """Return the planner's machines that live in the accounts of these launches, by cloud.
 
     A provider that cannot be asked is a NodeError: its machines could not be counted.
     """
-    for provider in CLOUDS:
-        asked = [one for one in launches if one.target.provider is provider]
-        if asked:
-            _check(provider, asked, entries, account_usd, catalog=catalog, now=now)
-
-
-def _check(
-    provider: Provider,
-    asked: Sequence[Launch],
-    entries: Collection[Entry],
-    account_usd: float,
-    *,
-    catalog: Catalog,
-    now: datetime,
-) -> None:
-    own = [one.launch for one in entries if one.open and one.launch.target.provider is provider]
-    known = {one.run_id for one in own}
-    others = [machine for machine in _running(provider, asked) if machine.run_id not in known]
-    worst, open_usd = worst_total_usd([one.bill for one in asked]), worst_total_usd([one.bill for one in own])
-    others_usd = sum(_usd(machine, provider, catalog, now=now) for machine in others)
-    if worst + open_usd + others_usd > account_usd:
-        names = ", ".join(dict.fromkeys(machine.name for machine in others)) or "none"
-        raise RefusedError(
-            f"account_usd {account_usd:,.2f}: the worst case is {worst:,.2f} USD, open launches of this workspace may "
-            f"cost {open_usd:,.2f} USD, and other workspaces' machines in the account {others_usd:,.2f} USD ({names}).",
-            fix="Wait until they are gone (planner launches reap --everywhere), or raise account_usd in budget.yaml.",
-        )
+    asked = {cloud: [one for one in launches if one.target.provider is cloud] for cloud in CLOUDS}
+    return {cloud: _running(cloud, some) for cloud, some in asked.items() if some}
 
 
 def _running(provider: Provider, asked: Sequence[Launch]) -> list[Machine]:

@@ -36,14 +36,12 @@ from planner.errors import MissingExtraError, NodeError, PlannerError
 from planner.use_cases import runs
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
-from planner.use_cases.launching.account_budget import NOT_SET, check_account
+from planner.use_cases.launching.account_budget import NOT_SET, AccountCheck, running_in_accounts
 from planner.use_cases.launching.launch_plan import Planned, check_prices_again, read_budget
 from planner.use_cases.launching.launch_target import read_hosts
 
 WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
 """Events that say why a launch is not over."""
-SETTLING_SLACK_S = 120.0
-"""Beyond the wait for a proof, for looks that take long; then the proof is left to `reap`."""
 LEDGER_FILE = "ledger.sqlite"
 LAUNCHES_FOLDER = "launches"
 DIRECT_POLL_S = 2.0
@@ -128,9 +126,14 @@ class Launches:
             backend.ready(one.launch)
             changed = {"task": expiring(one.launch, now), "account": backend.account(one.launch)}
             launches.append(one.launch.model_copy(update=changed))
-        self._check_account(launches)
+        check_account = self._account_check(launches)
+
+        def check(entries: Sequence[Entry]) -> None:
+            self._check_against(planned, limits, entries)
+            check_account(entries)
+
         with self._settled_also_after_a_failure(launches):
-            self._campaign(tick).start(launches, check=lambda entries: self._check_against(planned, limits, entries))
+            self._campaign(tick).start(launches, check=check)
         return self._each([launch.run_id for launch in launches], self.settle)
 
     def resume(self, run_ids: Sequence[str], *, tick: Callable[[], None]) -> list[Entry]:
@@ -202,7 +205,7 @@ class Launches:
         """
         entry = self.ledger.entry(run_id)
         driver = self.driver(entry.launch)
-        give_up_s = time.monotonic() + submission.SETTLED_AFTER_S + SETTLING_SLACK_S
+        give_up_s = time.monotonic() + submission.settle_limit_s()
         while entry.open and driver.is_settling(run_id) and time.monotonic() < give_up_s:
             time.sleep(self._poll_s(entry.launch))
             driver.step(run_id)
@@ -251,12 +254,16 @@ class Launches:
         return entries
 
     def used_usd(self, entries: Collection[Entry]) -> float:
-        """Return what the budget has lost: what was billed for launches that are over, the worst case of the others."""
+        """Return what the budget has lost: what was billed for launches that are over, the worst case of the others.
+
+        One whose machines were seen up beyond its worst case counts until then.
+        """
         total = 0.0
         for entry in entries:
             bill, seconds = entry.launch.bill, entry.billed_seconds
             if entry.open:
-                total += bill.worst_case_usd or 0.0
+                seen_up_usd = billed_usd(bill, seconds=entry.seen_up_s or 0.0) or 0.0
+                total += max(bill.worst_case_usd or 0.0, seen_up_usd)
             elif seconds is not None:
                 total += billed_usd(bill, seconds=seconds) or 0.0
         return total
@@ -272,16 +279,20 @@ class Launches:
         budgeted = limits.model_copy(update={"budget_usd": total_usd, "budget_used_usd": self.used_usd(entries)})
         check_launches([(one.launch.target, one.launch.bill) for one in planned], budgeted, now=self.now())
 
-    def _check_account(self, launches: Sequence[Launch]) -> None:
-        """Raise RefusedError where `account_usd` forbids what runs in an account together with these launches."""
-        if not any(launch.target.is_cloud for launch in launches):
-            return
-        budget = read_budget(self.home)
+    def _account_check(self, launches: Sequence[Launch]) -> Callable[[Sequence[Entry]], None]:
+        """Return what raises RefusedError where `account_usd` forbids these launches beside what runs and is planned.
+
+        The account is asked now; the ledger is compared later, as it is when these launches are written into it.
+        """
+        budget = read_budget(self.home) if any(launch.target.is_cloud for launch in launches) else None
         if budget is None or budget.account_usd is None:
-            self.tell(NOT_SET)
-        else:
-            catalog = open_catalog(self.home)
-            check_account(launches, self.ledger.entries(), budget.account_usd, catalog=catalog, now=self.now())
+            if any(launch.target.is_cloud for launch in launches):
+                self.tell(NOT_SET)
+            return lambda _entries: None
+        check = AccountCheck(
+            launches, running_in_accounts(launches), budget.account_usd, catalog=open_catalog(self.home), now=self.now()
+        )
+        return check.raise_where_too_dear
 
     @contextlib.contextmanager
     def _settled_also_after_a_failure(self, launches: Sequence[Launch]) -> Iterator[None]:

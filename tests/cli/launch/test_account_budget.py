@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from launcher.cloud.machine import Machine
 from launcher.cloud.provider_machines import Answer
-from launcher.plan.target import Target
+from launcher.ledger.entry import State
+from launcher.plan.backend import NodeStatus, Phase
+from launcher.plan.guard import LaunchLimits
+from launcher.plan.target import Reach, Target
 from planner.errors import NodeError, RefusedError
 from planner.use_cases.launching import account_budget
-from planner.use_cases.launching.account_budget import check_account
+from planner.use_cases.launching.account_budget import AccountCheck, running_in_accounts
+from planner.use_cases.launching.launch_plan import Planned
+from planner.use_cases.launching.launches import Launches
 from tests.bundled import bundled_catalog
 from tests.launcher.launches import NOON, launch_of, rate
+from tests.launcher.scripted_backend import ScriptedBackend
 
 P4D = Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-east-1")
 ASKED = launch_of(P4D, run_id="mine", price=rate(10.0), max_minutes=15.0)
@@ -41,7 +47,8 @@ def lists(monkeypatch):
 
 
 def check(usd: float) -> None:
-    check_account([ASKED], [], usd, catalog=bundled_catalog(), now=NOON)
+    account = AccountCheck([ASKED], running_in_accounts([ASKED]), usd, catalog=bundled_catalog(), now=NOON)
+    account.raise_where_too_dear([])
 
 
 def test_machines_of_other_workspaces_count_from_their_start_to_their_end(lists):
@@ -77,3 +84,54 @@ def test_an_account_that_cannot_be_asked_starts_nothing(lists):
     lists(problem="EC2: AWS forbids it")
     with pytest.raises(NodeError, match="account_usd cannot be checked: EC2: AWS forbids it"):
         check(1000.0)
+
+
+@pytest.fixture
+def clients(tmp_path, monkeypatch, lists):
+    """Two clients of one workspace, whose account lists no machine yet; a launch costs 10 USD at worst."""
+    monkeypatch.setenv("PLANNER_HOME", str(tmp_path))
+    (tmp_path / "budget.yaml").write_text("schema_version: 1\naccount_usd: 15\n", encoding="utf-8")
+    lists()
+    made = []
+    for _ in range(2):
+        asked = ScriptedBackend(statuses=[NodeStatus(phase=Phase.SUCCEEDED)])
+        made.append(Launches(home=str(tmp_path), poll_s=0.01, _backends={Reach.SKYPILOT: asked}))
+    return made
+
+
+def start(client: Launches, run_id: str) -> None:
+    launch = ASKED.model_copy(update={"run_id": run_id, "cluster": f"pl-{run_id}", "planned_at": datetime.now(tz=UTC)})
+    client.start([Planned(launch)], LaunchLimits(), tick=lambda: None)
+
+
+def test_two_starts_that_share_a_ledger_see_each_other_before_a_machine_is_listed(clients, monkeypatch):
+    """The second asks the account; while the answer is on its way, the first writes its launch down."""
+    first, second = clients
+
+    def meanwhile(_targets):
+        if not first.ledger.entries():
+            first.ledger.plan([ASKED.model_copy(update={"run_id": "theirs"})])
+            first.ledger.move("theirs", State.SUBMITTED, at=NOON)
+        return [Answer(where="EC2")]
+
+    monkeypatch.setattr(account_budget, "machines_of_anybody", meanwhile)
+    with pytest.raises(RefusedError, match=r"account_usd 15\.00: the worst case is 10\.00 USD, open launches of this"):
+        start(second, "mine")
+    assert [entry.launch.run_id for entry in second.ledger.entries()] == ["theirs"]
+
+
+def test_a_launch_that_is_over_leaves_room_in_the_account(clients):
+    first, second = clients
+    start(first, "one")
+    start(second, "two")
+    assert [entry.state for entry in second.ledger.entries()] == [State.DOWN_VERIFIED] * 2
+
+
+def test_an_open_launch_seen_up_beyond_its_worst_case_counts_until_then(clients):
+    """Worst case: one hour, 10 USD. Seen up after three hours: 30 USD are gone from the budget."""
+    client = clients[0]
+    client.ledger.plan([ASKED])
+    client.ledger.move("mine", State.SUBMITTED, at=NOON)
+    assert client.used_usd(client.ledger.entries()) == pytest.approx(10.0)
+    client.ledger.see_up("mine", elapsed_s=3 * 3600.0)
+    assert client.used_usd(client.ledger.entries()) == pytest.approx(30.0)

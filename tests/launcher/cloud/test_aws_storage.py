@@ -7,8 +7,12 @@ from typing import Any
 import boto3
 import pytest
 
+from launcher.backends.sky.leftovers import storage_leftovers
 from launcher.cloud import aws_storage
+from launcher.cloud.provider_machines import storage_of_anybody
+from launcher.plan.target import Target
 from tests.fakes.servers import Server
+from tests.launcher.launches import launch_of
 
 TAGS = [{"Key": "planner-run", "Value": "one"}]
 
@@ -88,3 +92,15 @@ def test_a_region_that_forbids_to_look_says_so(cloud):
     (answer,) = aws_storage.stored_in(["us-west-2"], {})
     assert (answer.forbidden, answer.stored) == (True, ())
     assert "AWS forbids it" in (answer.problem or "")
+
+
+@pytest.mark.parametrize("refused", ["DescribeRegions", "DescribeVolumes"])
+def test_volumes_that_ec2_does_not_list_are_said_in_one_line(cloud, refused):
+    """In a workspace that has launched on EC2, whatever `reap` finds out of the machines."""
+    cloud.ask("refuse", code="InternalError", status=500, after=0, only=refused)
+    launch = launch_of(Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-west-2"))
+    lines = [left for answer in storage_of_anybody([launch]) for left in storage_leftovers(answer)]
+    assert all(line.alarm and "volumes: EC2: AWS had a fault of its own." in line.where for line in lines), lines
+    assert lines
+    if refused == "DescribeRegions":
+        assert [line.where for line in lines] == ["EC2 in every region, volumes: EC2: AWS had a fault of its own."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 
@@ -115,6 +116,25 @@ def test_taking_down_needs_no_ledger_that_can_be_written(driver_of, monkeypatch)
     with pytest.raises(NodeError, match="its machines are down"):
         driver.cancel("r1")
     assert backend.asked[-2:] == ["down", "verify"]
+
+
+def test_a_proof_that_never_comes_is_not_waited_for_without_end(driver_of, clock, monkeypatch):
+    """The ledger cannot be written, and this machine's time since its boot stands still: 5 + 2 minutes of looks."""
+    monkeypatch.setattr("launcher.drive.submission.SETTLED_AFTER_S", 300.0)
+    waited: list[float] = []
+    slow = SimpleNamespace(monotonic=lambda: sum(waited), sleep=waited.append)
+    monkeypatch.setattr("launcher.drive.drive.time", slow)
+    driver = driver_of(ScriptedBackend(statuses=[NodeStatus(phase=Phase.PENDING)]))
+    driver.step("r1", submit=True)
+
+    def full(*_arguments, **_named):
+        raise sqlite3.OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr(Ledger, "_note", staticmethod(full))
+    with pytest.raises(NodeError, match="not proven, and the ledger does not know it") as raised:
+        driver.cancel("r1")
+    assert sum(waited) == pytest.approx(420.0)
+    assert "planner launches reap" in raised.value.fix
 
 
 def test_one_bad_launch_stops_no_other(tmp_path, clock):

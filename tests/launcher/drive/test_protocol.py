@@ -24,6 +24,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from launcher.cloud.account import account_of
 from launcher.drive import submission
 from launcher.drive.drive import Driver
 from launcher.ledger.entry import State
@@ -32,11 +33,14 @@ from launcher.plan.sighting import ANYTHING
 from launcher.plan.target import Provider, Target
 from planner.errors import NodeError
 from tests.launcher.clock import Clock
-from tests.launcher.drive.simulated_clouds import Cloud, SimulatedBackend, account_at_launch, asked_instead
 from tests.launcher.launches import launch_of, rate
+from tests.launcher.simulated.cloud import Cloud
+from tests.launcher.simulated.quick_ledger import QuickLedger
+from tests.launcher.simulated.skypilot import SimulatedBackend, Sky, asked_instead
 
 MOST_FAULTS = 4
 PERIOD_S = 300.0
+NO_TASK = {"run": "true"}
 TARGETS = {
     Provider.AWS: Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-east-1"),
     Provider.LAMBDA: Target(provider="lambda", name="gpu_8x_h100_sxm5", devices_per_node=8),
@@ -59,19 +63,20 @@ class Protocol(RuleBasedStateMachine):
         self.folder = Path(tempfile.mkdtemp(prefix="protocol-"))
         self.clock = Clock()
         self.cloud = Cloud(self.clock, self.provider)
+        self.sky = Sky(self.cloud)
         self.faults = 0
         self.patched = asked_instead(self.cloud)
         self.patched.__enter__()
-        ledger = Ledger(self.folder / "ledger.sqlite")
+        ledger = QuickLedger(self.folder / "ledger.sqlite")
         launch = launch_of(TARGETS[self.provider], price=rate(), max_minutes=600.0)
-        ledger.plan([launch.model_copy(update={"account": account_at_launch(self.provider)})])
+        ledger.plan([launch.model_copy(update={"account": account_of(TARGETS[self.provider]), "task": NO_TASK})])
         self.driver = self.client(ledger)
 
     def client(self, ledger: Ledger) -> Driver:
         """Return a client that knows no more than the ledger."""
         return Driver(
             ledger=ledger,
-            backend=SimulatedBackend(self.cloud, self.folder / "sky"),
+            backend=SimulatedBackend(self.sky, self.folder / "sky"),
             folder=self.folder / "launches",
             now=self.clock,
             instant=self.clock.instant,
@@ -80,7 +85,7 @@ class Protocol(RuleBasedStateMachine):
     def teardown(self) -> None:
         """With the faults over, `down` proves the end, except where the only key that could is gone for ever."""
         try:
-            self.cloud.refusals = self.cloud.sky_fails = self.cloud.sky_lies = 0
+            self.cloud.refusals = self.sky.fails = self.sky.lies = 0
             self.cloud.key_here = next(iter(self.cloud.keys))
             for _ in range(4):
                 self.driver.cancel("r1")
@@ -127,7 +132,7 @@ class Protocol(RuleBasedStateMachine):
 
     @rule()
     def job_ends(self) -> None:
-        self.cloud.job = "SUCCEEDED"
+        self.sky.job = "SUCCEEDED"
 
     # --- faults, four at most
 
@@ -147,19 +152,19 @@ class Protocol(RuleBasedStateMachine):
     @rule(times=st.integers(1, 3))
     def skypilot_lies(self, times: int) -> None:
         self.faults += 1
-        self.cloud.sky_lies += times
+        self.sky.lies += times
 
     @precondition(lambda self: self.faults < MOST_FAULTS)
     @rule(times=st.integers(1, 3))
     def skypilot_fails(self, times: int) -> None:
         self.faults += 1
-        self.cloud.sky_fails += times
+        self.sky.fails += times
 
     @precondition(lambda self: self.faults < MOST_FAULTS)
     @rule()
     def skypilot_forgets(self) -> None:
         self.faults += 1
-        self.cloud.cluster = False
+        self.sky.cluster = False
 
     @precondition(lambda self: self.faults < MOST_FAULTS and self.ids_known)
     @rule()
@@ -196,16 +201,16 @@ class Protocol(RuleBasedStateMachine):
         self.faults += 1
         if elsewhere:
             self.clock.reboot()
-        self.driver = self.client(Ledger(self.folder / "ledger.sqlite"))
+        self.driver = self.client(QuickLedger(self.folder / "ledger.sqlite"))
 
     @precondition(lambda self: self.faults < MOST_FAULTS and bool(self.cloud.running))
     @rule()
     def the_provider_ends_a_machine(self) -> None:
         self.faults += 1
-        self.cloud.running[0].running = False
+        self.cloud.take(self.cloud.running[0])
 
 
-@pytest.mark.parametrize("examples", [15, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("examples", [15, pytest.param(100, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("provider", TARGETS, ids=str)
 def test_no_order_of_four_faults_ends_in_a_proof_while_a_machine_runs(provider, examples):
     case = type("Case", (Protocol,), {"provider": provider})

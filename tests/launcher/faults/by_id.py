@@ -8,7 +8,7 @@ from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
 from tests.launcher.faults.seen_again import untagged
 from tests.launcher.faults.states import never_ends
-from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, World
+from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, World
 
 OPEN = "COLLECTED"
 LYING = sky("down", answer=True)
@@ -61,45 +61,6 @@ def without_tags(world: World) -> None:
 def ends_for_ever(world: World) -> None:
     """Lambda says that it terminates the instances, and goes on listing them as `terminating`."""
     world.lambda_labs.ask("ending", ids=[machine.id for machine in world.machines])
-
-
-def leaves_a_volume(world: World) -> None:
-    """A disk of 256 GB is left without its machine, with SkyPilot's tag."""
-    (launch,) = [entry.launch for entry in world.entries()]
-    tags = [{"Key": "skypilot-cluster-name", "Value": f"{launch.cluster}-0a1b2c3d"}]
-    world.clients("us-east-1").create_volume(
-        AvailabilityZone="us-east-1a", Size=256, VolumeType="gp3",
-        TagSpecifications=[{"ResourceType": "volume", "Tags": tags}],
-    )  # fmt: skip
-
-
-def no_volume(act: Act, *, left: int) -> Act:
-    """So many volumes are left afterwards; then none."""
-
-    def act_and_count(world: World) -> Done:
-        done = act(world)
-        there = world.clients("us-east-1").describe_volumes(
-            Filters=[
-                {"Name": "tag-key", "Values": ["skypilot-cluster-name"]},
-                {"Name": "status", "Values": ["available"]},
-            ]
-        )["Volumes"]
-        for one in there:
-            world.clients("us-east-1").delete_volume(VolumeId=one["VolumeId"])
-        assert len(there) == left, done
-        return done
-
-    return act_and_count
-
-
-def budget_elsewhere(account_usd: int) -> Prepare:
-    """The other workspace caps the whole account."""
-    return writes("another/budget.yaml", f"schema_version: 1\ntotal_usd: 40\naccount_usd: {account_usd}\n")
-
-
-def ends_again(world: World) -> None:
-    """Jobs of later launches end."""
-    world.sky.boot.job = "SUCCEEDED"
 
 
 def machines_end(world: World) -> None:
@@ -225,37 +186,5 @@ BY_ID_ROWS = (
         "trusted-wrongly", "keys of another AWS account, `down --account-changed`", "EC2",
         "the id is not listed there; not proven while SkyPilot lists it",
         down_at(sets(AWS_ACCESS_KEY_ID="KEYOF222222222222"), LYING, words=TRUSTING), 4, OPEN, "completed",
-    ),
-    Fault(
-        "volume", "a disk of 256 GB is left without its machine, then `reap`", "EC2",
-        "an alarm with its price a month; `reap --yes` deletes it",
-        no_volume(left(GONE, "launches reap", does="term", then=(leaves_a_volume,)), left=1), 4, GONE, "completed",
-        said="256 GB, about 20.48 USD a month",
-    ),
-    Fault(
-        "volume-yes", "... then `reap --yes`", "EC2", "deleted",
-        no_volume(left(GONE, REAP, does="term", then=(leaves_a_volume,)), left=0), 0, GONE, "completed",
-    ),
-    Fault(
-        "account-full", "two workspaces with a budget each, one account, `account_usd` for one", "budget",
-        "the second is refused: the account's machines are counted",
-        left("RUNNING", SECOND, first=(never_ends, budget_elsewhere(40)), PLANNER_HOME="another"), 3, "RUNNING",
-        said="account_usd 40.00", runs_on=True,
-    ),
-    Fault(
-        "account-room", "... for both", "budget", "both start",
-        left("RUNNING", SECOND, first=(never_ends, budget_elsewhere(100)), then=(ends_again,), PLANNER_HOME="another"),
-        0, "RUNNING", runs_on=True,
-    ),
-    Fault(
-        "account-unset", "... and no `account_usd`", "budget", "both start, and it is said",
-        left("RUNNING", SECOND, first=(never_ends,), then=(ends_again,), PLANNER_HOME="another"), 0, "RUNNING",
-        said="account_usd", runs_on=True,
-    ),
-    Fault(
-        "account-unasked", "... and EC2 may not be asked", "budget", "nothing is submitted",
-        left("RUNNING", SECOND, first=(never_ends, budget_elsewhere(100)),
-            then=(ec2("UnauthorizedOperation", only="DescribeInstances"),), PLANNER_HOME="another"), 4, "RUNNING",
-        said="account_usd cannot be checked", runs_on=True,
     ),
 )  # fmt: skip

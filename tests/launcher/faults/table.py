@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tests.launcher.faults.account_rows import ACCOUNT_ROWS
 from tests.launcher.faults.answers import ANSWERS
 from tests.launcher.faults.by_id import BY_ID_ROWS
 from tests.launcher.faults.clouds import CLOUDS
@@ -20,6 +21,6 @@ from tests.launcher.faults.surroundings import SURROUNDINGS
 
 FAULTS: tuple[Fault, ...] = (
     *KILLED, *SUBMISSIONS, *ANSWERS, *CLOUDS, *RESULTS, *STATES, *GUARDS, *COMBINED, *SEEN_AGAIN, *SURROUNDINGS,
-    *BY_ID_ROWS, *HOSTS,
+    *BY_ID_ROWS, *ACCOUNT_ROWS, *HOSTS,
     *SILENCES, *SILENCES_COMBINED,
 )  # fmt: skip

@@ -34,7 +34,7 @@ QUICK = {
     "planner.use_cases.launching.launches:DIRECT_POLL_S": 0.2,
     "launcher.drive.submission:ORPHAN_GRACE": 0.5,
     "launcher.drive.submission:SETTLED_AFTER_S": 1.0,
-    "launcher.ledger.ledger:BUSY_TIMEOUT_S": 0.5,
+    "launcher.ledger.ledger_file:BUSY_TIMEOUT_S": 0.5,
     "launcher.drive.drive:COLLECT_PATIENCE": 1.0,
 }
 """Waits in seconds, so that a row takes no longer than its processes need to start."""

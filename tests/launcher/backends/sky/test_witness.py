@@ -273,7 +273,8 @@ def test_credentials_of_a_profile_are_found(skypilot, monkeypatch, tmp_path):
 def test_credentials_that_fail_are_an_alarm(skypilot, monkeypatch):
     monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
     alarms = [one.where for one in skypilot(clusters=[]).find_leftovers([]) if one.alarm]
-    assert alarms == ["EC2: AWS: the AWS profile does not exist."]
+    why = "AWS: the AWS profile does not exist."
+    assert alarms == [f"EC2: {why}", f"EC2 in every region, volumes: {why}"]
 
 
 def test_one_region_that_does_not_answer_hides_no_machine(skypilot, aws):

@@ -1,0 +1,153 @@
+"""The SQLite file of the ledger: made, opened, read without a write where the disk allows none, its errors in words."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from planner.errors import StoreError
+
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_S = 10.0
+PRIMARY_CODE = 0xFF
+"""The bits of SQLite's error code without its detail."""
+ELSEWHERE = "What runs shows all the same: planner launches reap; planner launches down ID ends it"
+_TABLES = """
+CREATE TABLE IF NOT EXISTS launches (
+  run_id TEXT PRIMARY KEY,
+  launch TEXT NOT NULL,
+  state TEXT NOT NULL,
+  outcome TEXT,
+  planned_at TEXT NOT NULL,
+  submitted_at TEXT,
+  deadline_at TEXT,
+  ended_at TEXT,
+  record_id TEXT,
+  submitted_instant TEXT,
+  seen_up_s REAL,
+  counted_s REAL
+) STRICT;
+CREATE TABLE IF NOT EXISTS events (
+  number INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id TEXT NOT NULL REFERENCES launches (run_id),
+  at TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  text TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS machines (
+  run_id TEXT NOT NULL REFERENCES launches (run_id),
+  id TEXT NOT NULL,
+  known TEXT NOT NULL,
+  PRIMARY KEY (run_id, id)
+) STRICT;
+CREATE INDEX IF NOT EXISTS events_by_run ON events (run_id, number);
+"""
+_ADDED = {"submitted_instant": "TEXT", "seen_up_s": "REAL", "counted_s": "REAL", "account": "TEXT"}
+"""Columns that older ledgers lack, like the table of machines; an older planner neither reads nor needs them."""
+
+
+class LedgerFile:
+    """One SQLite file, whose reads and writes are transactions."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.read_only = False
+        """Whether the disk lets nothing be written: then launches can still be read, followed and taken down."""
+        if path.parent.exists() and not path.parent.is_dir():
+            raise StoreError(f"{path.parent}: is a file, not a folder.", fix="Name another workspace.")
+        with self._translated():
+            try:
+                self._prepare()
+            except (sqlite3.OperationalError, OSError):
+                if not self._readable():
+                    raise
+                self.read_only = True
+
+    def _prepare(self) -> None:
+        """Make the file and its tables, where they are missing."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.closing(self._connect()) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            version = connection.execute("PRAGMA user_version").fetchone()[0]
+            if version > SCHEMA_VERSION:
+                raise StoreError(
+                    f"{self.path}: was written by a newer planner (ledger version {version}).",
+                    fix="Use that version, or another workspace.",
+                )
+            connection.executescript(f"BEGIN IMMEDIATE; {_TABLES} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+            self._add_columns(connection)
+
+    @staticmethod
+    def _add_columns(connection: sqlite3.Connection) -> None:
+        def missing() -> list[str]:
+            there = {row[1] for row in connection.execute("PRAGMA table_info(launches)")}
+            return [column for column in _ADDED if column not in there]
+
+        if missing():
+            connection.execute("BEGIN IMMEDIATE")
+            for column in missing():  # asked again, for another client may have been faster
+                connection.execute(f"ALTER TABLE launches ADD COLUMN {column} {_ADDED[column]}")
+            connection.execute("COMMIT")
+
+    def _readable(self) -> bool:
+        """Return whether launches can be read without a write of any kind."""
+        if not self.path.is_file():
+            return False
+        try:
+            with contextlib.closing(self._connect_for_reading()) as connection:
+                connection.execute("SELECT count(*) FROM launches").fetchone()
+        except sqlite3.Error:
+            return False
+        return True
+
+    def _connect_for_reading(self) -> sqlite3.Connection:
+        """Open the file as it is, without making the files that SQLite keeps beside it while it writes."""
+        beside = any(self.path.with_name(f"{self.path.name}{end}").exists() for end in ("-shm", "-wal"))
+        address = f"{self.path.resolve().as_uri()}?mode=ro{'' if beside else '&immutable=1'}"
+        connection = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        connection.row_factory = sqlite3.Row
+        return connection
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA synchronous = FULL")  # a launch that power loss forgets would run unseen
+        return connection
+
+    @contextlib.contextmanager
+    def _transaction(self, *, write: bool = True) -> Iterator[sqlite3.Connection]:
+        connect = self._connect_for_reading if self.read_only and not write else self._connect
+        with self._translated(), contextlib.closing(connect()) as connection:
+            connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextlib.contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE
+            fix = (
+                "Make room on the disk; nothing was submitted without being written down first."
+                if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+                else f"Restore a copy, or move the file away. {ELSEWHERE}"
+            )
+            raise StoreError(f"{self.path}: the ledger cannot be used: {error}.", fix=fix) from error
+        except UnicodeDecodeError as error:  # SQLite names what is damaged by its bytes
+            raise StoreError(
+                f"{self.path}: the ledger cannot be used: it is damaged.",
+                fix=f"Restore a copy, or move the file away. {ELSEWHERE}",
+            ) from error
+        except OSError as error:
+            raise StoreError(
+                f"{self.path}: the ledger cannot be used: {error.strerror}.", fix="Check the disk and the place."
+            ) from error

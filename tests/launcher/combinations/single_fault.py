@@ -1,0 +1,53 @@
+"""One fault in memory: what begins, when, when it ceases, and what the rules say of the launch's end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from launcher.plan.target import Provider
+from tests.launcher.combinations.steps import Step
+
+AWS, LAMBDA = Provider.AWS, Provider.LAMBDA
+BOTH = (AWS, LAMBDA)
+ALL = (*BOTH, Provider.K8S)
+SUBMITTED_S, EARLY_S, RUNNING_S, ENDING_S = 0.0, 100.0, 120.0, 350.0
+"""When a fault strikes: with the submission; while the job runs, from 60 to 360 s; just before the job's end.
+What never ceases strikes early, before anything else can end the launch."""
+OUTAGE_S = 600.0
+
+
+class Proof(Enum):
+    """By what the end of a launch can be proven, after "What gone means" of docs/launching.md."""
+
+    USUAL = auto()
+    """EC2 lists the id as ended; Lambda does not list it any more for five minutes."""
+    NO_JOB = auto()
+    """No job was seen, so not every machine need have been: nothing carries the label for five minutes."""
+    NO_MACHINE = auto()
+    """The same, and no machine ever comes."""
+
+
+@dataclass(frozen=True)
+class SingleFault:
+    """One fault."""
+
+    name: str
+    words: str
+    begin: Step
+    part: str
+    """What it is about: of two faults about the same thing one would hide the other, so they are not combined."""
+    strikes_s: float | None = ENDING_S
+    """Seconds after the submission; None: after the proof."""
+    lasts_s: float = 0.0
+    end: Step | None = None
+    """What happens when it ceases; None where nothing need."""
+    where: tuple[Provider, ...] = ALL
+    proof: Proof = Proof.USUAL
+    alarm: str = ""
+    """Words with which the launch stays open: nothing can prove its end. Such a fault never ceases."""
+
+    @property
+    def ceases_s(self) -> float:
+        """When nothing more of it happens. A fault with an alarm never ceases, and is done when it has struck."""
+        return (self.strikes_s or 0.0) + self.lasts_s

@@ -1,0 +1,123 @@
+"""A cloud of one launch in memory: its machines, and what is wrong with it at the moment.
+
+EC2's and Lambda's interfaces to it are in `ec2.py` and `lambda_api.py`, SkyPilot's in `skypilot.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from launcher.plan.target import Provider
+from tests.launcher.clock import Clock
+from tests.launcher.launches import NOON
+
+REGION, OTHER_REGION = "us-east-1", "us-west-2"
+STILL_LISTED_S = 3600.0
+"""EC2 lists a terminated machine for about an hour."""
+
+
+class EndRefusedError(Exception):
+    """The cloud refuses a request to end machines."""
+
+
+@dataclass
+class CloudMachine:
+    """One machine, as its cloud knows it."""
+
+    id: str
+    came_s: float = 0.0
+    ended_s: float = math.inf
+    """When it stops to be billed."""
+    asked_to_end: bool = False
+    labelled: bool = True
+    """Whether it carries the tags, or at Lambda the name, by which we and SkyPilot find it."""
+    type: str | None = None
+    """Where it is another one than ordered."""
+
+
+@dataclass
+class Cloud:
+    """What is there, and what is wrong with it just now. Seconds are of the clock's own count."""
+
+    clock: Clock
+    provider: Provider
+    instances: list[CloudMachine] = field(default_factory=list)
+    orders: list[float] = field(default_factory=list)
+    """When machines that were ordered come."""
+    gives: bool = True
+    """Whether it carries orders out."""
+    boots_for_s: float = 0.0
+    """From the order to the machine."""
+    blind_until_s: float = 0.0
+    """Until when its lists are empty."""
+    refusals: int = 0
+    """How many requests to end machines it still refuses."""
+    deaf: int = 0
+    """How many requests to end machines it still answers and does not carry out."""
+    ends_for_s: float = 0.0
+    """For how long Lambda says `terminating` and bills the machine."""
+    keys: set[str] = field(default_factory=lambda: {"key-1"})
+    """Those that open the account."""
+    key_here: str | None = "key-1"
+    wrong: set[str] = field(default_factory=set)
+    """What is wrong with its answers: names that `ec2.py` and `lambda_api.py` know."""
+    ordered_type: str | None = None
+    """The type of the machines that come, where it is another one than ordered."""
+
+    @property
+    def now_s(self) -> float:
+        """The time since the clock's first boot."""
+        return self.clock.passed_s
+
+    @property
+    def now(self) -> datetime:
+        """The time by its own clock, which nobody sets."""
+        return NOON + timedelta(seconds=self.now_s)
+
+    @property
+    def running(self) -> list[CloudMachine]:
+        """What is billed."""
+        return [one for one in self.instances if one.ended_s > self.now_s]
+
+    def order(self) -> None:
+        """Take an order for a machine."""
+        if self.gives:
+            self.orders.append(self.now_s + self.boots_for_s)
+        self.come()
+
+    def come(self) -> None:
+        """Let machines come whose time it is."""
+        due = [at for at in self.orders if at <= self.now_s]
+        self.orders = [at for at in self.orders if at > self.now_s]
+        for at in due:
+            self.instances.append(CloudMachine(f"i-{len(self.instances)}", came_s=at, type=self.ordered_type))
+
+    def listed(self, key: str | None) -> list[CloudMachine]:
+        """Return what its list shows: EC2 also shows what was ended, Lambda does not."""
+        self.come()
+        if key not in self.keys or self.now_s < self.blind_until_s:
+            return []
+        kept_s = STILL_LISTED_S if self.provider is Provider.AWS else 0.0
+        return [one for one in self.instances if one.ended_s + kept_s > self.now_s]
+
+    def end(self, ids: Sequence[str], key: str | None) -> set[str]:
+        """End machines by their ids; return those that it says it ends. While its lists are behind it knows none."""
+        if self.refusals:
+            self.refusals -= 1
+            raise EndRefusedError
+        knows = key in self.keys and self.now_s >= self.blind_until_s
+        found = [one for one in self.running if one.id in ids and knows]
+        if found and self.deaf:
+            self.deaf -= 1
+            return {one.id for one in found}
+        for one in found:
+            self.take(one)
+        return {one.id for one in found}
+
+    def take(self, one: CloudMachine) -> None:
+        """End one machine. Lambda may take its time."""
+        if not one.asked_to_end:
+            one.asked_to_end, one.ended_s = True, self.now_s + self.ends_for_s
