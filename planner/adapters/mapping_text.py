@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
@@ -25,6 +26,12 @@ CHARACTERS = 100
 """Of text that count as one value more."""
 
 
+def _key_of(constant: str, text: str) -> str:
+    """Return the line and the key before the first such constant of a JSON text, as `:3: value`; nothing without one."""
+    found = re.search(rf'"(\w{{1,60}})"\s{{0,20}}:\s{{0,20}}{re.escape(constant)}\b', text)
+    return "" if found is None else f":{text.count(chr(10), 0, found.start()) + 1}: {found[1]}"
+
+
 def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False) -> Json:
     """Parse YAML or JSON text (a leading brace means JSON) whose top level is a mapping.
 
@@ -42,7 +49,9 @@ def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False
     except _TwiceError as error:
         raise InputError(f"{where}: the key '{error}' stands twice.", fix="Take one of them out.") from error
     except _NoNumberError as error:
-        raise InputError(f"{where}: {error} is no number in JSON.", fix="Write a number, or leave it out.") from error
+        raise InputError(
+            f"{where}{_key_of(str(error), text)}: {error} is no number in JSON.", fix="Write a number, or leave it out."
+        ) from error
     except AmbiguousValueError as error:
         raise InputError(f"{where}:{error.line}: {error.problem}.", fix=error.fix) from error
     except yaml.YAMLError as error:
