@@ -27,7 +27,7 @@ CHARACTERS = 100
 
 
 def _key_of(constant: str, text: str) -> str:
-    """Return the line and the key before the first such constant of a JSON text, as `:3: value`; nothing without one."""
+    """Return line and key of the first such constant in a JSON text, as `:3: value`; nothing where there is none."""
     found = re.search(rf'"(\w{{1,60}})"\s{{0,20}}:\s{{0,20}}{re.escape(constant)}\b', text)
     return "" if found is None else f":{text.count(chr(10), 0, found.start()) + 1}: {found[1]}"
 
