@@ -59,6 +59,12 @@ WRONG = [
     pytest.param({"parameters": 70_000_000_000}, "size_disagrees", "doubtful", id="70 billion parameters stated"),
     pytest.param({"note": "LlamaMoeForCausalLM"}, "model_names_disagree", "doubtful", id="a mixture named beside it"),
     pytest.param({"samples": 2_246, "wall_seconds": 1_000.0}, "counts_disagree", "doubtful", id="a tenth of samples"),
+    pytest.param(
+        {"samples": 2_246, "wall_seconds": 1_000.0, "repeats": (30.0, 22.0)},
+        "counts_disagree",
+        "doubtful",
+        id="slower than each of two starts",
+    ),
     pytest.param({"grad_accumulation": 1, "global_batch": 64}, "counts_disagree", "doubtful", id="64 of 8 x 1 x 1"),
     pytest.param(
         {"micro_batch": 4, "grad_accumulation": 4, "global_batch": 8, "checkpointing": "full"},

@@ -75,10 +75,10 @@ def test_every_example_answers_as_compare_does(visit: Visit, page: Page, example
 
 def test_the_answer_follows_every_change(plan_page: Page) -> None:
     enter(plan_page, "Trainings", "7")
-    expect(headline(plan_page)).to_contain_text("at most 80 USD")  # 7 of the 50 trainings that take 569
+    expect(headline(plan_page)).to_contain_text("at most 88 USD")  # 7 of the 50 trainings that take 625
     expect(plan_page).to_have_url(re.compile("runs=7"))
     plan_page.reload()
-    expect(headline(plan_page)).to_contain_text("at most 80 USD")
+    expect(headline(plan_page)).to_contain_text("at most 88 USD")
 
 
 def test_a_row_opens_what_it_rests_on_by_keyboard(plan_page: Page) -> None:

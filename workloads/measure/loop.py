@@ -97,7 +97,8 @@ class TrainingLoop:
             start_s = time.perf_counter()
             busy_s = busy_seconds(self._step, self._device, profiles=self._agreement.is_first_rank)
             self._record.document["device_busy_seconds"] = busy_s
-            self._record.phases["profile_s"] = time.perf_counter() - start_s
+            if self._device.type == "cuda":  # on a CPU nothing is profiled
+                self._record.phases["profile_s"] = time.perf_counter() - start_s
 
     def _observed_step(self) -> None:
         """Note which operators a step runs and what each rank holds, in a step that changes no weight.

@@ -28,6 +28,7 @@ OTHERWISE: Mapping[str, tuple[str, ...]] = {
         "elsewhere-free",
         "other-machine",
         "nameless-lies",
+        "unlabelled-lies",
         "unlabelled-lies-lambda",
         "unlabelled-lies-for-ever",
         "ends-submitting",
