@@ -110,6 +110,9 @@ SOUND = [
     pytest.param({"accelerator_power": drawn(5.0)}, id="5 kW of eight H100"),
     pytest.param({"power": drawn(8.5)}, id="8.5 kW of the machine"),
     pytest.param({"speed": 4_000, "accelerator_power": drawn(2.0)}, id="2 kW at 20 % of the peak"),
+    pytest.param(
+        {"samples": 18_000, "wall_seconds": 1_000.0, "repeats": (16.0, 1e4)}, id="two starts of unlike speed: their sum"
+    ),
     pytest.param({"memory": {"peak_reserved_gib": 60.0}}, id="60 GiB of 80"),
     pytest.param({"accelerator": "MI300X", "speed": 8_000}, id="MI300X at 30 %"),
     pytest.param({"accelerator": "RTX-4090", "gpus": 1, "speed": 2_500, "method": "lora"}, id="LoRA on an RTX 4090"),
