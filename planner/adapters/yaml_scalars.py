@@ -73,7 +73,7 @@ class CoreLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
 
 
 class ForeignLoader(CoreLoader):
-    """The same for files that other programs read too: what readers disagree about is text."""
+    """Load a file that other programs read too: values on which readers disagree stay text."""
 
 
 class CoreDumper(yaml.SafeDumper):

@@ -27,12 +27,12 @@ MOST_SPOT_PRICE_DAYS = 90
 MOST_PRICE_DAYS = 365
 """A price that nobody has seen since says little about today's: 90 days of spot, a year of others."""
 MOST_UNKNOWN_MACHINES = 8
-"""As many firm machines count as available where nobody says so; beyond, one asks for a quote."""
+"""Firm machines that count as available if no source says so. For more, the answer is to ask for a quote."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class MachineTerms:
-    """What the limits ask of an option's machines."""
+    """State the terms of an option's machines that the limits look at."""
 
     hold: Hold | None
     price_kind: PriceKind | None = None

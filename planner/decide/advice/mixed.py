@@ -25,7 +25,7 @@ from planner.quantity.chance import doubted
 STEPS = 5
 """Of the bisection between two looked-at values."""
 EFFORT = 0.5
-"""Of one solution: what is not solved with this is not followed further."""
+"""Effort of one solution. A program that this does not solve is not followed further."""
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Prices:
-    """What the steps of solving one program cost, in units of effort."""
+    """Price the steps of solving one program, in units of effort."""
 
     a_round: float
     """One round of cuts at the root."""

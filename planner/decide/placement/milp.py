@@ -16,7 +16,7 @@ WITHOUT_PRESOLVE = 400
 (HiGHS 1.15.1), and what it saves there is milliseconds.
 """
 MOST_ITERATIONS = 200_000
-"""Of a program without whole numbers, of which the largest takes some thousands."""
+"""Limit of simplex iterations for a program without whole numbers. The largest takes some thousands."""
 GUARD_SECONDS = 600.0
 """Of one program by the clock. It never decides which plan is found: where it is reached, the answer is an error."""
 

@@ -25,6 +25,7 @@ from planner.speed.throughput.power_cap import as_delivered, same_cap
 OF_THE_WORKLOAD = ("network", "seq_len", "method", "adapters")
 """The fields that say what is trained; the others say how."""
 MAY_OMIT = ("strategy", "precision", "checkpointing", "micro_batch", "seq_len")
+"""Fields that the run which a plan starts from need not state."""
 DECIDES_NOTHING = "decides nothing"
 NOTED = ("global_batch",)
 """Fields in which a measurement may differ from what is asked; the answer says so."""
@@ -99,7 +100,7 @@ def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[
     asked = asked_setup(job, candidate)
     for run in catalog.runs.values():
         if same_hardware(run, candidate) and same_cap(run, candidate):
-            may_omit = MAY_OMIT if job.named_run is not None and job.named_run.id == run.id else ()
+            may_omit = MAY_OMIT if _is_named(run, job) else ()
             if agrees_where_stated(asked, with_kernels(setup_of_run(run)), besides=NOTED, may_omit=may_omit):
                 yield run
 
@@ -113,8 +114,13 @@ def why_not_believed(run: RunRecord, job: Job, catalog: Catalog) -> str | None:
         return f"the audit finds it impossible: planner audit {run.id}"
     if run.id in catalog.doubtful_runs:
         return f"the audit finds it doubtful: planner audit {run.id}"
-    is_named = job.named_run is not None and job.named_run.id == run.id
-    return f"its log is doubtful: {run.verdict[0]}" if run.log is not None and run.verdict and not is_named else None
+    doubtful_log = run.log is not None and run.verdict and not _is_named(run, job)
+    return f"its log is doubtful: {run.verdict[0]}" if doubtful_log else None
+
+
+def _is_named(run: RunRecord, job: Job) -> bool:
+    """Return whether the plan starts from this run."""
+    return job.named_run is not None and job.named_run.id == run.id
 
 
 def runs_to_scale(job: Job, catalog: Catalog) -> list[RunRecord]:
