@@ -12,11 +12,11 @@ from planner import clock
 from planner.adapters.documents import parse_model
 from planner.adapters.price_filter import NOTHING
 from planner.cli.output import HomeOption, ScreenOptions
-from planner.cli.plan_commands import print_comparison
+from planner.cli.plan_commands import WRITE_A_PLAN, print_comparison
 from planner.cli.registration import command, command_app
 from planner.cli.short_numbers import short_number
 from planner.cli.streams import say
-from planner.cli.workload_options import AdapterOptions, WorkloadOptions
+from planner.cli.workload_options import AdapterOptions, TrainingOptions, WorkloadArgument
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.use_cases import catalogs, find, plans
@@ -52,16 +52,27 @@ class FilterOptions:
         return parse_model(FindFilters, asked, where="planner find")
 
 
-@command(app, name="find", example="planner find llama3-8b --method lora --tokens 35e6 --firm")
-def find_machines(
-    question: WorkloadOptions,
-    adapters: AdapterOptions,
-    machines: FilterOptions,
-    *,
+@dataclass(frozen=True, kw_only=True)
+class AmountOptions:
+    """How much is trained."""
+
+    heading: ClassVar = "Training"
+
     tokens: Annotated[
         float | None,
         typer.Option(parser=short_number, metavar="N", help="Tokens of the training (50B); default: a billion"),
-    ] = None,
+    ] = None
+    seq_len: Annotated[int | None, typer.Option(help="Tokens per sample; default: the workload's")] = None
+
+
+@command(app, name="find", example="planner find llama3-8b --method lora --tokens 35e6 --firm")
+def find_machines(
+    workload: WorkloadArgument,
+    amount: AmountOptions,
+    training: TrainingOptions,
+    adapters: AdapterOptions,
+    machines: FilterOptions,
+    *,
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a plan with the options found, to go on from")
     ] = None,
@@ -75,15 +86,15 @@ def find_machines(
     """
     catalog = catalogs.audited(catalogs.open_catalog(home, wanted=NOTHING))
     filters = machines.filters()
-    plan = find.read_plan_of(question.workload)
+    plan = find.read_plan_of(workload)
     of_file = plan is not None
     if plan is None:
         plan = find.plan_of(
-            question.workload, catalog, filters, tokens=tokens, seq_len=question.seq_len,
-            precision=question.precision, adapters=adapters.adapters,
+            workload, catalog, filters, tokens=amount.tokens, seq_len=amount.seq_len, training=training.training,
+            adapters=adapters.adapters,
         )  # fmt: skip
-    elif tokens is not None or question.seq_len is not None or question.precision is not None:
-        raise InputError(f"{question.workload} is a plan: it says what is trained.", fix="Change it there.")
+    elif amount != AmountOptions() or training != TrainingOptions() or adapters != AdapterOptions():
+        raise InputError(f"{workload} is a plan: it says what is trained and how.", fix="Change it there.")
     else:
         plan = find.among_all(plan, filters)
     catalog = catalogs.with_found_prices(plan, catalog, home)
@@ -92,10 +103,10 @@ def find_machines(
     document = plans.compare(listed, catalog, today=clock.today(), estimated=estimated)
     if write is not None:
         find.write_plan(listed, write)
-    given = write or (question.workload if of_file else None)
+    given = write or (workload if of_file else None)
     print_comparison(document, output, asked=None if given is None else str(given))
     if write is not None:
         say(f"Wrote {write}.")
     elif given is None:
-        say("To go on from this answer, write it as a plan: add --write plan.yaml")
+        say(WRITE_A_PLAN)
     return 0 if document.feasible else EXIT_NOTHING_FEASIBLE

@@ -13,7 +13,7 @@ from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import ImageModel
-from planner.model.network.workload import ArchitectureFile, Precision
+from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 from planner.use_cases.network_files import with_config
@@ -64,7 +64,7 @@ def plan_of(
     *,
     tokens: float | None,
     seq_len: int | None,
-    precision: Precision | None,
+    training: Training,
     adapters: Callable[[ArchitectureFile], Adapters | None],
 ) -> Plan:
     """Return a plan that trains a workload once on so many tokens, or all images of ImageNet once."""
@@ -80,7 +80,9 @@ def plan_of(
         "name": f"{network.name or workload}, {'ImageNet once' if images else f'{amount / 1e6:,g} million tokens'}",
         "workload": {"ref": workload, "seq_len": seq_len} if is_name(workload, catalog) else own,
         "work": work,
-        "training": Training(precision=precision or network.precision, adapters=adapters(network)),
+        "training": training.model_copy(
+            update={"precision": training.precision or network.precision, "adapters": adapters(network)}
+        ),
         "options": [],
         "find": filters,
     }

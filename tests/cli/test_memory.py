@@ -161,8 +161,8 @@ def test_the_name_that_a_driver_reports_will_do(planner: Any) -> None:
     assert planner("memory", "gpt-305m", "--on", "NVIDIA H200", "--json").document["accelerator"] == "H200-SXM"
 
 
-def test_a_pipe_gets_the_parts_alone(planner: Any) -> None:
-    answer = planner(*LLAMA, "--micro-batch", "2")
+def test_tab_separated_values_are_the_parts_alone(planner: Any) -> None:
+    answer = planner(*LLAMA, "--micro-batch", "2", "--format", "tsv")
     parts = [line.split("\t")[0] for line in answer.out.splitlines()]
     assert parts == ["part", "states", "activations", "logits", "buffers", "total", "device"]
     assert answer.err == ""
