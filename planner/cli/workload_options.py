@@ -20,6 +20,7 @@ from workloads.contract.spec import LORA_TARGETS
 WorkloadArgument = Annotated[
     str, typer.Argument(metavar="WORKLOAD", help="Network (gpt-305m), config.json or own file")
 ]
+FrameworkOption = Annotated[str | None, typer.Option(metavar="NAME", help="What trains it, e.g. HF Trainer")]
 StrategyOption = Annotated[Strategy, typer.Option(help="Parallel strategy")]
 LoraRankOption = Annotated[int | None, typer.Option(help="Rank of the adapters; default: 16")]
 LoraTargetsOption = Annotated[
@@ -66,13 +67,16 @@ class TrainingOptions(TrainerOptions):
     """Every setting of a plan's `training`, but for adapters."""
 
     precision: Annotated[Precision | None, typer.Option(help="Number format; default: bf16")] = None
-    framework: Annotated[str | None, typer.Option(metavar="NAME", help="What trains it, e.g. HF Trainer")] = None
+    framework: FrameworkOption = None
     strategy: Annotated[Strategy | None, typer.Option(help="Parallel strategy; default: the fastest that fits")] = None
     checkpointing: Annotated[
         Checkpointing | None, typer.Option(help="Activations to recompute; default: the fastest that fits")
     ] = None
     micro_batch: Annotated[int | None, typer.Option(help="Samples per device; default: the most that fit")] = None
     global_batch: Annotated[int | None, typer.Option(help="Samples per optimizer step; default: a usual value")] = None
+    packing: Annotated[
+        bool | None, typer.Option("--packed/--padded", help="Join samples to full sequences; default: packed")
+    ] = None
 
     @property
     def training(self) -> Training:

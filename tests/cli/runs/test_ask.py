@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from planner.model.plan.plan import Training
+
 LOGS = Path(__file__).parents[2] / "adapters" / "trainer_logs" / "logs"
 LORA = (
     "ask", "llama3-8b", "--method", "lora", "--data", "50000x700", "--epochs", "3", "--own", "2xRTX-3090",
@@ -63,6 +65,39 @@ def test_the_plan_that_is_written_gives_the_same_answer(planner, out):
     compared = planner("compare", out, "--json").document
     assert asked["headline"] == compared["headline"]
     assert [one["id"] for one in asked["options"]] == [one["id"] for one in compared["options"]]
+
+
+EVERY_SETTING = {
+    "precision": "fp16", "strategy": "fsdp2", "checkpointing": "full", "micro_batch": 2, "global_batch": 32,
+    "framework": "HF Trainer", "loss": "chunked", "kernels": "fused", "optimizer": "adamw-8bit", "weights": "16bit",
+    "offload": "optimizer", "packing": True,
+}  # fmt: skip
+STATED = [
+    "--packed" if name == "packing" else f"--{name.replace('_', '-')}={value}" for name, value in EVERY_SETTING.items()
+]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("ask", "llama3-8b", "--data", "50000x700", "--own", "2xA100-80GB", "--on", "p4d"), id="ask"),
+        pytest.param(("find", "llama3-8b", "--tokens", "1e9", "--accelerator", "H100"), id="find"),
+    ],
+)
+def test_every_setting_of_a_training_can_be_stated(planner, out, command):
+    assert EVERY_SETTING.keys() == Training.model_fields.keys() - {"adapters"}
+    answer = planner(*command, *STATED, "--write", out)
+    assert answer.code in (0, 3), answer.err
+    assert yaml.safe_load(out.read_text(encoding="utf-8"))["training"] == EVERY_SETTING
+    assert "--precision" not in answer.err
+
+
+def test_a_plan_that_is_searched_states_its_training_itself(planner, out):
+    planner(*LORA, "--on", "p4d", "--write", out)
+    for stated in (("--kernels", "fused"), ("--method", "full"), ("--seq-len", "512"), ("--tokens", "1e9")):
+        refused = planner("find", out, *stated)
+        assert (refused.code, refused.out) == (2, "")
+        assert "is a plan" in refused.err
 
 
 def test_what_is_assumed_names_the_option_that_changes_it(planner, out):
