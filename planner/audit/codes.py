@@ -43,7 +43,7 @@ CODES = {
     "recomputation_differs": "the runs recomputed activations differently",
     "data_differs": "one run read made-up samples, another real ones",
     "global_batch_differs": "the runs took different global batches",
-    "setup_differs": "another field of the training setup differs, as the optimizer or the adapters",
+    "setup_differs": "another field of the training setup differs, or only one run states it, as the optimizer",
     "sample_length_differs": "the samples differ in length",
     "packing_not_stated": "nobody says whether samples were full: samples/s are no tokens/s",
     "software_differs": "the software is of different versions",

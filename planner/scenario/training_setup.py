@@ -200,7 +200,7 @@ class _Network:
         """Return whether both are the same network."""
         if self.architecture is not None and other.architecture is not None:
             return self.architecture == other.architecture
-        return self.name == other.name
+        return self.name.casefold() == other.name.casefold()
 
 
 def _text(value: object) -> str:
