@@ -31,6 +31,7 @@ CODES = {
     "throttling": "by its telemetry a device was held back: a power limit below the factory one, heat, or low clocks",
     "drift": "steps of an imported log grow longer or shorter: throttling, other load, or samples in order of length",
     "log_doubt": "what the import of a log found wrong: totals alone, padding, stalls, a clock that goes back",
+    "benchmark_wrong": "our own benchmark found that the run did not do what it states: its speed says nothing",
     "benchmark_doubt": "what our own benchmark found wrong: drift, throttling, scatter, waiting, other processes",
     "power_unlike_load": "the power reported fits no such load",
     "scaling_above_linear": "each accelerator does over 5 % more than each of fewer ones did",
