@@ -11,10 +11,10 @@ import typer
 from planner import clock
 from planner.adapters.documents import parse_model
 from planner.adapters.price_filter import NOTHING
+from planner.cli.number_arguments import short_number
 from planner.cli.output import HomeOption, ScreenOptions
 from planner.cli.plan_commands import WRITE_A_PLAN, print_comparison
 from planner.cli.registration import command, command_app
-from planner.cli.short_numbers import short_number
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, TrainingOptions, WorkloadArgument
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
