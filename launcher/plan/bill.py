@@ -5,6 +5,7 @@ worst case = (nodes x USD per node-hour + ancillary costs an hour) x (max + prov
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from typing import Literal
 
@@ -43,6 +44,15 @@ class Rate(Frozen):
         """Whether a person's price is under a third of the catalog's: no discount that we know of goes so far."""
         listed = self.list_usd_per_node_hour
         return listed is not None and self.usd_per_node_hour < FAR_BELOW * listed
+
+
+ROUNDING_CENTS = 1e-6
+"""Cents by which a sum of floats may lie above the amount that it stands for."""
+
+
+def capped_usd(usd: float) -> str:
+    """Write an upper bound in dollars and cents, rounded up: a cap that is written is never below the true one."""
+    return f"{math.ceil(usd * 100 - ROUNDING_CENTS) / 100:,.2f}"
 
 
 class TimeCaps(Frozen):

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from launcher.plan.backend import Launched
-from launcher.plan.bill import LaunchBill
+from launcher.plan.bill import LaunchBill, capped_usd
 from launcher.plan.target import Provider, Target
 from planner.errors import RefusedError
 from planner.model.base import Frozen, NonNegative
@@ -47,7 +47,7 @@ def check_launches(planned: Sequence[tuple[Target, LaunchBill]], limits: LaunchL
     total = worst_total_usd([bill for _, bill in planned])
     if limits.max_usd is not None and total > limits.max_usd:
         raise RefusedError(
-            f"--max-usd {limits.max_usd:g}: the worst case is {total:,.2f} USD "
+            f"--max-usd {limits.max_usd:g}: the worst case is {capped_usd(total)} USD "
             f"({', '.join(_summand(target, bill) for target, bill in planned if bill.worst_case_usd)}).",
             fix="Raise --max-usd, or ask for fewer --max-minutes, nodes or targets.",
         )
@@ -55,7 +55,7 @@ def check_launches(planned: Sequence[tuple[Target, LaunchBill]], limits: LaunchL
         left = max(0.0, limits.budget_usd - limits.budget_used_usd)
         raise RefusedError(
             f"the workspace's budget of {limits.budget_usd:,.2f} USD has {left:,.2f} USD left, and the worst case is "
-            f"{total:,.2f} USD.",
+            f"{capped_usd(total)} USD.",
             fix="Ask for less, finish open launches (planner launches list), or raise total_usd in budget.yaml.",
         )
 
@@ -146,4 +146,5 @@ def _price_fix(target: Target) -> str:
 def _summand(target: Target, bill: LaunchBill) -> str:
     rate = bill.rate
     each = "" if rate is None else f" at up to {rate.highest_usd_per_node_hour:g} USD/h"
-    return f"{target.id}: {bill.nodes} node(s) x {bill.caps.worst_minutes:g} min{each} = {bill.worst_case_usd:,.2f}"
+    worst = capped_usd(bill.worst_case_usd or 0.0)
+    return f"{target.id}: {bill.nodes} node(s) x {bill.caps.worst_minutes:g} min{each} = {worst}"

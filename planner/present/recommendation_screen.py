@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.decide.recommend.wording import percent_text, short_amount
+from planner.decide.recommend.rank import TIE_FRACTION
+from planner.decide.recommend.wording import percent_text, ratio_text, short_amount
 from planner.model.answer.recommendation import Alternative, RecommendationDocument
 from planner.present.screen import Column, command_item, fewer_rows, table_lines, wrapped, wrapped_items
 from planner.present.table import Row
@@ -152,4 +153,6 @@ def _why(one: Alternative, document: RecommendationDocument) -> str:
         return one.why_not or ""
     days = (one.done_by - end).days
     when = f"{abs(days)} {'day' if abs(days) == 1 else 'days'} {'later' if days > 0 else 'sooner'}"
-    return f"{one.usd_confident / base:.3g} times the cost{f', {when}' if days else ''}"
+    ratio = one.usd_confident / base
+    tie = ": a tie" if 1 - TIE_FRACTION <= ratio < 1 and not days else ""
+    return f"{ratio_text(ratio)}{tie}{f', {when}' if days else ''}"

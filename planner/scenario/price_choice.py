@@ -97,9 +97,9 @@ def _cheapest(
     """Return the price of the region where it costs least.
 
     What is sold out comes last, and after it what a later whole list of the provider does not hold. A price that is
-    out of date beside the newest of them is held against it at the doubt of stale prices; of those within a thousandth
-    or a cent of the least, the newest is taken. A spot price that was not seen when the others were (30 days) is not
-    compared at all: all of them may have risen since.
+    out of date beside the newest of them is held against it at a doubt that grows with its age; of those within a
+    thousandth or a cent of the least, the newest is taken. A spot price that was not seen when the others were (30
+    days) is not compared at all: all of them may have risen since.
     """
     every = [row for row in rows if row.price_kind is kind]
     of_kind = listed_of([row for row in every if region is None or row.region in (region, ANY_REGION)] or every)
@@ -119,8 +119,11 @@ def _cheapest(
         priced = [row for row in priced if (newest - row.as_of).days <= STALE_DAYS]
     behind = {id(row): (newest - row.as_of).days > row.stale_days for row in priced}
     had = [row for row in priced if row.available is not False or behind[id(row)]] or priced
-    doubt = defaults.stale_factor.value if defaults is not None else 1.0
-    held = {id(row): (row.amount or 0.0) * (doubt if behind[id(row)] else 1.0) for row in had}
+
+    def doubt(row: Price) -> float:
+        return 1.0 if defaults is None else defaults.firm_factor((newest - row.as_of).days - row.stale_days)
+
+    held = {id(row): (row.amount or 0.0) * doubt(row) for row in had}
     least = min(held.values())
     near = [row for row in had if held[id(row)] <= least + max(TIE_FRACTION * least, min(TIE_USD, 0.01 * least))]
     return min(near, key=lambda row: (-row.as_of.toordinal(), row.amount))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from launcher.documents import PlannedLaunch
-from launcher.plan.bill import LaunchBill
+from launcher.plan.bill import LaunchBill, capped_usd
 from planner.decide.options.display_name import machine_name
 from planner.model.prices.provider import Provider
 from planner.present.screen import Column, table_lines, wrapped
@@ -79,9 +79,9 @@ def _headline(documents: Sequence[PlannedLaunch], worst_usd: float | None) -> st
     machines = "1 machine" if nodes == 1 else f"{nodes} machines"
     minutes = max(one.bill.caps.worst_minutes for one in documents)
     if not any(one.bill.invoiced for one in documents):
-        cost = "no invoice" if worst_usd is None else f"{worst_usd:,.2f} USD at most"
+        cost = "no invoice" if worst_usd is None else f"{capped_usd(worst_usd)} USD at most"
         return f"Measure on {machines}: {cost}, over after {minutes:g} minutes."
-    cost = "at a price that is not known" if worst_usd is None else f"{worst_usd:,.2f} USD at most"
+    cost = "at a price that is not known" if worst_usd is None else f"{capped_usd(worst_usd)} USD at most"
     return f"Rent {machines}: {cost}, gone after {minutes:g} minutes."
 
 
@@ -113,7 +113,7 @@ def _name(planned: PlannedLaunch, providers: Mapping[str, Provider]) -> str:
 def _worst(bill: LaunchBill) -> str:
     if bill.worst_case_usd is None:
         return "not known" if bill.invoiced else "no invoice"
-    return f"{bill.worst_case_usd:,.2f}"
+    return capped_usd(bill.worst_case_usd)
 
 
 def _price(bill: LaunchBill) -> str:
@@ -127,4 +127,4 @@ def _price(bill: LaunchBill) -> str:
 
 
 def _usd(value: float | None) -> str:
-    return "not known" if value is None else f"{value:,.2f} USD"
+    return "not known" if value is None else f"{capped_usd(value)} USD"

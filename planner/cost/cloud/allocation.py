@@ -24,18 +24,21 @@ def first_day(price: Price | None, *, today: date) -> date:
     return max(opens or today, today)
 
 
-def allocation_reasons(price: Price | None, *, bill: Bill | None, finish: date | None) -> tuple[Reason, ...]:
+def allocation_reasons(
+    price: Price | None, *, bill: Bill | None, finish: date | None, longer: float = 1.0
+) -> tuple[Reason, ...]:
     """Return why the price's allocation does not hold the work; nothing where it does.
 
     Its node-hours bind whatever the kind of price. Its window binds a grant alone: an offer's last day is that of
-    accepting it. Work waits until the window opens (`first_day`).
+    accepting it. Work waits until the window opens (`first_day`). `longer`: the hours that the work stays under with
+    the plan's confidence, as a multiple of those on the bill; `finish` is the last day with that confidence.
     """
     if price is None:
         return ()
     reasons = []
-    needed, held = node_hours_of(bill) if bill is not None else 0.0, price.node_hours_limit
+    needed, held = longer * node_hours_of(bill) if bill is not None else 0.0, price.node_hours_limit
     if held is not None and needed > held:
-        text = f"the allocation holds {held:,.6g} node-hours, {needed:,.6g} are needed"
+        text = f"the allocation holds {held:,.6g} node-hours, up to {needed:,.6g} are needed"
         figures = {"held_node_hours": held, "needed_node_hours": needed}
         reasons.append(Reason(code=ReasonCode.ALLOCATION_TOO_SMALL, text=text, figures=figures))
     if price.price_kind is PriceKind.GRANT:

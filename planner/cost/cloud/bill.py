@@ -13,10 +13,11 @@ from planner.cost.cloud.bill_lines import (
     kept_and_moved,
 )
 from planner.cost.cloud.bill_rates import BillRates
-from planner.cost.cloud.billing_terms import Terms, billing_text, sold_hours
+from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, Terms, billing_text, sold_hours
 from planner.model.answer.bill import Bill
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
+from planner.quantity.chance import stays_under
 from planner.quantity.conversion import derived, interval
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
@@ -54,6 +55,8 @@ class Rent:
     usd_of_hours: Interval
     """Of all hours used, also where they are paid for already."""
     bought: Quantity | None = None
+    usable_hours: float | None = None
+    """Hours that one set of machines can be used, where a block is bought ahead."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +104,10 @@ def rented_bill(
     ahead = rent.usd.value * rates.terms.upfront_fraction if rates.terms.once and not rates.committed else 0.0
     if ahead > 0:
         bill = bill.model_copy(update={"usd_upfront": float(to_cents(ahead))})
+    if rent.usable_hours is not None:  # its length is a decision, which leaves the price alone to be doubted
+        basis = {"basis": rates.price.basis}
+        total, of_bill = total.model_copy(update=basis), bill.usd_total.model_copy(update=basis)
+        bill = bill.model_copy(update={"usd_total": of_bill, "usable_hours": rent.usable_hours})
     worth = total
     if rates.committed:
         value = sum_of([interval(total, Unit.USD), rent.usd_of_hours])
@@ -125,28 +132,15 @@ def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, cu
 
 
 def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | None, practice: Quantity | None) -> Rent:
-    """Bill every launch by itself, or buy one term for all of them.
+    """Bill every launch by itself, or buy one term or block for all of them.
 
     billed hours = training + lost + practice + set-up + data to the nodes + idle tail
     by launch:     trainings x nodes x (sold(billed hours) + failed share x set-up) x price
     one term:      sets x nodes x sold(waves x (billed hours + failed share x set-up)) x price
+    blocks:        the same, at the hours that the work stays under with the plan's confidence
     """
-    setup = interval(rates.setup_hours, Unit.HOURS)
-    failed = setup.times(interval(rates.failed_launch_fraction, Unit.RATIO))
-    launch_parts: list[tuple[str, Interval, tuple[Quantity, ...]]] = [
-        (COMPUTE, interval(training, Unit.HOURS), (training,)),
-        ("provisioning and set-up", setup, (rates.setup_hours,)),
-        ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS), (rates.idle_tail_hours,)),
-    ]
-    for what, hours in ((PRACTICE, practice), (LOST, lost)):
-        if hours is not None:
-            launch_parts.insert(1, (what, interval(hours, Unit.HOURS), (hours,)))
-    if rates.staging_hours is not None:
-        launch_parts.insert(
-            -1, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,))
-        )
-    billed_hours = sum_of([used for _, used, _ in launch_parts])
-    used = [*launch_parts, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
+    used = _parts_of_a_run(training, rates, lost, practice)
+    billed_hours, failed = sum_of([hours for _, hours, _ in used[:-1]]), used[-1][1]
     entries = [
         hours_entry(what, each, parts, rates=rates, trainings=work.trainings)
         for what, each, parts in used
@@ -155,19 +149,54 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
     if rates.committed:
         return _committed(entries, rates)
     price, terms = interval(rates.price, Unit.USD_PER_HOUR), rates.terms
+    usable = None
     if terms.once:
         times = work.sets * rates.nodes
-        bought = _sold(sum_of([billed_hours, failed]).scaled(work.waves), terms)
+        needed = sum_of([billed_hours, failed]).scaled(work.waves)
+        if terms.blocks:
+            needed = Interval.exact(stays_under(needed, rates.confidence))
+        bought = _sold(needed, terms)
+        usable = bought.value - BLOCK_LAST_HOURS if terms.blocks else None
     else:
         times = work.trainings * rates.nodes
         bought = sum_of([_sold(billed_hours, terms), failed])
     rent = bought.times(price).scaled(times)
     left = bought.value * times - sum(entry.quantity for entry in entries)
     if left <= 1e-9 * bought.value * times:
-        return Rent(entries, rent, rent)
+        return Rent(entries, rent, rent, usable_hours=usable)
     entries.append(_unused(left, rates, bought_hours=bought.value * times))
     whole = _bought_usd(rent, training, rates, hours=bought.value, times=times) if terms.once else None
-    return Rent(entries, rent, rent, whole)
+    return Rent(entries, rent, rent, whole, usable)
+
+
+def hours_of_a_run(
+    training: Quantity, rates: BillRates, *, lost: Quantity | None = None, practice: Quantity | None = None
+) -> Interval:
+    """Return the hours of one training that count against a term, a block or an allocation.
+
+    hours = training + lost + practice + set-up + data to the nodes + idle tail + failed share x set-up
+    """
+    parts = _parts_of_a_run(_as_doubtful(training, practice), rates, lost, practice)
+    return sum_of([hours for _, hours, _ in parts])
+
+
+def _parts_of_a_run(
+    training: Quantity, rates: BillRates, lost: Quantity | None, practice: Quantity | None
+) -> list[tuple[str, Interval, tuple[Quantity, ...]]]:
+    """Return what the hours of one training are made of, each with its figures; failed launches come last."""
+    setup = interval(rates.setup_hours, Unit.HOURS)
+    failed = setup.times(interval(rates.failed_launch_fraction, Unit.RATIO))
+    parts: list[tuple[str, Interval, tuple[Quantity, ...]]] = [
+        (COMPUTE, interval(training, Unit.HOURS), (training,)),
+        ("provisioning and set-up", setup, (rates.setup_hours,)),
+        ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS), (rates.idle_tail_hours,)),
+    ]
+    for what, hours in ((PRACTICE, practice), (LOST, lost)):
+        if hours is not None:
+            parts.insert(1, (what, interval(hours, Unit.HOURS), (hours,)))
+    if rates.staging_hours is not None:
+        parts.insert(-1, ("data to the nodes", interval(rates.staging_hours, Unit.HOURS), (rates.staging_hours,)))
+    return [*parts, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
 
 
 def _committed(entries: list[Entry], rates: BillRates) -> Rent:

@@ -18,7 +18,8 @@ ENOUGH_OBSERVATIONS = 5
 def price_range(price: Price, amount: float, catalog: Catalog, *, today: date | None) -> tuple[Interval, str]:
     """Return the price with its range on a day, and in words what the range rests on.
 
-    firm, stale    low / f .. high x f                    f = `prices.stale_factor` of catalogs/defaults.yaml
+    firm, stale    low / f .. high x f                    f = `prices.stale_factor` of catalogs/defaults.yaml, to which
+                                                          it grows in `prices.stale_after` days
     spot, stale    min(seen, amount / f) .. max(seen, min(amount x f, on demand))           f = `prices.spot_factor`
                    lowest .. highest seen, of five observations or more
 
@@ -35,7 +36,8 @@ def price_range(price: Price, amount: float, catalog: Catalog, *, today: date | 
     defaults = catalog.defaults.prices
     if today is None or not stale or defaults is None:
         return Interval(amount, low, high), "; ".join(words)
-    factor = (defaults.spot_factor if fast else defaults.stale_factor).value
+    over = price.age_days(today) - price.stale_days
+    factor = defaults.spot_factor.value if fast else defaults.firm_factor(over)
     if not fast:
         words.append(f"stale: {price.age_days(today)} days old, +-{100 * (factor - 1):.3g} %")
         return Interval(amount, low / factor, high * factor), "; ".join(words)

@@ -18,7 +18,7 @@ from planner.decide.placement.instance import Objective
 from planner.decide.placement.plan_campaign import surest_plan
 from planner.decide.placement.question import question_of
 from planner.decide.recommend.mix import EFFORT
-from planner.decide.recommend.wording import name_of
+from planner.decide.recommend.wording import name_of, ratio_text
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.recommendation import (
     Alternative,
@@ -131,6 +131,6 @@ def _of_mix(one: Alternative, chosen: Chosen) -> Alternative:
         return one
     alone = one.why_not
     if one.feasible and one.usd_confident is not None and chosen.usd_confident > 0:
-        alone = f"{one.usd_confident / chosen.usd_confident:.3g} times the cost"
+        alone = ratio_text(one.usd_confident / chosen.usd_confident)
     text = f"does {runs:,} of them; alone: {alone}" if alone else f"does {runs:,} of them"
     return one.model_copy(update={"why_not": text, "feasible": False})

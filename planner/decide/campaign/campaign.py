@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons
-from planner.cost.cloud.bill import Billed, Work, rented_bill
+from planner.cost.cloud.bill import Billed, Work, hours_of_a_run, rented_bill
 from planner.cost.cloud.bill_lines import Entry
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import with_credits
@@ -30,8 +30,9 @@ from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
+from planner.quantity.chance import doubted, stays_under
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
-from planner.quantity.interval import sum_of
+from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
@@ -74,7 +75,10 @@ def campaign_option(
     usd = billed.usd if billed and (purchase or estimate.hold is not Hold.BUY) else None
     money = campaign_money(estimated, catalog, campaign_usd=usd, purchase=purchase, finish=finish, runs=limits.runs)
     bill = _after_credits(billed, estimate, catalog, finish)
-    of_allocation = allocation_reasons(estimated.price, bill=bill, finish=finish)
+    surely = stays_under(doubted(hours), limits.confidence) if hours else 0.0
+    ended = last_day(start=start, hours=surely, passed=passed) if hours else None
+    longer = surely / hours.value if hours else 1.0
+    of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
     of_life = _life_reasons(estimated, catalog, hours)
     reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *_window_reasons(estimated, hours))
     of_campaign = {
@@ -98,7 +102,16 @@ def campaign_option(
         ready_on=readiness.on,
         lead_days=readiness.lead,
         done_by=finish,
+        paid_ahead_hours=_paid_ahead_hours(estimated, bill, work),
     )
+
+
+def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: Work) -> float | None:
+    """Return the hours for which what is paid ahead can be used: those of a block, or of an allocation's node-hours."""
+    if bill is not None and bill.usable_hours is not None:
+        return bill.usable_hours
+    price, nodes = estimated.price, (estimated.option.nodes or 0) * work.sets
+    return None if price is None or price.node_hours_limit is None or not nodes else price.node_hours_limit / nodes
 
 
 def hours_to(limits: CampaignLimits, *, today: date) -> float:
@@ -211,6 +224,16 @@ def campaign_bill(
         paid_in=estimated.tariff_currency,
         kept=kept,
     )
+
+
+def billed_hours(estimated: EstimatedOption, *, share: float = 1.0) -> Interval:
+    """Return the hours of one run that count against a term, a block or an allocation of a rented option."""
+    training, time = _shared(estimated.option.training_hours, share), estimated.option.time
+    assert estimated.rates is not None, "it is rented"
+    assert training is not None, "it has a bill"
+    assert time is not None, "it has a bill"
+    lost, practice = _shared(time.lost_hours, share), _shared(time.practice_hours, share)
+    return hours_of_a_run(training, estimated.rates, lost=lost, practice=practice)
 
 
 def _shared(quantity: Quantity | None, share: float) -> Quantity | None:

@@ -39,6 +39,8 @@ class Lane:
     """In the order in which they run."""
     end: datetime
     """Of the last run, by the middle values."""
+    most_hours: float | None = None
+    """For how long its machines can be used: what the block that is bought for it holds. None: no block is bought."""
 
     @property
     def count(self) -> int:
@@ -73,6 +75,8 @@ class Placement:
     (observed) or assumed; its range is the 90 % range. None: nobody knows, and the plan counts no wait."""
     queued: Queue | Tries | None
     """From which its waits are drawn, in place of the range."""
+    most_hours: float | None
+    """For how long one set of machines, or all of them after each other, can be used: what an allocation holds."""
     doubtful: bool
     """Whether it rests on a doubtful measurement: hours may be off by a factor of 1.5 more."""
     price_stale: bool

@@ -18,7 +18,8 @@ def with_chances(
 ) -> CampaignOption:
     """Return the option with its chances, and with its cost and last day at the plan's confidence.
 
-    chance of the deadline = P(lead time of what is ordered + campaign hours <= hours to the end of the deadline's day)
+    chance of the deadline = P(lead time of what is ordered + campaign hours <= hours to the end of the deadline's day);
+                             of a block or an allocation also P(campaign hours <= hours that it holds)
     chance of the budget   = P(cash out <= budget + what credits pay)
 
     The budget is held against what remains to pay. A limit is met where its chance is at least the confidence; an
@@ -33,18 +34,27 @@ def with_chances(
     until_done = None if hours is None else _until_done(campaign_range(option), lead)
     usd = None if _owed(option) is None else confident_usd(option, limits.confidence)
     in_time, in_budget = _deadline(until_done, limits, start=counted_from, passed=passed), _budget(option, budget)
+    if in_time is not None and hours is not None and option.paid_ahead_hours is not None:
+        in_time = min(in_time, chance_below(campaign_range(option), option.paid_ahead_hours))
     timeless = hours is None and usd is not None and limits.deadline is None
     return option.model_copy(
         update={
             "chance_deadline": in_time,
             "chance_budget": in_budget,
             "usd_confident": usd,
+            "waiting_usd": _waiting_usd(until_done, limits),
             "wait_hours": HOURS_PER_DAY * ((start - first).days if lead is None else lead.value - ahead),
             "done_by_confident": _last_day(until_done, limits, start=counted_from, passed=passed),
             "meets_deadline": (timeless or None) if hours is None else in_time is None or in_time >= limits.confidence,
             "within_budget": None if usd is None else in_budget is None or in_budget >= limits.confidence,
         }
     )
+
+
+def _waiting_usd(until_done: Interval | None, limits: CampaignLimits) -> float:
+    """Return what it is worth to wait for the end: USD an hour x the hours that it stays under with the confidence."""
+    each = limits.waiting_usd_per_hour
+    return 0.0 if not each or until_done is None else each * stays_under(until_done, limits.confidence)
 
 
 def confident_usd(option: CampaignOption, confidence: float) -> float:

@@ -27,8 +27,9 @@ from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of,
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.plan.plan import Plan
-from planner.model.prices.offer import Price, PriceKind
+from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.quantity import Quantity
+from planner.quantity.chance import doubted, stays_under
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -141,6 +142,7 @@ def estimate_option(
         power_kw=power.kw,
         rated_kw=rated_power(candidate),
         known_from=speed.known_from,
+        price_refreshed=_is_refreshed(candidate, catalog),
         runs=speed.run_ids,
         doubts=(*speed.doubts, *_found_wrong(speed, catalog)),
         runs_not_counted=speed.not_counted,
@@ -186,10 +188,13 @@ def on_day(
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
         passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
+        surely = stays_under(doubted(estimate.wall_hours), plan.campaign.confidence)
         finish = last_day(start=start, hours=estimate.wall_hours.value, passed=passed)
+        ended = last_day(start=start, hours=surely, passed=passed)
         provider = provider_of(estimate.offer)
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
-        of_allocation = allocation_reasons(price, bill=bill, finish=finish)
+        longer = surely / estimate.wall_hours.value
+        of_allocation = allocation_reasons(price, bill=bill, finish=ended, longer=longer)
         reasons = (*estimate.not_allowed_reasons, *of_allocation)
         on_its_days = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
         estimate = estimate.model_copy(update=on_its_days)
@@ -248,6 +253,14 @@ def _region(candidate: Candidate) -> str | None:
     if candidate.site is not None:
         return None
     return candidate.price.region if candidate.price else candidate.option.region
+
+
+def _is_refreshed(candidate: Candidate, catalog: Catalog) -> bool | None:
+    """Return whether a refresh can renew the price; None of a machine that is not rented at a price on file."""
+    if candidate.site is not None or candidate.price is None:
+        return None
+    provider = catalog.providers.get(provider_of(candidate.node.id))
+    return candidate.price.origin is not PriceOrigin.USER and provider is not None and provider.refreshed
 
 
 def _price_kind(candidate: Candidate) -> PriceKind | None:

@@ -14,16 +14,13 @@ from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns
 from planner.decide.placement.calendar import Calendar
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.played_plan import chance_in_budget, played_plan
-from planner.decide.placement.question import Candidate, Question, decided_hours, run_hours
+from planner.decide.placement.question import STANDARD_ERROR, Candidate, Question, decided_hours, run_hours
 from planner.decide.simulation.campaigns import ROUNDING_HOURS, SEED, Played
 from planner.model.answer.simulated import SimulatedCampaign, Spread
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval, sum_of
-
-STANDARD_ERROR = 0.005
-"""Of a chance of one half over 10,000 draws: a chance that is lower by less is as asked for."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +48,14 @@ class Chosen:
         return self.played.usd_at((self.plan.confidence,))[0]
 
     @property
+    def hours_confident(self) -> float:
+        """Return the hours from the campaign's start within which it is done with the plan's confidence."""
+        return self.played.hours_at((self.plan.confidence,))[0]
+
+    @property
     def done_by_confident(self) -> date:
         """Return the day by which it is done with the plan's confidence."""
-        return self._day(self.played.hours_at((self.plan.confidence,))[0])
+        return self._day(self.hours_confident)
 
     def _day(self, hours: float) -> date:
         return self.calendar.moment(max(0.0, hours - ROUNDING_HOURS)).date()
@@ -89,7 +91,11 @@ def chosen_plan(
     plan = _plan(question, by_middle_values(question, solution), limits, budget)
     played = played_plan(plan)
     deadline = None if limits.deadline is None else played.chance_by(question.instance.deadline)
-    closed = any(lane.closes is not None for one in plan.placements for lane in one.lanes)
+    closed = any(
+        one.most_hours is not None or lane.closes is not None or lane.most_hours is not None
+        for one in plan.placements
+        for lane in one.lanes
+    )
     windows = float(played.in_windows.mean()) if closed else None
     spends = None if budget is None else chance_in_budget(played, budget)
     return Chosen(plan, asked, question.calendar, played, deadline, windows, spends)
@@ -118,9 +124,10 @@ def _plan(question: Question, solution: Solution, limits: CampaignLimits, budget
             candidate = question.candidates[number]
             runs = [_runs(question, solution, one) for one in of_lane if instance.ways[one.way].option == number]
             closes = calendar.moment(spot.closes) if spot.closes < candidate.planned_until else None
-            of_option[number].append(
-                Lane(calendar.moment(spot.opens), closes, tuple(_in_order(question, runs)), calendar.moment(end))
-            )
+            billed = sum(instance.ways[one.way].billed_hours * one.runs for one in of_lane)
+            usable = spot.block_for(billed) - spot.block_lost_hours if spot.block_hours else None
+            opens, ends = calendar.moment(spot.opens), calendar.moment(end)
+            of_option[number].append(Lane(opens, closes, tuple(_in_order(question, runs)), ends, usable))
     spent = option_usd(instance, solution.placed)
     placements = tuple(
         _placement(question.candidates[number], tuple(of_option[number]), spent[number]) for number in sorted(of_option)
@@ -199,6 +206,7 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> Pla
         time=option.time,
         earliest_start=candidate.earliest,
         queued=candidate.queued,
+        most_hours=None if math.isinf(candidate.most_node_hours) else candidate.most_node_hours / (option.nodes or 1),
         doubtful=bool(option.doubts),
         price_stale=bool(option.price_stale),
     )
@@ -214,7 +222,7 @@ def _hourly_share(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> 
     if machine is None or machine.option.window is not None or costs.block_hours or usd <= 0:
         return 0.0
     if costs.lane_usd_per_hour > 0:
-        busy = max(sum(one.runs * candidate.costs[one.work].billed_hours for one in lane.runs) for lane in lanes)
+        busy = max(sum(one.runs * candidate.costs[one.work].billed.value for one in lane.runs) for lane in lanes)
         return 1.0 if busy > costs.terms.minimum_hours else 0.0
     added = sum(candidate.costs[one.work].run_usd * one.runs for lane in lanes for one in lane.runs)
     return min(1.0, added / usd)

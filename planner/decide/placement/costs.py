@@ -6,10 +6,13 @@ from dataclasses import dataclass, replace
 
 from planner.cost.cloud.bill import Work
 from planner.cost.cloud.billing_terms import BLOCK_DAYS, BLOCK_LAST_HOURS, Terms
-from planner.decide.campaign.campaign import campaign_bill
+from planner.decide.campaign.campaign import billed_hours, campaign_bill
 from planner.decide.campaign.held import bought, kept_entries
 from planner.decide.options.option import EstimatedOption
 from planner.model.catalog import Catalog
+from planner.model.quantity import Unit
+from planner.quantity.conversion import interval
+from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_DAY
 
 MONTH_DAYS = 30
@@ -27,8 +30,8 @@ class OptionCosts:
     """Of each set of machines: its purchase, or a block with a window of its own."""
     lane_usd_per_hour: float
     """Of each hour of a term or block that is bought for a set."""
-    billed_hours: float
-    """Of one run: what counts against a term, a block or an allocation."""
+    billed: Interval
+    """Hours of one run that count against a term, a block or an allocation."""
     terms: Terms
 
     @property
@@ -59,23 +62,23 @@ def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float) -
     if one is None or two is None:
         return None
     run = two.usd.value - one.usd.value
-    fixed, hours = one.usd.value - run, _billed_hours(estimated, work)
+    fixed, billed = one.usd.value - run, billed_hours(estimated, share=work)
     hourly = rates.price.value * rates.nodes * (1 + rates.support_fraction.value)
     lane_usd = 0.0
     if by_lane:
-        run -= hourly * hours
+        run -= hourly * billed.value
     if window is not None and not rates.committed:
         lane_usd = hourly * window.hours
     per_hour = hourly if by_lane and window is None else 0.0
-    return OptionCosts(max(0.0, run), max(0.0, fixed), lane_usd, per_hour, hours, terms)
+    return OptionCosts(max(0.0, run), max(0.0, fixed), lane_usd, per_hour, billed, terms)
 
 
 def _held(estimated: EstimatedOption, catalog: Catalog, work: float) -> OptionCosts | None:
     """Count a machine of one's own, one to be bought or leased, or a service."""
-    billed = campaign_bill(estimated, Work(), (), share=work)
-    if billed is None:
+    one = campaign_bill(estimated, Work(), (), share=work)
+    if one is None:
         return None
-    run, lane, nodes = billed.usd.value, 0.0, estimated.option.nodes or 0
+    run, lane, nodes = one.usd.value, 0.0, estimated.option.nodes or 0
     wall = estimated.option.wall_hours
     if estimated.resolved is not None and wall is not None:
         first, month = (
@@ -85,15 +88,5 @@ def _held(estimated: EstimatedOption, catalog: Catalog, work: float) -> OptionCo
         run += (month - first) / MONTH_DAYS / HOURS_PER_DAY * wall.value * work
         purchase = bought(estimated, catalog, nodes=nodes, days=None)
         lane = first + (purchase.paid.value if purchase is not None else 0.0)
-    return OptionCosts(run, 0.0, lane, 0.0, wall.value * work if wall is not None else 0.0, Terms())
-
-
-def _billed_hours(estimated: EstimatedOption, work: float) -> float:
-    rates, option = estimated.rates, estimated.option
-    assert rates is not None, "it is rented"
-    training, time = option.training_hours, option.time
-    assert training is not None, "it has a bill"
-    lost = time.lost_hours.value if time is not None and time.lost_hours is not None else 0.0
-    launch = rates.setup_hours.value * (1 + rates.failed_launch_fraction.value) + rates.idle_tail_hours.value
-    staging = rates.staging_hours.value if rates.staging_hours is not None else 0.0
-    return (training.value + lost) * work + launch + staging
+    billed = interval(wall, Unit.HOURS).scaled(work) if wall is not None else Interval.exact(0.0)
+    return OptionCosts(run, 0.0, lane, 0.0, billed, Terms())

@@ -69,8 +69,12 @@ class Bin:
             return 0.0
         if not self.block_hours:
             return self.usd_per_hour * max(self.least_hours, billed_hours)
+        return self.usd_per_hour * self.block_for(billed_hours)
+
+    def block_for(self, billed_hours: float) -> float:
+        """Return the hours of the shortest block that holds so many and those lost; infinite where none is so long."""
         fitting = (one for one in self.block_hours if billed_hours + self.block_lost_hours <= one * (1 + TOLERANCE))
-        return self.usd_per_hour * next(fitting, math.inf)
+        return next(fitting, math.inf)
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,7 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
         hourly_share=one.hourly_share,
         price_error=price_error(doubted(one.usd), speed, one.hourly_share),
         payer=one.payer or "",
+        most_hours=math.inf if one.most_hours is None else one.most_hours,
     )
 
 
@@ -70,7 +71,8 @@ def _lane(start: datetime, lane: Lane, earliest: float, launch: float, total: fl
     opens = _hours(start, lane.opens)
     batches = [Batch(one.runs, max(0.0, one.hours.value - launch) / total, one.phase) for one in lane.runs]
     closes = math.inf if lane.closes is None else _hours(start, lane.closes)
-    return PlayedLane(tuple(batches), opens if opens > earliest + AT_ONCE else 0.0, closes)
+    most = math.inf if lane.most_hours is None else lane.most_hours
+    return PlayedLane(tuple(batches), opens if opens > earliest + AT_ONCE else 0.0, closes, most)
 
 
 def _hours(start: datetime, moment: datetime) -> float:

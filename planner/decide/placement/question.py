@@ -31,6 +31,9 @@ from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
+STANDARD_ERROR = 0.005
+"""Of a chance of one half over 10,000 draws: a chance that is lower by less is as asked for."""
+
 
 @dataclass(frozen=True)
 class Candidate:
@@ -53,6 +56,21 @@ class Candidate:
         """Return from what the plan says its waits are drawn."""
         machine = self.estimated.candidate
         return None if machine is None else machine.option.queue or machine.option.tries
+
+    @property
+    def most_node_hours(self) -> float:
+        """Return the node-hours that its allocation holds; infinite where it has none."""
+        price = self.estimated.price
+        return math.inf if price is None or price.node_hours_limit is None else price.node_hours_limit
+
+    def billed_hours(self, work: float, chance: float) -> float:
+        """Return the hours of a run that count against a term, a block or an allocation.
+
+        A block and an allocation hold what the work stays under with this chance. A term is billed as it is used.
+        """
+        costs = self.costs[work]
+        bounded = costs.terms.blocks or not math.isinf(self.most_node_hours)
+        return stays_under(costs.billed, chance) if bounded else costs.billed.value
 
     @property
     def opens(self) -> float:
@@ -122,9 +140,9 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
                 numbers[key] = len(bins)
                 bins.append(_bin(candidate, span, lanes, pool if machines is not None else None, origin=len(bins)))
             for place, group in runs:
-                costs = candidate.costs[group.work]
-                hours = run_hours(candidate, group.work).value
-                ways.append(Way(place, number, numbers[key], hours, costs.run_usd, costs.billed_hours))
+                hours, run_usd = run_hours(candidate, group.work).value, candidate.costs[group.work].run_usd
+                billed = candidate.billed_hours(group.work, alone.limits.confidence - STANDARD_ERROR)
+                ways.append(Way(place, number, numbers[key], hours, run_usd, billed))
     instance = Instance(
         groups=tuple(Group(group.runs, group.phase) for group in alone.groups),
         options=tuple(_option(candidate) for candidate in candidates),
@@ -184,8 +202,9 @@ def at_confidence(question: Question, *, hours: float | None, usd: float | None)
 
 
 def _longer(question: Question, way: Way, chance: float) -> Way:
-    work = question.groups[way.group].work
-    return replace(way, hours=stays_under(decided_hours(question.candidates[way.option], work), chance))
+    work, candidate = question.groups[way.group].work, question.candidates[way.option]
+    hours = stays_under(decided_hours(candidate, work), chance)
+    return replace(way, hours=hours, billed_hours=max(way.billed_hours, candidate.billed_hours(work, chance)))
 
 
 def _held(candidate: Candidate, chance: float) -> float:
@@ -301,10 +320,8 @@ def _bin(candidate: Candidate, span: Span, lanes: int, pool: str | None, *, orig
 
 
 def _option(candidate: Candidate) -> Option:
-    price = candidate.estimated.price
-    limit = price.node_hours_limit if price is not None else None
     fixed = max(cost.fixed_usd for cost in candidate.costs.values())
-    return Option(fixed, limit if limit is not None else math.inf, candidate.payer)
+    return Option(fixed, candidate.most_node_hours, candidate.payer)
 
 
 def _shared(pools: Mapping[str, int], bins: Sequence[Bin]) -> dict[str, int]:

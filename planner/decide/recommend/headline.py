@@ -97,7 +97,8 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
     """Yield what the recommended option itself asks to be known."""
     limits = phrases.limits
     if option.price_stale:
-        yield f"Its price is {option.price_age_days} days old: run planner prices refresh first."
+        renew = "ask for a quote first" if option.price_refreshed is False else "run planner prices refresh first"
+        yield f"Its price is {option.price_age_days} days old: {renew}."
     if option.fits is None:
         yield "Whether the model fits its memory was not checked: try one step first."
     if option.split is not None:

@@ -66,7 +66,8 @@ def _beats(chosen: Chosen, alone: Alone) -> bool:
     cheapest = min(able, key=ranking_usd)
     if alone.limits.deadline is None and hours > TOO_SLOW * hours_of(cheapest):
         return False
-    return chosen.usd_confident < (1 - WORTH_MIXING) * ranking_usd(cheapest)
+    waiting = (alone.limits.waiting_usd_per_hour or 0.0) * chosen.hours_confident
+    return chosen.usd_confident + waiting < (1 - WORTH_MIXING) * ranking_usd(cheapest)
 
 
 def _sentences(chosen: Chosen, best: CampaignOption | None, phrases: Phrases) -> Iterator[str]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
-from planner.decide.recommend.wording import name_of, percent_text
+from planner.decide.recommend.wording import confidence_text, name_of, percent_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
 from planner.model.owning.hold import Hold
+from planner.model.prices.offer import PriceKind
+
+BY_THE_HOUR = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
+"""Kinds of price at which machines are rented for an hour or less."""
 
 
 def without_recommendation(
@@ -42,7 +46,9 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
     if reason.code is ReasonCode.PRICE_TOO_OLD:
         return (
             f"Nothing fits yet: the price of {name_of(option)} is {option.price_age_days} days old.",
-            "Run planner prices refresh, then compare again.",
+            "Ask for a quote, then compare again."
+            if option.price_refreshed is False
+            else "Run planner prices refresh, then compare again.",
         )
     if reason.code is ReasonCode.ASK_FOR_QUOTE:
         count = (option.nodes or 0) * option.at_once
@@ -68,9 +74,18 @@ def _uncertain(option: CampaignOption, phrases: Phrases) -> tuple[str, ...]:
     run = "planner bench" if option.hold is Hold.HAVE else "planner launch"
     return (
         joined([f"Measure first: {kept}"], optional=wanted),
-        f"A short run of the benchmark there would settle it ({run}).",
+        _short_run(option, run, phrases),
         _would(option, phrases),
     )
+
+
+def _short_run(option: CampaignOption, run: str, phrases: Phrases) -> str:
+    """Return that a short run would settle it, and what it costs at most: an hour of the machines that are rented."""
+    price = option.usd_per_hour
+    if price is None or option.price_kind not in BY_THE_HOUR or option.hold is Hold.HAVE:
+        return f"A short run of the benchmark there would settle it ({run})."
+    usd = phrases.up_to(price.value * (option.nodes or 1))
+    return f"A 20-minute run there, at most {usd}, would settle it ({run})."
 
 
 def _binding(option: CampaignOption, phrases: Phrases) -> str:
@@ -91,7 +106,7 @@ def _would(option: CampaignOption, phrases: Phrases) -> str:
     late, dear = not option.meets_deadline, not option.within_budget
     needed = [f"time until {option.done_by_confident}"] if late and option.done_by_confident else []
     needed += [phrases.up_to(option.usd_confident)] if dear or not needed else []
-    return f"It would take {' and '.join(needed)}."
+    return f"To be {confidence_text(phrases.limits.confidence)}, it needs {' and '.join(needed)}."
 
 
 def _days(option: CampaignOption) -> str:

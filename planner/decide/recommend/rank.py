@@ -14,9 +14,6 @@ from planner.model.quantity import Basis
 
 TIE_FRACTION = 0.10
 """Options within this share of the best one's cost are as good as it: ranges are wider than that."""
-FRESH_WITHIN = 0.29
-"""As good as a stale firm price is a fresh one this much dearer: half of the old ones moved by more (`prices` in
-catalogs/defaults.yaml)."""
 TIE_OF_BUDGET = 0.01
 """As are options that differ by this share of the budget."""
 TWICE_AS_GOOD = 2.0
@@ -61,9 +58,13 @@ def chance_of(option: CampaignOption) -> float:
 
 
 def ranking_usd(option: CampaignOption) -> float:
-    """Return what options are ranked by, in USD: what remains to pay at the confidence, less what is got back."""
+    """Return what options are ranked by, in USD: what remains to pay at the confidence, less what is got back.
+
+    What waiting for the end is worth counts with it, where the plan says so.
+    """
     assert option.usd_confident is not None, "it is comparable"
-    return max(0.0, option.usd_confident - (option.taken_off_usd.low if option.taken_off_usd else 0.0))
+    back = option.taken_off_usd.low if option.taken_off_usd else 0.0
+    return max(0.0, option.usd_confident - back) + option.waiting_usd
 
 
 def hours_of(option: CampaignOption) -> float:
@@ -135,33 +136,21 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     """Return the best of those that are as good as the first in what decides.
 
     One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
-    measured before modelled, undivided before divided, firm before spot, a fresh price before a stale one, fewer nodes.
-    Beside a stale price of a rented machine, fresh ones count as ties further up.
+    measured before modelled, undivided before divided, firm before spot, fewer nodes. The age of a price counts in
+    the cost at the confidence alone, with which its doubt grows.
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
     slack = 0.0 if by_time or limits.budget_usd is None else TIE_OF_BUDGET * limits.budget_usd
     least = decides(ordered[0])
     most = max(least * (1 + TIE_FRACTION), least + slack)
-    fresh = least * (1 + FRESH_WITHIN) if not by_time and _is_stale_rent(ordered[0]) else most
-    ties = sorted(
-        (one for one in ordered if decides(one) <= (fresh if _is_fresh_rent(one) else most)),
-        key=lambda one: (_class(one), _order(one, limits)),
-    )
+    ties = sorted((one for one in ordered if decides(one) <= most), key=lambda one: (_class(one), _order(one, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
 
 
-def _is_stale_rent(option: CampaignOption) -> bool:
-    return option.hold is Hold.RENT and is_firm(option) and bool(option.price_stale)
-
-
-def _is_fresh_rent(option: CampaignOption) -> bool:
-    return option.hold is Hold.RENT and is_firm(option) and option.price_stale is False
-
-
-def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, bool, int]:
+def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, int]:
     return (
         HOLDS.index(option.hold), not is_measured(option), option.split is not None, not is_firm(option),
-        bool(option.price_stale), option.nodes or 0,
+        option.nodes or 0,
     )  # fmt: skip

@@ -6,6 +6,9 @@ import math
 
 from planner.model.answer.option_estimate import CampaignOption
 
+TWICE = 2.0
+"""From here on a ratio reads better than a share."""
+
 
 def name_of(option: CampaignOption) -> str:
     """Return what a person calls the option; of a stored answer without names its id."""
@@ -60,6 +63,16 @@ def confidence_text(confidence: float) -> str:
         if math.isclose(confidence * whole, whole - 1):
             return f"{whole - 1} in {whole} sure"
     return f"{100 * confidence:.3g} % sure"
+
+
+def ratio_text(ratio: float) -> str:
+    """Write how one cost compares with another, as a ratio: 12 % cheaper, 63 % dearer, 2.1 times the cost."""
+    percent = round(100 * abs(ratio - 1))
+    if percent == 0:
+        return "at the same cost"
+    if ratio < 1:
+        return f"{percent} % cheaper"
+    return f"{percent} % dearer" if ratio < TWICE else f"{ratio:.2g} times the cost"
 
 
 def share_text(share: float) -> str:

@@ -49,6 +49,8 @@ class PlayedLane:
     opens: float = 0.0
     """At the earliest: it also waits for the option's machines."""
     closes: float = math.inf
+    most_hours: float = math.inf
+    """Hours for which its machines can be used: a block that was bought."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +77,8 @@ class PlayedOption:
     price_error: Interval = AS_EXPECTED
     payer: str = ""
     """Whose credits pay its bill."""
+    most_hours: float = math.inf
+    """Hours for which its machines can be used, those of all lanes together: an allocation."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,7 @@ class Played:
     finish_hours: Array
     usd: Array
     in_windows: Mask
-    """Whether every run ended before its machines were taken away."""
+    """Whether every run ended before its machines were taken away, within the block or allocation that holds it."""
 
     def chance_by(self, hours: float) -> float:
         """Return the share of campaigns that end within so many hours, each run in its window."""
@@ -136,7 +140,7 @@ def play(
     size = (replications or max(LEAST_REPLICATIONS, min(REPLICATIONS, MOST_DRAWS // max(1, batches))),)
     speed = [from_range(generator(seed, one.option), one.speed_error, size) for one in options]
     free = [_opened(one, seed, size) for one in options]
-    busy = [np.zeros(size) for _ in options]
+    used = [[np.zeros(size) for _ in one.lanes] for one in options]
     last, in_windows = np.zeros(size), np.ones(size, dtype=bool)
     for phase in sorted({batch.phase for one in options for lane in one.lanes for batch in lane.batches}):
         before, last = last, last.copy()
@@ -146,10 +150,15 @@ def play(
                 hours = [_hours(own, one, batch, speed[place]) for batch in lane.batches if batch.phase == phase]
                 if hours:
                     load = np.sum(hours, axis=0)
-                    busy[place] += load
+                    used[place][number] += load
                     free[place][number] = np.maximum(free[place][number], before) + load
                     last = np.maximum(last, free[place][number])
                     in_windows &= free[place][number] <= lane.closes + ROUNDING_HOURS
+    busy = [np.sum(lanes, axis=0) for lanes in used]
+    for one, lanes, hours in zip(options, used, busy, strict=True):
+        in_windows &= hours <= one.most_hours + ROUNDING_HOURS
+        for lane, of_lane in zip(one.lanes, lanes, strict=True):
+            in_windows &= of_lane <= lane.most_hours + ROUNDING_HOURS
     usd = [_usd(one, hours, seed) for one, hours in zip(options, busy, strict=True)]
     return Played(last, _to_pay(options, usd, credits or {}, size), in_windows)
 

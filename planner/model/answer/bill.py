@@ -69,6 +69,8 @@ class Bill(Frozen):
     usd_total: Quantity
     usd_upfront: float | None = None
     """What of it is paid before the first hour; null where nothing is bought ahead."""
+    usable_hours: float | None = None
+    """Hours that each set of machines can be used in the block that is bought for it; null: no block is bought."""
     credits: tuple[CreditUsed, ...] = ()
     """By the price book, where that was asked for; they lower what remains to pay, and no total."""
     usd_to_pay: float | None = None

@@ -72,6 +72,8 @@ class OptionEstimate(Frozen):
     """Null where the price has no date, as the plan's own has none."""
     price_stale: bool | None = None
     """Older than its kind allows: spot and marketplace a day, others 30 days."""
+    price_refreshed: bool | None = None
+    """Whether `planner prices refresh` can renew it; else one asks the provider for a quote. Null: it is not rented."""
     list_usd_per_hour: float | None = None
     """Where `usd_per_hour` is net, by the price book that was asked for: the list price."""
     list_usd_per_million_tokens: float | None = None
@@ -187,6 +189,8 @@ class CampaignOption(OptionEstimate):
     earliest_start_hours: Quantity | None = None
     """In the answer of `campaign`: from the campaign's start until the machine can be had, how that is known, and its
     range; null: nobody knows."""
+    paid_ahead_hours: float | None = None
+    """Of a block or an allocation: the hours for which each set of machines can be used; null of all others."""
     quota: int | None = None
     """In the answer of `campaign`: nodes that may be used at the same time; null: the plan states none."""
     lead_days: Quantity | None = None
@@ -196,6 +200,8 @@ class CampaignOption(OptionEstimate):
     done_by_confident: date | None = None
     usd_confident: float | None = None
     """The cost that the option stays under with the answer's confidence: options are ranked by it."""
+    waiting_usd: float = 0.0
+    """What waiting for its end is worth: `campaign.waiting_usd_per_hour` x hours at the confidence. It is no cost."""
     chance_deadline: float | None = None
     """That it ends in time; null without a deadline."""
     chance_budget: float | None = None

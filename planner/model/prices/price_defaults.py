@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import model_validator
 
 from planner.model.base import Frozen
-from planner.model.default_quantity import DefaultQuantity, quantities
+from planner.model.default_quantity import DefaultQuantity, check_units, quantities
 from planner.model.quantity import Unit
 
 
@@ -15,13 +15,26 @@ class PriceDefaults(Frozen):
     """Factors by which a price may lie higher or lower than the one on file."""
 
     stale_factor: DefaultQuantity
-    """Of a firm price that is older than its kind allows."""
+    """Of a firm price that is `stale_after` days older than its kind allows, or more."""
+    stale_after: DefaultQuantity
+    """Days in which the doubt of a firm price grows from nothing to `stale_factor`."""
     spot_factor: DefaultQuantity
     """Of a spot or marketplace price that was seen once, on a day long gone."""
 
     @model_validator(mode="after")
     def _factors(self) -> Self:
+        check_units(self, {"stale_after": Unit.DAYS})
         for name, factor in quantities(self).items():
+            if name == "stale_after":
+                continue
             if factor.unit is not Unit.RATIO or factor.low < 1:
                 raise ValueError(f"{name} is a factor: write it in ratio, 1 or more in its whole range")
         return self
+
+    def firm_factor(self, days_over: float) -> float:
+        """Return the factor by which a firm price may have moved that is so many days older than its kind allows.
+
+        factor = stale_factor ^ min(1, days over / stale_after): the doubt grows evenly, and does not jump.
+        """
+        share = min(1.0, max(0.0, days_over) / self.stale_after.value)
+        return float(self.stale_factor.value**share)

@@ -12,3 +12,5 @@ class Provider(Frozen):
     name: Text
     families: bool = False
     """Its machines are known by their family: the first part of an instance's name, as p4d of p4d.24xlarge."""
+    refreshed: bool = False
+    """`planner prices refresh` reads its prices; those of others are renewed by asking it for a quote."""

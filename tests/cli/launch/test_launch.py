@@ -155,7 +155,7 @@ def test_what_cannot_be_launched_says_why(planner, arguments, code, problem):
 def test_the_budget_of_the_workspace_holds(planner, home):
     (home / "budget.yaml").write_text("schema_version: 1\ntotal_usd: 20\n", encoding="utf-8")
     message = refused(planner("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--json"), 3)
-    assert "budget of 20.00 USD has 20.00 USD left, and the worst case is 28.09 USD" in message
+    assert "budget of 20.00 USD has 20.00 USD left, and the worst case is 28.10 USD" in message, "28.0903 rounded up"
 
 
 def test_without_skypilot_a_launch_says_what_to_install_and_writes_nothing(planner, home, monkeypatch):

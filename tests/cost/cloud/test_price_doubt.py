@@ -52,22 +52,25 @@ def usd(found):
 
 @pytest.mark.parametrize("kind", [PriceKind.ON_DEMAND, PriceKind.SAVINGS_1Y, PriceKind.LEASE])
 def test_a_stale_firm_price_may_lie_as_far_off_as_they_have_moved(kind):
-    """60 / 1.29 = 46.51 and 60 x 1.29 = 77.4."""
-    found = estimated(price(64, 60.0, kind), price=kind.value)
+    """60 / 1.29 = 46.51 and 60 x 1.29 = 77.4, from 30 + 138 days on; half of the way, its root."""
+    found = estimated(price(168, 60.0, kind), price=kind.value)
     assert usd(found) == pytest.approx((60, 46.5116, 77.4))
-    assert "stale: 64 days old, +-29 %" in found.usd_per_hour.source
+    assert "stale: 168 days old, +-29 %" in found.usd_per_hour.source
+    assert usd(estimated(price(700, 60.0, kind), price=kind.value)) == usd(found), "no more beyond"
+    half = estimated(price(99, 60.0, kind), price=kind.value)
+    assert usd(half) == pytest.approx((60, 60 / 1.29**0.5, 60 * 1.29**0.5))
     assert found.price_stale is True
     assert found.usd_per_hour.basis == "quoted", "old, and still somebody's word"
 
 
 def test_a_range_of_its_own_is_widened_from_its_ends():
-    found = estimated(price(64, 60.0, low_usd_per_hour=48.0, high_usd_per_hour=70.0))
+    found = estimated(price(168, 60.0, low_usd_per_hour=48.0, high_usd_per_hour=70.0))
     assert usd(found) == pytest.approx((60, 48 / 1.29, 70 * 1.29))
 
 
 def test_the_bill_carries_it():
     """Of a product of what is doubtful for different reasons the log ranges add up in quadrature."""
-    line, exact = (estimated(price(days, 60.0)).bill.lines[0].usd for days in (64, 30))
+    line, exact = (estimated(price(days, 60.0)).bill.lines[0].usd for days in (168, 30))
     assert line.value == exact.value
     for end in ("low", "high"):
         hours, both = (math.log(getattr(usd, end) / usd.value) for usd in (exact, line))
@@ -96,12 +99,12 @@ def test_what_is_fresh_or_agreed_has_no_doubt(row, extra):
 
 def test_a_discount_off_a_stale_list_is_as_doubtful_as_the_list():
     discount = {"discounts": [{"name": "d", "provider": "aws", "discount_fraction": 0.5, "source": "contract"}]}
-    assert usd(estimated(price(64, 60.0), book=discount)) == pytest.approx((30, 30 / 1.29, 38.7))
+    assert usd(estimated(price(168, 60.0), book=discount)) == pytest.approx((30, 30 / 1.29, 38.7))
 
 
 def test_a_service_is_doubted_too():
     """2.4 / 1.29 = 1.860 and 2.4 x 1.29 = 3.096 USD per million tokens."""
-    row = price(40, None, PriceKind.HOSTED_TRAINING, usd_per_million_tokens=2.4)
+    row = price(168, None, PriceKind.HOSTED_TRAINING, usd_per_million_tokens=2.4)
     found = estimated(row, price="hosted_training", step=None)
     each = found.usd_per_million_tokens
     assert (each.value, each.low, each.high) == pytest.approx((2.4, 2.4 / 1.29, 3.096))
@@ -175,10 +178,29 @@ def test_the_factor_of_firm_prices_is_that_of_the_bundled_rows():
     assert (figure.low, figure.high) == pytest.approx((moved[0], moved[-1]), abs=0.01)
 
 
+def test_the_days_in_which_the_doubt_grows_are_those_of_the_same_rows():
+    firm = sorted(
+        (row.node, row.region, row.price_kind.value, row.as_of)
+        for row in CATALOG.prices
+        if row.usd_per_hour and row.price_kind not in FAST_KINDS and row.as_of.year >= 2025
+    )
+    days = [(after[3] - before[3]).days for before, after in pairwise(firm) if before[:3] == after[:3]]
+    apart = sorted(each for each in days if each > 60)
+    figure = CATALOG.defaults.prices.stale_after
+    assert (figure.value, figure.low, figure.high) == (statistics.median(apart), apart[0], apart[-1])
+
+
+def test_the_doubt_of_a_price_grows_without_a_jump():
+    highest = [usd(estimated(price(days, 60.0)))[2] for days in range(200)]
+    steps = [after / before for before, after in pairwise(highest)]
+    assert min(steps) >= 1
+    assert max(steps) < 1.002
+
+
 @pytest.mark.parametrize("wrong", [{"value": 0.8, "low": 0.7, "high": 0.9}, {"unit": "h"}])
 def test_a_factor_below_one_is_refused(wrong):
     good = CATALOG.defaults.prices.model_dump(mode="json")
-    with pytest.raises(ValueError, match="stale_factor is a factor"):
+    with pytest.raises(ValueError, match="stale_factor is"):
         PriceDefaults.model_validate_json(json.dumps(good | {"stale_factor": good["stale_factor"] | wrong}))
 
 

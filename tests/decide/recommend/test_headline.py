@@ -153,7 +153,7 @@ def test_nothing_fits_names_the_limit_and_what_it_would_take() -> None:
     assert answer.nearest == "near"
     assert answer.headline == (
         "Nothing fits: the nearest, near, costs up to 211 USD of 100 USD.",
-        "It would take 211 USD.",
+        "To be 4 in 5 sure, it needs 211 USD.",
     )
 
 

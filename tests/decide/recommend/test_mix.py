@@ -142,7 +142,7 @@ def test_recommend_puts_a_mix_on_the_calendar():
     assert found.simulated.chance_deadline == 1.0
     why = {one.option: one.why_not for one in found.alternatives}
     assert str(why["dgx-station-v100"]).startswith("does 26 of them; alone: ends on 2026-12-25")
-    assert str(why["aws/p5en.48xlarge:us-east-1:on_demand"]).startswith("does 24 of them; alone: 2.0")
+    assert str(why["aws/p5en.48xlarge:us-east-1:on_demand"]).startswith("does 24 of them; alone: 2.1 times the cost")
     assert {one.confidence for one in found.at_confidence} == {0.5, 0.8, 0.95}
     assert all(len(one.options) == 2 for one in found.at_confidence)
 
