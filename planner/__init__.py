@@ -12,6 +12,10 @@ __all__ = ["PlannerError", "compare", "estimate", "memory", "prices"]
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first asked for: the command line imports this package and needs none of them."""
+    if name == "__version__":
+        from planner.use_cases.version import VERSION
+
+        return VERSION
     if name not in __all__:
         raise AttributeError(f"module 'planner' has no attribute {name!r}")
     from planner import api

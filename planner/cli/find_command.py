@@ -10,16 +10,15 @@ import typer
 
 from planner import clock
 from planner.adapters.documents import parse_model
-from planner.adapters.price_filter import NOTHING
 from planner.cli.output import HomeOption, ScreenOptions
 from planner.cli.plan_commands import print_comparison
 from planner.cli.registration import command, command_app
 from planner.cli.short_numbers import short_number
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, WorkloadOptions
-from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
+from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.plan.find_filters import FindFilters, Terms
-from planner.use_cases import catalogs, find, plans
+from planner.use_cases import find
 
 app = command_app()
 
@@ -73,26 +72,14 @@ def find_machines(
     Looks through the catalog, all prices and your own sites, and compares the best dozen. WORKLOAD may be a plan file,
     whose work and limits count then.
     """
-    catalog = catalogs.audited(catalogs.open_catalog(home, wanted=NOTHING))
-    filters = machines.filters()
-    plan = find.read_plan_of(question.workload)
-    of_file = plan is not None
-    if plan is None:
-        plan = find.plan_of(
-            question.workload, catalog, filters, tokens=tokens, seq_len=question.seq_len,
-            precision=question.precision, adapters=adapters.adapters,
-        )  # fmt: skip
-    elif tokens is not None or question.seq_len is not None or question.precision is not None:
-        raise InputError(f"{question.workload} is a plan: it says what is trained.", fix="Change it there.")
-    else:
-        plan = find.among_all(plan, filters)
-    catalog = catalogs.with_found_prices(plan, catalog, home)
-    listed, paced = plans.find_options(plan, catalog, today=clock.today())
-    estimated = plans.estimates_of(listed, catalog, today=clock.today(), paced=paced)
-    document = plans.compare(listed, catalog, today=clock.today(), estimated=estimated)
+    found = find.find_machines(
+        question.workload, machines.filters(), tokens=tokens, seq_len=question.seq_len, precision=question.precision,
+        adapters=adapters.adapters, home=home, today=clock.today(),
+    )  # fmt: skip
+    document = found.document
     if write is not None:
-        find.write_plan(listed, write)
-    given = write or (question.workload if of_file else None)
+        find.write_plan(found.plan, write)
+    given = write or (question.workload if found.of_file else None)
     print_comparison(document, output, asked=None if given is None else str(given))
     if write is not None:
         say(f"Wrote {write}.")

@@ -142,7 +142,7 @@ def test_the_core_needs_no_extra():
         "babel", "filelock", "highspy", "httpx", "jinja2", "numpy", "pydantic", "pydantic-core", "pyyaml", "rich",
         "typer", "xlsxwriter",
     }  # fmt: skip
-    assert {"app", "bench", "prices", "launch", "dev"} == set(project["optional-dependencies"])
+    assert {"app", "bench", "mcp", "prices", "launch", "dev"} == set(project["optional-dependencies"])
 
 
 def test_the_script_points_at_a_function():
