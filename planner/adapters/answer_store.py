@@ -18,6 +18,7 @@ ENDING = ".json.z"
 MOST_KEPT = 200
 """Some 20 kB each."""
 ID = re.compile(r"[0-9a-f]{12}")
+AGAIN = "Ask again."
 NOT_KEPT_FIX = f"The newest {MOST_KEPT} answers of this machine are kept. Ask again, or read its lock or report."
 
 
@@ -54,8 +55,8 @@ def kept_answer(answer_id: str) -> KeptAnswer:
         data = packed.decompress(read_bytes(path, limit_bytes=RECORD_LIMIT_BYTES), RECORD_LIMIT_BYTES)
         text = data.decode()
     except (zlib.error, UnicodeDecodeError):
-        raise InputError(f"{path}: is damaged.", fix="Ask again.") from None
-    return parse_model(KeptAnswer, parse_mapping(text, where=str(path)), where=str(path), fix="Ask again.")
+        raise InputError(f"{path}: is damaged.", fix=AGAIN) from None
+    return parse_model(KeptAnswer, parse_mapping(text, where=str(path), fix=AGAIN), where=str(path), fix=AGAIN)
 
 
 def _forget_old(folder: Path) -> None:

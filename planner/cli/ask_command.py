@@ -13,7 +13,7 @@ from planner import clock
 from planner.adapters.files import write_text
 from planner.cli.import_command import may_ask
 from planner.cli.output import HomeOption, ScreenOptions, check_positive
-from planner.cli.plan_commands import print_comparison
+from planner.cli.plan_commands import print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.short_numbers import short_number
 from planner.cli.streams import say
@@ -21,7 +21,7 @@ from planner.cli.workload_options import AdapterOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.network.workload import Precision
 from planner.text.number_text import read_number
-from planner.use_cases import catalogs, plans
+from planner.use_cases import answer_ids, catalogs, plans
 from planner.use_cases.asking.ask import assumed_lines, plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import Asked, MissingAnswerError, Question
@@ -116,7 +116,8 @@ def ask(
     asked = _asked(question, lambda one: plan_of_question(one, catalog, today=clock.today()))
     document = plans.compare(asked.plan, catalog, today=clock.today())
     write_text(out, f"{WRITTEN}; answer it with: planner compare {out}\n{plan_text(asked.plan)}")
-    print_comparison(document, output, asked=str(out))
+    answer_ids.keep(document, today=clock.today(), plan=asked.plan, asked=str(out), assumed=asked.assumed)
+    print_answer(document, output, asked=str(out))
     for line in assumed_lines(asked.assumed):
         say(line)
     say(f"Wrote {out}.")

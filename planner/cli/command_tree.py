@@ -48,6 +48,7 @@ COMMANDS = {
     },
     "Look closer": {
         "diff": ("lock_commands", "Show what changed between two frozen plans, and why"),
+        "show": ("show_command", "Print an earlier answer of this machine again"),
         "accuracy": ("evidence_commands", "Score predictions against measurements that were held out"),
     },
     "Set up": {

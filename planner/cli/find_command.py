@@ -11,14 +11,14 @@ import typer
 from planner import clock
 from planner.adapters.documents import parse_model
 from planner.cli.output import HomeOption, ScreenOptions
-from planner.cli.plan_commands import print_comparison
+from planner.cli.plan_commands import print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.short_numbers import short_number
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, WorkloadOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.plan.find_filters import FindFilters, Terms
-from planner.use_cases import find
+from planner.use_cases import answer_ids, find
 
 app = command_app()
 
@@ -80,7 +80,9 @@ def find_machines(
     if write is not None:
         find.write_plan(found.plan, write)
     given = write or (question.workload if found.of_file else None)
-    print_comparison(document, output, asked=None if given is None else str(given))
+    asked = None if given is None else str(given)
+    answer_ids.keep(document, today=clock.today(), plan=found.plan, asked=asked)
+    print_answer(document, output, asked=asked)
     if write is not None:
         say(f"Wrote {write}.")
     elif given is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from planner.decide.options.display_name import card_names, strategy_name
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.quantity import Quantity
-from planner.present.screen import Column, table_lines, wrapped
+from planner.present.screen import Column, again, table_lines, wrapped, wrapped_items
 from planner.present.short_figures import Scale
 from planner.present.table import NOT_KNOWN
 
@@ -68,8 +68,10 @@ def memory_lines(document: MemoryDocument, *, width: int, details: bool = False)
         ]
         lines += table_lines(CHANGES, rows, width=width)
     if not details:
-        return [*lines, "Sources: --details"]
-    return [*lines, *(line for text in _details(document) for line in wrapped(text, width=width, indent="    "))]
+        last = ["Sources: --details", *again(document.answer_id)]
+        return [*lines, *wrapped_items(last, width=width, separator="    ")]
+    told = [line for text in _details(document) for line in wrapped(text, width=width, indent="    ")]
+    return [*lines, *told, *again(document.answer_id)]
 
 
 def verdict_text(document: MemoryDocument) -> str:

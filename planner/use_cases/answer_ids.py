@@ -13,6 +13,7 @@ from planner.model.answer.kept_answer import Document, KeptAnswer
 from planner.model.base import Frozen
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
+from planner.redact import clean
 from planner.use_cases.version import planner_version
 
 PlanDocument = TypeVar("PlanDocument", EstimateDocument, ComparisonDocument)
@@ -57,7 +58,7 @@ def keep(
             id=document.answer_id,
             planner_version=planner_version(),
             answered_on=today,
-            asked=asked,
+            asked=None if asked is None else clean(asked),
             assumed=assumed,
             plan=content,
             answer=document,
