@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from planner.api import PlannerError, compare, estimate, memory, prices
+    from planner.api import PlannerError, ask, compare, estimate, memory, prices
 
-__all__ = ["PlannerError", "compare", "estimate", "memory", "prices"]
+__all__ = ["PlannerError", "ask", "compare", "estimate", "memory", "prices"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,7 +9,7 @@ from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.quantity import Quantity
 from planner.present.screen import Column, again, table_lines, wrapped, wrapped_items
 from planner.present.short_figures import Scale
-from planner.present.table import NOT_KNOWN
+from planner.present.table import NOT_KNOWN, Row
 
 CHANGES = (
     Column(key="change", title="change"),
@@ -47,17 +47,7 @@ def parts_of(document: MemoryDocument) -> dict[str, Quantity | None]:
 
 def memory_lines(document: MemoryDocument, *, width: int, details: bool = False) -> list[str]:
     """Return the screen in lines of at most `width`; with `details`, how each part is computed, and notes."""
-    parts = [{"part": name} | _gib(quantity) for name, quantity in parts_of(document).items()]
-    ways = [
-        {
-            "way": way.checkpointing.value,
-            "fits": _chance(way.chance, way.fits),
-            "largest": _largest(way.largest_micro_batch),
-            "mark": "<-" if way.checkpointing is document.checkpointing else "",
-        }
-        | _gib(way.total_gib)
-        for way in document.ways
-    ]
+    (_, parts), (_, ways) = memory_tables(document)
     lines = [*wrapped(_title(document), width=width), "", *wrapped(verdict_text(document), width=width, indent="  ")]
     lines += ["", *table_lines(PARTS, parts, width=width), "", *table_lines(WAYS, ways, width=width)]
     if document.remedies:
@@ -72,6 +62,22 @@ def memory_lines(document: MemoryDocument, *, width: int, details: bool = False)
         return [*lines, *wrapped_items(last, width=width, separator="    ")]
     told = [line for text in _details(document) for line in wrapped(text, width=width, indent="    ")]
     return [*lines, *told, *again(document.answer_id)]
+
+
+def memory_tables(document: MemoryDocument) -> list[tuple[tuple[Column, ...], list[Row]]]:
+    """Return columns and rows of both tables: what fills one device, and the ways to checkpoint."""
+    parts = [{"part": name} | _gib(quantity) for name, quantity in parts_of(document).items()]
+    ways = [
+        {
+            "way": way.checkpointing.value,
+            "fits": _chance(way.chance, way.fits),
+            "largest": _largest(way.largest_micro_batch),
+            "mark": "<-" if way.checkpointing is document.checkpointing else "",
+        }
+        | _gib(way.total_gib)
+        for way in document.ways
+    ]
+    return [(PARTS, parts), (WAYS, ways)]
 
 
 def verdict_text(document: MemoryDocument) -> str:

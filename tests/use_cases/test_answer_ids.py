@@ -24,7 +24,7 @@ CATALOG = bundled_catalog()
 PLAN = plans.read_plan(STATION)
 
 
-def id_of(plan=PLAN, catalog=CATALOG, today=TODAY) -> str:
+def id_of(plan=PLAN, catalog=CATALOG, today=TODAY):
     return plans.compare(plan, catalog, today=today).answer_id
 
 
