@@ -68,8 +68,8 @@ OF_COMPARISON = (
     "why_not",
 )  # fmt: skip
 OF_ESTIMATE = (
-    "id", "display_name", "hold", *_with_range("training_hours"), *_with_range("usd_marginal"), "throughput", "usd_total",
-    "why_not",
+    "id", "display_name", "hold", *_with_range("training_hours"), *_with_range("usd_marginal"), "throughput",
+    "usd_total", "why_not",
 )  # fmt: skip
 OF_PRICES = (
     "item", "region", "price_kind", "usd_per_hour", "usd_per_accelerator_hour", "accelerator", "accelerators",
