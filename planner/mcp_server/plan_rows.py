@@ -65,11 +65,14 @@ def _option(number: int, option: RankedOption) -> Row:
 
 
 def explained_answer(document: ExplainDocument, *, answer_id: str) -> ToolAnswer:
-    """Return why one option's numbers are what they are: verdict and money, then the parts of a step by their share."""
+    """Return why one option's numbers are what they are: verdict and money, then what its speed comes from.
+
+    That is the parts of a step by their share, else the factors from a run on another machine, else its own runs.
+    """
     option = document.options[0]
     lines = [] if option.answer is None else [line.strip() for line in answer_lines(option.answer, document)]
     rate = f"Speed: {quantity_text(option.throughput)}." if option.throughput else f"No speed: {option.why_not}."
-    rows, left = table_of(_parts(option))
+    rows, left = table_of(_parts(option) or _ratios(option) or _runs(option))
     source = [f"speed: {option.throughput.source}"] if option.throughput else []
     stated = [f"stated by the plan: {name} {value}" for name, value in option.setup.items()]
     return ToolAnswer(
@@ -98,3 +101,12 @@ def _parts(option: OptionExplanation) -> list[Row]:
         for part in parts
         if part.share >= 0.005
     ]
+
+
+def _ratios(option: OptionExplanation) -> list[Row]:
+    ratios = option.extrapolation.ratios if option.extrapolation else ()
+    return [{"factor from a run": one.what, "value": f"{one.value:.3g}", "formula": one.formula} for one in ratios]
+
+
+def _runs(option: OptionExplanation) -> list[Row]:
+    return [{"run": one.id, "speed without it": quantity_text(one.without)} for one in option.runs]

@@ -96,15 +96,19 @@ class TestNewcomer:
         [
             pytest.param(
                 ("llama3-8b", "--method", "lora", "--data", "50000x700", "--own", "2xRTX-3090", "--budget", "300"),
-                id="I have two cards: can I tune it?",
+                id="two cards of one's own",
             ),
-            pytest.param(("llama3-8b", "--tokens", "20e9", "--budget", "20000"), id="what should I rent?"),
             pytest.param(
-                ("resnet50", "--data", "1281167", "--epochs", "90", "--on", "aws/p4d", "--by", "3w"),
-                id="in three weeks?",
+                ("seed-000-dgx-station-v100", "--data", "2464256", "--epochs", "10", "--runs", "50", "--own",
+                 "dgx-station-v100", "--by", "2027-06", "--on", "p4d"),
+                id="fifty runs on a DGX Station or on AWS",
+            ),
+            pytest.param(
+                ("llama3-8b", "--tokens", "10e9", "--on", "p5", "--on", "p4d", "--own", "8xH100"),
+                id="p5, p4d or eight H100 of one's own",
             ),
         ],
-    )
+    )  # fmt: skip
     def test_asks(self, newcomer: Command, arguments: tuple[str, ...]) -> None:
         answer = document(newcomer("ask", *arguments, "--json"))
         assert answer["headline"]
