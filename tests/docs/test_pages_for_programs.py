@@ -6,6 +6,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ COMMANDS = [
 
 
 def test_the_code_for_notebooks_runs() -> None:
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", NOTEBOOK, re.DOTALL):
         exec(compile(block, "notebook.md", "exec"), names)
     assert names["answer"].to_frame().shape[1] == 12
