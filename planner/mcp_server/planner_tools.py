@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -49,8 +50,10 @@ class PlannerTools:
 
     @property
     def readable(self) -> tuple[Path, ...]:
-        """Return the folders from which files may be read: the folder, the workspace, the planner's own."""
-        return (self.folder, workspace_dir(self.home), catalogs_dir(), examples_dir(), answers_dir())
+        """Return the folders from which files may be read: the folder, workspace, run store and the planner's own."""
+        runs = os.environ.get("PLANNER_RUNS")
+        named = (Path(runs),) if runs and "://" not in runs else ()  # by the person who started the server
+        return (self.folder, workspace_dir(self.home), *named, catalogs_dir(), examples_dir(), answers_dir())
 
     @guarded
     def ask(

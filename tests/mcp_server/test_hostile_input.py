@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import string
 import tarfile
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.mcp_server.agent import Agent, connected
+from tests.mcp_server.agent import ROOT, Agent, connected
 
 CANARY = "canary-that-stands-outside-the-folder"
 ARCHITECTURE = "architecture: {kind: decoder, layers: 2, hidden: 64, heads: 4, mlp: 256, vocab: 1000}\nseq_len: 128\n"
@@ -120,6 +121,29 @@ def test_nothing_outside_the_folder_is_read(agent: Agent, outside: Path, tool: s
 def test_a_path_outside_is_refused_whether_it_exists_or_not(agent: Agent) -> None:
     there, absent = (agent.error("compare", plan=plan) for plan in ("/etc/passwd", "/etc/no-such-file"))
     assert there.replace("/etc/passwd", "") == absent.replace("/etc/no-such-file", "")
+
+
+def test_settings_in_the_folder_cannot_widen_it(outside: Path, tmp_path: Path) -> None:
+    (tmp_path / "planner-data").mkdir()
+    (tmp_path / "planner-data" / "settings.yaml").write_text(f"runs: {outside}\n", "utf-8")
+    (outside / "run.json").write_text(f'{{"{CANARY}": 1}}', "utf-8")
+    with connected(tmp_path, tmp_path, PLANNER_HOME=str(tmp_path / "planner-data")) as agent:
+        error = agent.error("check_run", run="latest")
+    assert "lies outside the folder" in error
+    assert CANARY not in error
+
+
+def test_a_run_store_that_the_person_named_is_read(tmp_path: Path) -> None:
+    folder, runs = tmp_path / "folder", tmp_path / "runs"
+    folder.mkdir()
+    shutil.copytree(ROOT / "catalogs" / "runs", runs)
+    one = sorted(runs.glob("*.json"))[0]
+    text = one.read_text("utf-8").replace(one.stem, "our-own-run")
+    shutil.rmtree(runs)
+    runs.mkdir()
+    (runs / "our-own-run.json").write_text(text, "utf-8")
+    with connected(folder, tmp_path, PLANNER_RUNS=str(runs)) as agent:
+        assert agent.answer("check_run", run="our-own-run")["headline"]
 
 
 def test_a_loop_of_links(agent: Agent) -> None:

@@ -216,6 +216,13 @@ def test_the_server_never_imports_what_launches() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_a_folder_that_is_not_there() -> None:
+    command = [sys.executable, "-m", "planner.cli.main", "mcp", "--folder", "no-such-folder"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert "there is no such folder" in done.stderr
+
+
 def test_one_sentence_where_the_sdk_is_missing() -> None:
     code = (
         "import sys\n"
