@@ -24,7 +24,7 @@ from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
 from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
 from planner.present.answer_screen import comparison_screen, estimate_screen
 from planner.use_cases import catalogs, plans, price_books
@@ -182,8 +182,7 @@ def ask(
     tokens: float | None = None,
     epochs: float | None = None,
     seq_len: int | None = None,
-    precision: Precision | str | None = None,
-    framework: str | None = None,
+    training: Mapping[str, Any] | None = None,
     method: Trained | str | None = None,
     lora_rank: int | None = None,
     lora_targets: str | None = None,
@@ -197,9 +196,10 @@ def ask(
 ) -> Comparison:
     """Answer one question: which machines, how long, what cost; `planner ask` with the same words.
 
-    `data`: "50000x700", samples x mean tokens. `own`: ["2xRTX-3090"]. `on`: offers, as ["aws/p5.48xlarge"]; without any
-    the best dozen of all are compared. `budget`: USD. `by`: "2027-06-30" or "3w". `log`: a trainer's log, written on
-    the first of `own`. What was left open is in `.assumed`. Raises PlannerError for wrong input.
+    `data`: "50000x700", samples x mean tokens. `training`: keys of a plan's `training`, as {"precision": "fp16"}.
+    `own`: ["2xRTX-3090"]. `on`: offers, as ["aws/p5.48xlarge"]; without any the best dozen of all are compared.
+    `budget`: USD. `by`: "2027-06-30" or "3w". `log`: a trainer's log, written on the first of `own`. What was left open
+    is in `.assumed`. Raises PlannerError for wrong input.
     """
     catalog = catalogs.audited(catalogs.open_catalog(_folder(home)))
     choice = AdapterChoice(
@@ -209,7 +209,7 @@ def ask(
     )
     question = Question(
         workload=workload, data=data, tokens=tokens, epochs=epochs, seq_len=_at_least_one(seq_len, "seq_len"),
-        precision=_chosen(Precision, precision, "precision"), framework=framework, adapters=choice.adapters,
+        training=parse_model(Training, dict(training or {}), where="training"), adapters=choice.adapters,
         own=tuple(own), on=tuple(on), budget=budget, by=by, runs=_at_least_one(runs, "runs"),
     )  # fmt: skip
     if log is not None:

@@ -170,7 +170,7 @@ def test_a_question_is_what_the_command_answers(told, tmp_path):
     answer = planner.ask("llama3-8b", method="lora", **QUESTION)
     printed = told(
         "ask", "llama3-8b", "--method", "lora", "--data", "50000x700", "--epochs", "3", "--on",
-        "lambda/gpu_8x_h100_sxm5", "--budget", "300", "--out", str(tmp_path / "ask.yaml"),
+        "lambda/gpu_8x_h100_sxm5", "--budget", "300",
     )  # fmt: skip
     assert answer.document.model_dump(mode="json") == printed
     assert any("(--by)" in one for one in answer.assumed)

@@ -6,14 +6,14 @@ import hashlib
 import json
 import re
 import statistics
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from launcher.collect.expectations import NOTHING, Expect, Expected, memory_facts, mfu_by_name
-from launcher.collect.verdict import problems_of, restart_problems
+from launcher.collect.verdict import problems_of, restart_problems, wrong_speed
 from planner.errors import InputError, NodeError
 from planner.model.evidence.run import NodeResult, Probe, RunHardware, RunRecord
 from planner.model.network.adapters import Adapters
@@ -89,7 +89,8 @@ def _joined(
         telemetry=tuple(result.telemetry for result in parsed if result.telemetry is not None),
         calibration=tuple(result.calibration for result in parsed if result.calibration is not None),
         short_window=any(result.window_s < SHORT_WINDOW_S for result in parsed),
-        verdict=tuple(dict.fromkeys([*_problems(parsed, probes, expected), *restart_problems(rates)])),
+        verdict=_of_each_start(parsed, lambda one: problems_of(one, probes, expected), restart_problems(rates)),
+        wrong_speed=_of_each_start(parsed, lambda one: wrong_speed(one, expected)),
     )
 
 
@@ -215,15 +216,17 @@ def _slowest_rank(results: Sequence[NodeResult]) -> float | None:
     return max(ratios, default=None)
 
 
-def _problems(results: Sequence[NodeResult], probes: Sequence[Probe], expected: Expected) -> list[str]:
-    """Return every start's problems; of several starts each names its own."""
-    if len(results) == 1:
-        return problems_of(results[0], probes, expected)
-    return [
-        f"start {number}: {problem}"
+def _of_each_start(
+    results: Sequence[NodeResult], problems: Callable[[NodeResult], list[str]], of_all: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Return every start's problems, then those of all together; of several starts each names its own."""
+    named = len(results) > 1
+    found = [
+        f"start {number}: {problem}" if named else problem
         for number, result in enumerate(results, start=1)
-        for problem in problems_of(result, probes, expected)
+        for problem in problems(result)
     ]
+    return tuple(dict.fromkeys([*found, *of_all]))
 
 
 def _accelerator_power(results: Sequence[NodeResult]) -> Quantity | None:

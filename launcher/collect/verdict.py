@@ -51,16 +51,23 @@ def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expe
         *_unsteady(result),
         *host_bound(result),
         *_rising_loss(result),
-        *_wrong_precision(result),
-        *_wrong_counts(result),
+        *wrong_speed(result, expected),
         *_waiting(result),
         *_disturbed(result),
         *clock_problems((result.telemetry or {}).get("devices", []), result.environment.get("accelerator_name")),
-        *_impossible(result),
-        *_off_the_reference(result, expected),
         *_too_slow(result, expected),
         *_not_the_estimated_memory(result, expected),
         *room_for_more(result, probes),
+    ]
+
+
+def wrong_speed(result: NodeResult, expected: Expected = NOTHING) -> list[str]:
+    """List the problems after which the speed says nothing: another precision, count or training than it states."""
+    return [
+        *_wrong_precision(result),
+        *_wrong_counts(result),
+        *_impossible(result),
+        *_off_the_reference(result, expected),
     ]
 
 

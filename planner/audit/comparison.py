@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from planner.audit.findings import doubtful, impossible, unknown
 from planner.audit.ratio import ratio_findings
@@ -18,7 +18,7 @@ from planner.model.answer.audit import (
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchMode
-from planner.scenario.training_setup import Agreement, differences, setup_of_run
+from planner.scenario.training_setup import Agreement, differences, setup_of_run, setup_texts
 
 NEEDED = ("precision", "global_batch")
 """Settings that a comparison needs to know, even where no run states them."""
@@ -57,69 +57,75 @@ def _of_the_runs(audits: Sequence[RunAudit]) -> list[Finding]:
 
 
 def _settings(records: Sequence[RunRecord]) -> list[Finding]:
-    findings = []
-    networks = {one.architecture.model_dump_json() for one in records if one.architecture}
-    names = {one.workload.casefold() for one in records}
-    if len(networks) > 1 or (len(names) > 1 and not all(one.architecture for one in records)):
-        findings.append(doubtful("model_differs", "The runs trained different networks."))
-    if len({one.method or "full" for one in records}) > 1:
-        says = "One run trained all weights, another adapters alone."
-        findings.append(doubtful("method_differs", says, fix="Train the same weights on both."))
-    for code, name, what in (
-        ("precision_differs", "precision", "precision"),
-        ("strategy_differs", "strategy", "strategy"),
-        ("recomputation_differs", "checkpointing", "recomputation"),
-        ("data_differs", "data", "input"),
-        ("sample_length_differs", "seq_len", "sample length"),
-        ("global_batch_differs", "global_batch", "global batch"),
-    ):
-        values = [getattr(one, name) for one in records]
-        stated = {value for value in values if value is not None}
-        shown = ", ".join("not stated" if value is None else str(value) for value in values)
-        if name == "data" and None in values:
-            continue
-        if len(stated) > 1:
-            findings.append(doubtful(code, f"The {what} differs: {shown}."))
-        elif None in values and (stated or name in NEEDED):
-            open_code = "precision_not_stated" if name == "precision" else code
-            findings.append(unknown(open_code, f"The {what} is not known to agree: {shown}.", fix=f"Record {name}."))
-    findings += _other_settings(records)
+    """Return what differs beside the hardware, and what is not known to agree."""
+    findings = [*_setups(records), *_software(records)]
     measured = [_measured_type(one) for one in records]
     if len({one for one in measured if one}) > 1:
         findings.append(doubtful("precision_differs", f"The products ran in {', '.join(map(str, measured))}."))
     if any(one.data is None and one.method_version is None for one in records) and records[0].seq_len is not None:
         says = "Nobody says whether samples were full: samples/s are no tokens/s."
         findings.append(unknown("packing_not_stated", says, fix="Record tokens and padding of the window."))
+    return findings + _tuning(records)
+
+
+CODES = {
+    "network": ("model_differs", "network"),
+    "method": ("method_differs", "method"),
+    "precision": ("precision_differs", "precision"),
+    "strategy": ("strategy_differs", "strategy"),
+    "checkpointing": ("recomputation_differs", "recomputation"),
+    "data": ("data_differs", "input"),
+    "seq_len": ("sample_length_differs", "sample length"),
+    "global_batch": ("global_batch_differs", "global batch"),
+    "compiled": ("software_differs", "compilation"),
+}
+"""Codes of the fields of a setup, and what people call them. All other fields are `setup_differs`."""
+FOLLOWS = {"adapters": "method", "kernels": "compiled", "loss": "compiled"}
+"""Fields that are not reported again where the field that decides them does not agree."""
+NOT_COMPARED = ("micro_batch",)
+"""Each device may have its own micro-batch at one global batch."""
+
+
+def _setups(records: Sequence[RunRecord]) -> Iterator[Finding]:
+    """Yield every field of the training setup that differs, and those that are not known to agree.
+
+    A field that no run states is not mentioned, unless a comparison always needs it.
+    """
+    first, *others = setups = [setup_of_run(one) for one in records]
+    found = [differences(first, other) for other in others]
+    texts = [setup_texts(setup) for setup in setups]
+    agreement = {name: _least_agreement(one[name] for one in found) for name in found[0]}
+    for name, agrees in agreement.items():
+        decided_by = FOLLOWS.get(name)
+        decided = decided_by is not None and agreement[decided_by] is not Agreement.EQUAL
+        if agrees is Agreement.EQUAL or name in NOT_COMPARED or decided:
+            continue
+        code, what = CODES.get(name, ("setup_differs", name))
+        shown = ", ".join(text.get(name, "not stated") for text in texts)
+        stated = any(name in text for text in texts)
+        if agrees is Agreement.DIFFERENT:
+            yield doubtful(code, f"The {what} differs: {shown}.", fix=f"Run both with the same {what}.")
+        elif name != "data" and (stated or name in NEEDED):
+            open_code = "precision_not_stated" if name == "precision" else code
+            yield unknown(open_code, f"The {what} is not known to agree: {shown}.", fix=f"Record {name}.")
+
+
+def _least_agreement(found: Iterable[Agreement]) -> Agreement:
+    """Return how a field of several runs relates to that of the first: one that differs counts most."""
+    order = (Agreement.EQUAL, Agreement.UNKNOWN, Agreement.DIFFERENT)
+    return max(found, key=order.index)
+
+
+def _software(records: Sequence[RunRecord]) -> Iterator[Finding]:
+    """Yield the packages whose versions differ, or that no run states."""
     if not any(any(one.environment.get(name) for name in SOFTWARE) for one in records):
         says = "No run states the versions of its software."
-        findings.append(unknown("software_not_stated", says, fix="Record torch, CUDA or ROCm, and the trainer."))
-    if len({one.compiled for one in records if one.compiled is not None}) > 1:
-        findings.append(doubtful("software_differs", "One run was compiled, another was not.", fix="Compile both."))
+        yield unknown("software_not_stated", says, fix="Record torch, CUDA or ROCm, and the trainer.")
     for name in SOFTWARE:
         versions = {str(one.environment[name]) for one in records if name in one.environment}
         if len(versions) > 1:
             says = f"{name} differs: {', '.join(sorted(versions))}."
-            findings.append(doubtful("software_differs", says, fix="Run both with the newer one."))
-    return findings + _tuning(records)
-
-
-SAID_ABOVE = (
-    "network", "seq_len", "method", "precision", "micro_batch", "global_batch", "checkpointing", "strategy",
-    "compiled", "kernels",
-)  # fmt: skip
-"""Fields of a setup that have findings of their own; kernels follow from `compiled`."""
-
-
-def _other_settings(records: Sequence[RunRecord]) -> list[Finding]:
-    """Return a finding for every other field of the training setup in which the runs differ."""
-    first, *others = (setup_of_run(one) for one in records)
-    found = [differences(first, other) for other in others]
-    differing = [name for name in found[0] if any(one[name] is Agreement.DIFFERENT for one in found)]
-    return [
-        doubtful("setup_differs", f"The {name} differs.", fix=f"Run both with the same {name}.")
-        for name in differing
-        if name not in SAID_ABOVE
-    ]
+            yield doubtful("software_differs", says, fix="Run both with the newer one.")
 
 
 def _measured_type(record: RunRecord) -> str | None:

@@ -86,7 +86,11 @@ def _window(record: RunRecord) -> list[Finding]:
         findings += _of_the_log(record, record.log)
     if record.method_version is not None:
         findings += [
-            doubtful("benchmark_doubt", f"{said[:1].upper()}{said[1:]}.", fix=f"planner bench {record.workload}")
+            doubtful(
+                "benchmark_wrong" if said in record.wrong_speed else "benchmark_doubt",
+                f"{said[:1].upper()}{said[1:]}.",
+                fix=f"planner bench {record.workload}",
+            )
             for said in record.verdict
         ]
     return findings + _throttling(record)

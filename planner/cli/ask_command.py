@@ -1,4 +1,4 @@
-"""`planner ask`: one question on the command line; it writes the plan and answers as `compare` does."""
+"""`planner ask`: answers one question on the command line, as `compare` answers a plan."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ import typer
 from planner import clock
 from planner.adapters.files import write_text
 from planner.cli.import_command import may_ask
+from planner.cli.number_arguments import short_number
 from planner.cli.output import HomeOption, ScreenOptions, check_positive
-from planner.cli.plan_commands import print_answer
+from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
 from planner.cli.registration import command, command_app
-from planner.cli.short_numbers import short_number
 from planner.cli.streams import say
-from planner.cli.workload_options import AdapterOptions
+from planner.cli.workload_options import AdapterOptions, TrainingOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
-from planner.model.network.workload import Precision
 from planner.text.number_text import read_number
 from planner.use_cases import answer_ids, catalogs, plans
 from planner.use_cases.asking.ask import assumed_lines, plan_of_question
@@ -48,8 +47,6 @@ class WorkOptions:
     ] = None
     epochs: Annotated[float | None, typer.Option(help="Times over the data; default: 1")] = None
     seq_len: Annotated[int | None, typer.Option(help="Tokens per sequence; default: by the data, at most usual")] = None
-    precision: Annotated[Precision | None, typer.Option(help="Number format; default: bf16")] = None
-    framework: Annotated[str | None, typer.Option(metavar="NAME", help="What trains it, e.g. HF Trainer")] = None
     log: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Trainer's log: network, batch and speed on --own")
     ] = None
@@ -79,22 +76,26 @@ def ask(
     ] = None,
     *,
     work: WorkOptions,
+    training: TrainingOptions,
     adapters: AdapterOptions,
     limits: LimitOptions,
-    out: Annotated[Path, typer.Option(metavar="FILE", help="Plan file to write")] = Path("ask.yaml"),
+    write: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the question as a plan, to go on from")
+    ] = None,
     output: ScreenOptions,
     home: HomeOption = None,
 ) -> int:
     """Answer one question: which machines, how long, what cost.
 
-    Writes the plan file and answers as `planner compare` does; says what it assumed and which option changes it. On a
-    terminal it asks for what is missing. The exit code is 3 where no option meets the limits.
+    Answers as `planner compare` does, and says what it assumed and which option changes it. On a terminal it asks for
+    what is missing. The exit code is 3 where no option meets the limits.
     """
     for value, name in ((work.tokens, "--tokens"), (work.seq_len, "--seq-len"), (limits.runs, "--runs")):
         check_positive(value, name)
     if limits.budget is not None and limits.budget < 0:
         raise InputError(f"--budget {limits.budget:g} is below 0.", fix="Write USD, as --budget 300.")
-    _check_place(out)
+    if write is not None:
+        _check_place(write)
     catalog = catalogs.audited(catalogs.open_catalog(home))
     question = Question(
         workload=workload,
@@ -102,8 +103,7 @@ def ask(
         tokens=work.tokens,
         epochs=work.epochs,
         seq_len=work.seq_len,
-        precision=work.precision,
-        framework=work.framework,
+        training=training.training,
         adapters=adapters.adapters,
         own=tuple(limits.own or ()),
         on=tuple(limits.on or ()),
@@ -115,12 +115,14 @@ def ask(
         question = replace(question, log=run_of_log(work.log, question, catalog))
     asked = _asked(question, lambda one: plan_of_question(one, catalog, today=clock.today()))
     document = plans.compare(asked.plan, catalog, today=clock.today())
-    write_text(out, f"{WRITTEN}; answer it with: planner compare {out}\n{plan_text(asked.plan)}")
-    answer_ids.keep(document, today=clock.today(), plan=asked.plan, asked=str(out), assumed=asked.assumed)
-    print_answer(document, output, asked=str(out))
+    if write is not None:
+        write_text(write, f"{WRITTEN}; answer it with: planner compare {write}\n{plan_text(asked.plan)}")
+    given = None if write is None else str(write)
+    answer_ids.keep(document, today=clock.today(), plan=asked.plan, asked=given, assumed=asked.assumed)
+    print_answer(document, output, asked=given)
     for line in assumed_lines(asked.assumed):
         say(line)
-    say(f"Wrote {out}.")
+    say(WRITE_A_PLAN if write is None else f"Wrote {write}.")
     return 0 if document.feasible else EXIT_NOTHING_FEASIBLE
 
 
@@ -165,10 +167,10 @@ def _usd(text: str) -> float:
 def _check_place(path: Path) -> None:
     """Refuse to replace a file that was not written by an earlier question."""
     if path.exists() and not path.is_file():
-        raise InputError(f"{path}: is no ordinary file.", fix="Name another with --out.")
+        raise InputError(f"{path}: is no ordinary file.", fix="Name another with --write.")
     if path.is_file():
         with path.open("rb") as file:
             if not file.read(len(WRITTEN)).decode("utf-8", "replace").startswith(WRITTEN):
                 raise InputError(
-                    f"{path}: is not a plan of planner ask; nothing was changed.", fix="Name another: --out"
+                    f"{path}: is not a plan of planner ask; nothing was changed.", fix="Name another: --write"
                 )

@@ -39,4 +39,4 @@ def explain(
     if as_json:
         print_document(document)
     else:
-        sys.stdout.write(as_text(document, width=screen_width() if sys.stdout.isatty() else None))
+        sys.stdout.write(as_text(document, width=screen_width()))

@@ -10,12 +10,12 @@ import typer
 
 from planner import clock
 from planner.adapters.documents import parse_model
+from planner.cli.number_arguments import short_number
 from planner.cli.output import HomeOption, ScreenOptions
-from planner.cli.plan_commands import print_answer
+from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
 from planner.cli.registration import command, command_app
-from planner.cli.short_numbers import short_number
 from planner.cli.streams import say
-from planner.cli.workload_options import AdapterOptions, WorkloadOptions
+from planner.cli.workload_options import AdapterOptions, TrainingOptions, WorkloadArgument
 from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.use_cases import answer_ids, find
@@ -51,16 +51,27 @@ class FilterOptions:
         return parse_model(FindFilters, asked, where="planner find")
 
 
-@command(app, name="find", example="planner find llama3-8b --method lora --tokens 35e6 --firm")
-def find_machines(
-    question: WorkloadOptions,
-    adapters: AdapterOptions,
-    machines: FilterOptions,
-    *,
+@dataclass(frozen=True, kw_only=True)
+class AmountOptions:
+    """How much is trained."""
+
+    heading: ClassVar = "Training"
+
     tokens: Annotated[
         float | None,
         typer.Option(parser=short_number, metavar="N", help="Tokens of the training (50B); default: a billion"),
-    ] = None,
+    ] = None
+    seq_len: Annotated[int | None, typer.Option(help="Tokens per sample; default: the workload's")] = None
+
+
+@command(app, name="find", example="planner find llama3-8b --method lora --tokens 35e6 --firm")
+def find_machines(
+    workload: WorkloadArgument,
+    amount: AmountOptions,
+    training: TrainingOptions,
+    adapters: AdapterOptions,
+    machines: FilterOptions,
+    *,
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a plan with the options found, to go on from")
     ] = None,
@@ -73,18 +84,18 @@ def find_machines(
     whose work and limits count then.
     """
     found = find.find_machines(
-        question.workload, machines.filters(), tokens=tokens, seq_len=question.seq_len, precision=question.precision,
-        adapters=adapters.adapters, home=home, today=clock.today(),
+        workload, machines.filters(), tokens=amount.tokens, seq_len=amount.seq_len, training=training.training,
+        adapters=None if adapters == AdapterOptions() else adapters.adapters, home=home, today=clock.today(),
     )  # fmt: skip
     document = found.document
     if write is not None:
         find.write_plan(found.plan, write)
-    given = write or (question.workload if found.of_file else None)
+    given = write or (workload if found.of_file else None)
     asked = None if given is None else str(given)
     answer_ids.keep(document, today=clock.today(), plan=found.plan, asked=asked)
     print_answer(document, output, asked=asked)
     if write is not None:
         say(f"Wrote {write}.")
     elif given is None:
-        say("To go on from this answer, write it as a plan: add --write plan.yaml")
+        say(WRITE_A_PLAN)
     return 0 if document.feasible else EXIT_NOTHING_FEASIBLE

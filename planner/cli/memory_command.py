@@ -11,7 +11,13 @@ from planner import clock
 from planner.cli.output import DetailsFlag, HomeOption, TableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
-from planner.cli.workload_options import AdapterOptions, StrategyOption, TrainerOptions, WorkloadOptions
+from planner.cli.workload_options import (
+    AdapterOptions,
+    FrameworkOption,
+    StrategyOption,
+    TrainerOptions,
+    WorkloadOptions,
+)
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.network.workload import Checkpointing, Method, Strategy
 from planner.present.memory_screen import memory_lines, parts_of
@@ -33,6 +39,10 @@ class StepOptions:
     checkpointing: Annotated[
         Checkpointing | None, typer.Option(help="Activations to recompute; default: as few as fit")
     ] = None
+    framework: FrameworkOption = None
+    tensor: Annotated[int, typer.Option(metavar="N", help="Tensor-parallel slices of each layer")] = 1
+    pipeline: Annotated[int, typer.Option(metavar="N", help="Pipeline stages")] = 1
+    context: Annotated[int, typer.Option(metavar="N", help="Parts of a sequence (context parallelism)")] = 1
 
 
 @command(app, example="planner memory llama3-8b --on H100-SXM --gpus 8 --strategy fsdp2")
@@ -55,7 +65,14 @@ def memory(
 
     Shows states, activations, logits and buffers on one device. --trace needs the extra `bench`.
     """
-    for value, name in ((gpus, "--gpus"), (step.micro_batch, "--micro-batch"), (workload.seq_len, "--seq-len")):
+    for value, name in (
+        (gpus, "--gpus"),
+        (step.micro_batch, "--micro-batch"),
+        (workload.seq_len, "--seq-len"),
+        (step.tensor, "--tensor"),
+        (step.pipeline, "--pipeline"),
+        (step.context, "--context"),
+    ):
         check_positive(value, name)
     catalog = catalogs.open_catalog(home)
     adapters = adapter_options.adapters(networks.find_architecture(workload.workload, catalog))
@@ -68,6 +85,10 @@ def memory(
         seq_len=workload.seq_len,
         precision=workload.precision,
         checkpointing=step.checkpointing,
+        framework=step.framework,
+        tensor=step.tensor,
+        pipeline=step.pipeline,
+        context=step.context,
         **trainer.stated,
         method=Method.FULL if adapters is None else Method.LORA,
         adapters=adapters,

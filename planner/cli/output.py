@@ -1,4 +1,4 @@
-"""Options on what a command prints; a table on a terminal, TSV in a pipe."""
+"""Options on what a command prints: a screen for people, or a format for programs."""
 
 from __future__ import annotations
 
@@ -28,15 +28,11 @@ class Format(StrEnum):
     JSON = "json"
 
 
-WIDE_COLUMNS = 180
-"""Of a table that goes to a file or a log."""
 SCREEN_COLUMNS = 100
-"""Of a screen that is printed to a file or a log, where COLUMNS does not say."""
+"""Width of a screen that goes to a pipe, a file or a log, unless COLUMNS is set."""
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON document")]
-FormatOption = Annotated[
-    Format | None, typer.Option("--format", help="Output format; default: table on a terminal, else tsv")
-]
+FormatOption = Annotated[Format, typer.Option("--format", show_default=False, help="Output format; default: table")]
 AllFlag = Annotated[bool, typer.Option("--all", help="Show all rows of the table, not as many as a screen holds")]
 DetailsFlag = Annotated[bool, typer.Option("--details", help="Show sources, notes and assumptions too")]
 HomeOption = Annotated[
@@ -49,7 +45,7 @@ class TableOptions:
     """Options of a command that prints a table or one JSON document."""
 
     as_json: JsonFlag = False
-    form: FormatOption = None
+    form: FormatOption = Format.TABLE
 
     @property
     def json(self) -> bool:
@@ -58,15 +54,15 @@ class TableOptions:
 
     @property
     def table(self) -> bool:
-        """Whether a terminal's table is printed; other formats have room for sources and notes."""
-        return self.form is Format.TABLE or (self.form is None and sys.stdout.isatty())
+        """Whether a screen for people is printed; the other formats have room for sources and notes."""
+        return not self.json and self.form is Format.TABLE
 
     def print_rows(self, rows: Sequence[Row], *, title: str) -> None:
-        """Print rows as a terminal's table or in the wanted format."""
+        """Print rows as a table for people or in the wanted format."""
         if self.table:
             _print_terminal_table(rows, title)
         else:
-            sys.stdout.write(WRITERS[(self.form or Format.TSV).value](rows))
+            sys.stdout.write(WRITERS[self.form.value](rows))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,18 +99,37 @@ def check_positive(value: float | None, name: str, *, most: float = MOST_COUNT) 
         raise InputError(f"{name} is over {most:,.0f}, which is the most that it may be.")
 
 
+def _whole_columns(rows: Sequence[Row], width: int) -> set[str]:
+    """Return the columns whose cells are not broken: the first, which holds what people copy, and the narrowest.
+
+    Together they take at most two thirds of the width, so that the other columns always have room to wrap.
+    """
+    if not rows:
+        return set()
+    first, *others = rows[0]
+    widths = {column: max(len(column), *(len(visible_text(row[column])) for row in rows)) for column in rows[0]}
+    whole: set[str] = set()
+    for column in [first, *sorted(others, key=widths.__getitem__)]:
+        if sum(widths[name] for name in {*whole, column}) <= width * 2 // 3:
+            whole.add(column)
+    return whole
+
+
 def _print_terminal_table(rows: Sequence[Row], title: str) -> None:
-    """Draw a table as wide as its content: nothing is cut, a narrow terminal wraps cells."""
+    """Draw a table as wide as its content: nothing is cut, a narrow screen wraps cells. Colours need a terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
     table = Table(title=visible_text(title), box=box.SIMPLE_HEAD, title_justify="left", pad_edge=False)
+    terminal = sys.stdout.isatty()
+    width = screen_width()
+    whole = _whole_columns(rows, width)
     for column in rows[0] if rows else ():
-        table.add_column(column, overflow="fold")
+        table.add_column(column, overflow="fold", no_wrap=column in whole)
     for row in rows:
         table.add_row(*map(visible_text, row.values()))
-    console = Console(width=None if sys.stdout.isatty() else WIDE_COLUMNS)
+    console = Console(width=None if terminal else width, force_terminal=terminal)
     with console.capture() as drawn:
         console.print(table, markup=False)
-    sys.stdout.write(Drawn(drawn.get()))
+    sys.stdout.write(Drawn("".join(f"{line.rstrip()}\n" for line in drawn.get().splitlines())))

@@ -33,6 +33,8 @@ PlanAnswer = EstimateDocument | CampaignDocument | ComparisonDocument
 PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file, YAML or JSON")]
 LockedFlag = Annotated[bool, typer.Option("--locked", help="Answer from PLAN.lock.json, as it was frozen")]
 
+WRITE_A_PLAN = "To go on from this answer, write it as a plan: add --write plan.yaml"
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:

@@ -12,7 +12,7 @@ import typer
 from planner import clock
 from planner.adapters.files import write_text
 from planner.cli.import_command import import_logs
-from planner.cli.output import Format, FormatOption, HomeOption, JsonFlag, TableOptions
+from planner.cli.output import Format, HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.scaling_output import print_scaling
 from planner.cli.streams import print_document, say
@@ -134,7 +134,9 @@ def ratio(
 @command(runs_group, example="planner runs export --out runs.json")
 def export(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="File to write; default: stdout")] = None,
-    form: FormatOption = None,
+    form: Annotated[
+        Format, typer.Option("--format", show_default=False, help="Output format; default: json")
+    ] = Format.JSON,
     home: HomeOption = None,
 ) -> None:
     """Write your own runs as JSON or as a table.
@@ -143,7 +145,7 @@ def export(
     """
     catalog = catalogs.open_catalog(home)
     own = {run_id: run for run_id, run in catalog.runs.items() if run_id not in catalog.bundled_runs}
-    if form is None or form is Format.JSON:
+    if form is Format.JSON:
         text = _runs_document([run.model_dump(mode="json") for run in own.values()]) + "\n"
     else:
         rows = run_rows(catalog.model_copy(update={"runs": own}))

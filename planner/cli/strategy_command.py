@@ -11,7 +11,7 @@ import typer
 from planner.cli.output import HomeOption, LongTableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import say
-from planner.cli.workload_options import AdapterOptions, TrainerOptions, WorkloadOptions
+from planner.cli.workload_options import AdapterOptions, FrameworkOption, TrainerOptions, WorkloadOptions
 from planner.decide.options.display_name import machine_name
 from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.catalog import Catalog
@@ -46,9 +46,7 @@ def strategies(
     machines: MachineOptions,
     *,
     global_batch: Annotated[int | None, typer.Option(help="Samples per optimizer step; default: a usual value")] = None,
-    framework: Annotated[
-        str | None, typer.Option(help="Training framework, e.g. Megatron-LM; default: our benchmark")
-    ] = None,
+    framework: FrameworkOption = None,
     output: LongTableOptions,
     home: HomeOption = None,
 ) -> int:

@@ -8,12 +8,18 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from planner.adapters.documents import parse_model
 from planner.cli.output import check_positive
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerSettings, WeightFormat
-from planner.model.network.workload import ArchitectureFile, Precision, Strategy
+from planner.model.network.workload import ArchitectureFile, Checkpointing, Precision, Strategy
+from planner.model.plan.plan import Training
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
+WorkloadArgument = Annotated[
+    str, typer.Argument(metavar="WORKLOAD", help="Network (gpt-305m), config.json or own file")
+]
+FrameworkOption = Annotated[str | None, typer.Option(metavar="NAME", help="What trains it, e.g. HF Trainer")]
 StrategyOption = Annotated[Strategy, typer.Option(help="Parallel strategy")]
 LoraRankOption = Annotated[int | None, typer.Option(help="Rank of the adapters; default: 16")]
 LoraTargetsOption = Annotated[
@@ -28,10 +34,7 @@ class WorkloadOptions:
 
     heading: ClassVar = "Training"
 
-    workload: Annotated[
-        str,
-        typer.Argument(metavar="WORKLOAD", help="Network (gpt-305m), config.json or own file"),
-    ]
+    workload: WorkloadArgument
     seq_len: Annotated[int | None, typer.Option(help="Tokens per sample; default: the workload's")] = None
     precision: Annotated[Precision | None, typer.Option(help="Number format; default: the workload's, else bf16")] = (
         None
@@ -55,7 +58,32 @@ class TrainerOptions:
     @property
     def stated(self) -> dict[str, StrEnum]:
         """What was given, by its name."""
-        return TrainerSettings(**asdict(self)).stated
+        return TrainerSettings(**{name: getattr(self, name) for name in TrainerSettings.model_fields}).stated
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions(TrainerOptions):
+    """Every setting of a plan's `training`, but for adapters."""
+
+    precision: Annotated[Precision | None, typer.Option(help="Number format; default: bf16")] = None
+    framework: FrameworkOption = None
+    strategy: Annotated[Strategy | None, typer.Option(help="Parallel strategy; default: the fastest that fits")] = None
+    checkpointing: Annotated[
+        Checkpointing | None, typer.Option(help="Activations to recompute; default: the fastest that fits")
+    ] = None
+    micro_batch: Annotated[int | None, typer.Option(help="Samples per device; default: the most that fit")] = None
+    global_batch: Annotated[int | None, typer.Option(help="Samples per optimizer step; default: a usual value")] = None
+    packing: Annotated[
+        bool | None, typer.Option("--packed/--padded", help="Join samples to full sequences; default: packed")
+    ] = None
+
+    @property
+    def training(self) -> Training:
+        """What was given, as a plan's `training`."""
+        check_positive(self.micro_batch, "--micro-batch")
+        check_positive(self.global_batch, "--global-batch")
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return parse_model(Training, given, where="the options")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,7 +27,7 @@ from planner.model.answer.run_check import RunCheckDocument
 from planner.model.network.trainer_memory import Kernels, Loss, Optimizer
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.model.plan.find_filters import FindFilters, Terms
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
 from planner.use_cases import answer_ids, catalogs, find, networks, plans, prices
 from planner.use_cases.asking.ask import plan_of_question
@@ -69,7 +69,11 @@ class PlannerTools:
         epochs: Annotated[given.Amount | None, Field(description="Times over the data; default: 1.")] = None,
         seq_len: given.SeqLen = None,
         precision: given.NumberFormat = None,
-        framework: Annotated[given.Word | None, Field(description="What trains it.", examples=["HF Trainer"])] = None,
+        framework: given.Framework = None,
+        strategy: given.AnyStrategy = None,
+        checkpointing: given.AnyCheckpointing = None,
+        micro_batch: given.MicroBatch = None,
+        global_batch: given.GlobalBatch = None,
         method: given.Method = None,
         lora_rank: given.LoraRank = None,
         lora_targets: given.LoraTargets = None,
@@ -103,9 +107,12 @@ class PlannerTools:
         catalog = catalogs.audited(catalogs.open_catalog(self.home))
         choice = AdapterChoice(method=method, lora_rank=lora_rank, lora_targets=lora_targets)
         question = Question(
-            workload=inside(workload), data=data, tokens=tokens, epochs=epochs, seq_len=seq_len, precision=precision,
-            framework=framework, adapters=choice.adapters, own=tuple(own), on=tuple(on), budget=budget, by=by,
-            runs=runs,
+            workload=inside(workload), data=data, tokens=tokens, epochs=epochs, seq_len=seq_len,
+            training=_training(
+                precision=precision, framework=framework, strategy=strategy, checkpointing=checkpointing,
+                micro_batch=micro_batch, global_batch=global_batch,
+            ),
+            adapters=choice.adapters, own=tuple(own), on=tuple(on), budget=budget, by=by, runs=runs,
         )  # fmt: skip
         if log is not None:
             question = replace(question, log=run_of_log(Path(inside(log)), question, catalog))
@@ -139,6 +146,11 @@ class PlannerTools:
         ] = None,
         seq_len: given.SeqLen = None,
         precision: given.NumberFormat = None,
+        framework: given.Framework = None,
+        strategy: given.AnyStrategy = None,
+        checkpointing: given.AnyCheckpointing = None,
+        micro_batch: given.MicroBatch = None,
+        global_batch: given.GlobalBatch = None,
         method: given.Method = None,
         lora_rank: given.LoraRank = None,
         lora_targets: given.LoraTargets = None,
@@ -164,8 +176,12 @@ class PlannerTools:
         wanted = parse_model(FindFilters, {k: v for k, v in filters.items() if v}, where="find")
         choice = AdapterChoice(method=method, lora_rank=lora_rank, lora_targets=lora_targets)
         found = find.find_machines(
-            inside(workload), wanted, tokens=tokens, seq_len=seq_len, precision=precision, adapters=choice.adapters,
-            home=self.home, today=clock.today(),
+            inside(workload), wanted, tokens=tokens, seq_len=seq_len,
+            training=_training(
+                precision=precision, framework=framework, strategy=strategy, checkpointing=checkpointing,
+                micro_batch=micro_batch, global_batch=global_batch,
+            ),
+            adapters=None if choice == AdapterChoice() else choice.adapters, home=self.home, today=clock.today(),
         )  # fmt: skip
         return self._compared(found.plan, found.document)
 
@@ -290,6 +306,11 @@ class PlannerTools:
     ) -> ToolAnswer:
         kept = answer_ids.keep(document, today=clock.today(), plan=plan, assumed=assumed, asked=asked)
         return comparison_answer(document, assumed=assumed, go_on=kept)
+
+
+def _training(**stated: object) -> Training:
+    """Return what was said of how it is trained, as a plan's `training`."""
+    return parse_model(Training, {k: v for k, v in stated.items() if v is not None}, where="the arguments")
 
 
 def _again(kept: KeptAnswer, from_row: int) -> ToolAnswer:

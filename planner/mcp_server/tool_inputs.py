@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from planner.model.base import MOST_COUNT
-from planner.model.network.workload import Precision
+from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.text.visible_text import visible_text
 from planner.use_cases.trained_adapters import Trained
 
@@ -38,6 +38,13 @@ SeqLen = Annotated[Count | None, Field(description="Tokens per sequence.", examp
 NumberFormat = Annotated[
     Precision | None, Field(description="Number format of the products; default: bf16.", examples=["bf16"])
 ]
+Framework = Annotated[Word | None, Field(description="What trains it.", examples=["HF Trainer"])]
+AnyStrategy = Annotated[Strategy | None, Field(description="How it is spread; default: the fastest that fits.")]
+AnyCheckpointing = Annotated[
+    Checkpointing | None, Field(description="Activations to recompute; default: the fastest that fits.")
+]
+MicroBatch = Annotated[Count | None, Field(description="Samples per device; default: the most that fit.")]
+GlobalBatch = Annotated[Count | None, Field(description="Samples per optimizer step; default: a usual value.")]
 Method = Annotated[
     Trained | None, Field(description="Train all weights, or adapters beside frozen ones; default: full.")
 ]

@@ -11,7 +11,7 @@ from planner.present.screen import wrapped
 
 HEAVY = (Severity.IMPOSSIBLE, Severity.DOUBTFUL)
 DATED = re.compile(r"\(\d{4}-\d\d")
-SAID_BESIDE = ("log_doubt", "benchmark_doubt")
+SAID_BESIDE = ("log_doubt", "benchmark_doubt", "benchmark_wrong")
 MOST_RUNS = 20
 """Runs that are listed one by one; of more, those that are impossible or doubtful."""
 

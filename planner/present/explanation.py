@@ -26,10 +26,6 @@ ANSWER_FROM: dict[ThroughputFrom | None, str] = {
 }
 
 
-ABOUT_RUNS = "run "
-"""How notes begin that say why a run on this machine is no measurement."""
-
-
 def as_text(document: ExplainDocument, *, width: int | None = None) -> str:
     """Write all options, one after another; with `width`, in lines that are no longer."""
     lines = [document.plan]
@@ -58,7 +54,8 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
         yield f"  {option.throughput.source}"
         if option.why_not is not None:
             yield f"Not known: {option.why_not}"
-    yield from (f"Note: {note}" for note in option.notes if note.startswith(ABOUT_RUNS))
+    if option.answer is not None:
+        yield from (f"Note: {run.text}" for run in option.answer.runs_not_counted)
     if option.time is not None:
         yield from _block("Where the hours of one training go", time_rows(option.time))
         yield from (f"  - {fact}" for fact in time_facts(option.time))

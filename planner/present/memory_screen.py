@@ -118,8 +118,9 @@ def _chance(chance: float | None, fits: str | None) -> str:
 def _title(document: MemoryDocument) -> str:
     card = card_names({document.accelerator})[document.accelerator]
     length = " images" if document.seq_len is None else f" x {document.seq_len:,} tokens"
+    split = f", {document.split}" if document.split else ""
     return (
-        f"{document.workload} on {document.accelerators}x {card}: {strategy_name(document.strategy)}, "
+        f"{document.workload} on {document.accelerators}x {card}: {strategy_name(document.strategy)}{split}, "
         f"{document.precision.value}, micro-batch {document.micro_batch}{length}"
     )
 

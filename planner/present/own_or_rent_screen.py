@@ -45,7 +45,7 @@ def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False
 
 
 def year_rows(document: OwnOrRentDocument) -> list[Row]:
-    """One row per machine, cheapest first, in plain numbers: for a pipe or a file."""
+    """One row per machine, cheapest first, in plain numbers, for programs."""
     year = document.by_plan
     assert year is not None, "every answer is given on a year"
     code = document.currency.code if document.currency else None

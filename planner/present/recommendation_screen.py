@@ -35,7 +35,7 @@ def screen_lines(document: RecommendationDocument, *, plan: str, width: int, eve
 
 
 def recommendation_rows(document: RecommendationDocument) -> list[Row]:
-    """One row per thing that would change the answer, in plain numbers: for a pipe or a file."""
+    """One row per thing that would change the answer, in plain numbers, for programs."""
     rows = [
         {
             "what": "measurement", "input": "speed", "option": one.option, "today": "", "at": "", "unit": "",

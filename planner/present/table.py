@@ -155,7 +155,7 @@ def origin_of(run: RunRecord, catalog: Catalog) -> str:
 
 
 def as_tsv(rows: Sequence[Row]) -> str:
-    """Tab-separated, with a header: what a pipe gets."""
+    """Tab-separated, with a header."""
     return _separated(rows, "\t")
 
 

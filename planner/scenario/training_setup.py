@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
 from typing import Any
@@ -120,10 +120,11 @@ def setup_of_run(run: RunRecord) -> TrainingSetup:
     """
     ours = run.method_version is not None and run.log is None
     method = Method(run.method or "full")
-    kernels = Kernels.FUSED if run.compiled else (Kernels.EAGER if ours and run.compiled is False else None)
-    loss = Loss.COMPILED if run.compiled else Loss.EAGER
-    if run.loss_chunks is not None and run.loss_chunks > 1:
-        loss = Loss.CHUNKED
+    settings = NOTHING_STATED
+    if ours:
+        settings = benchmark_settings(compiled=run.compiled, chunked=(run.loss_chunks or 1) > 1)
+    elif run.compiled:
+        settings = TrainerSettings(kernels=Kernels.FUSED)
     return TrainingSetup(
         workload=run.workload,
         network=run.architecture,
@@ -137,16 +138,31 @@ def setup_of_run(run: RunRecord) -> TrainingSetup:
         strategy=run.strategy,
         framework=OWN_BENCHMARK if ours else (run.log.framework if run.log else None),
         compiled=run.compiled,
-        settings=TrainerSettings(
-            loss=loss if ours and run.compiled is not None else None,
-            kernels=kernels,
-            optimizer=Optimizer.ADAMW if ours else None,
-            weights=WeightFormat.MIXED if ours else None,
-            offload=Offload.NONE if ours else None,
-        ),
+        settings=settings,
         data=run.data,
         channels_last=run.channels_last,
     )
+
+
+def benchmark_settings(*, compiled: bool | None, chunked: bool) -> TrainerSettings:
+    """Return the trainer's settings of a run of the planner's own benchmark; an old record may not say `compiled`."""
+    loss = kernels = None
+    if compiled is not None:
+        kernels = Kernels.FUSED if compiled else Kernels.EAGER
+        loss = Loss.CHUNKED if chunked else Loss.COMPILED if compiled else Loss.EAGER
+    return TrainerSettings(
+        loss=loss, kernels=kernels, optimizer=Optimizer.ADAMW, weights=WeightFormat.MIXED, offload=Offload.NONE
+    )
+
+
+def setup_of_benchmark(asked: TrainingSetup) -> TrainingSetup:
+    """Return the setup of the benchmark's run that is nearest to a training: same work, with the settings it has.
+
+    It compiles where fused kernels are asked for, and computes the loss in chunks where that is asked for.
+    """
+    compiled = asked.settings.kernels is Kernels.FUSED or bool(asked.compiled)
+    settings = benchmark_settings(compiled=compiled, chunked=asked.settings.loss is Loss.CHUNKED)
+    return replace(asked, framework=OWN_BENCHMARK, compiled=compiled, settings=settings)
 
 
 def _adapters_of(run: RunRecord) -> Adapters | None:
@@ -200,7 +216,7 @@ class _Network:
         """Return whether both are the same network."""
         if self.architecture is not None and other.architecture is not None:
             return self.architecture == other.architecture
-        return self.name == other.name
+        return self.name.casefold() == other.name.casefold()
 
 
 def _text(value: object) -> str:

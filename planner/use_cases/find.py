@@ -17,7 +17,7 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import ImageModel
-from planner.model.network.workload import ArchitectureFile, Precision
+from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 from planner.use_cases import catalogs, plans
@@ -41,19 +41,23 @@ class FoundMachines:
 
 
 def find_machines(
-    workload: str, filters: FindFilters, *, tokens: float | None, seq_len: int | None, precision: Precision | None,
-    adapters: Callable[[ArchitectureFile], Adapters | None], home: str | None, today: date,
+    workload: str, filters: FindFilters, *, tokens: float | None, seq_len: int | None, training: Training,
+    adapters: Callable[[ArchitectureFile], Adapters | None] | None, home: str | None, today: date,
 ) -> FoundMachines:  # fmt: skip
-    """Compare the best dozen of all offers and own machines for a workload, or for the work of a plan file."""
+    """Compare the best dozen of all offers and own machines for a workload, or for the work of a plan file.
+
+    `adapters` None: not said, so those of the workload's file.
+    """
     catalog = catalogs.audited(catalogs.open_catalog(home, wanted=NOTHING))
     plan = read_plan_of(workload)
     of_file = plan is not None
     if plan is None:
         plan = plan_of(
-            workload, catalog, filters, tokens=tokens, seq_len=seq_len, precision=precision, adapters=adapters
-        )
-    elif tokens is not None or seq_len is not None or precision is not None:
-        raise InputError(f"{workload} is a plan: it says what is trained.", fix="Change it there.")
+            workload, catalog, filters, tokens=tokens, seq_len=seq_len, training=training,
+            adapters=adapters or (lambda network: network.adapters),
+        )  # fmt: skip
+    elif tokens is not None or seq_len is not None or training != Training() or adapters is not None:
+        raise InputError(f"{workload} is a plan: it says what is trained and how.", fix="Change it there.")
     else:
         plan = among_all(plan, filters)
     catalog = catalogs.with_found_prices(plan, catalog, home)
@@ -101,7 +105,7 @@ def plan_of(
     *,
     tokens: float | None,
     seq_len: int | None,
-    precision: Precision | None,
+    training: Training,
     adapters: Callable[[ArchitectureFile], Adapters | None],
 ) -> Plan:
     """Return a plan that trains a workload once on so many tokens, or all images of ImageNet once."""
@@ -117,7 +121,9 @@ def plan_of(
         "name": f"{network.name or workload}, {'ImageNet once' if images else f'{amount / 1e6:,g} million tokens'}",
         "workload": {"ref": workload, "seq_len": seq_len} if is_name(workload, catalog) else own,
         "work": work,
-        "training": Training(precision=precision or network.precision, adapters=adapters(network)),
+        "training": training.model_copy(
+            update={"precision": training.precision or network.precision, "adapters": adapters(network)}
+        ),
         "options": [],
         "find": filters,
     }

@@ -5,12 +5,13 @@ from __future__ import annotations
 from launcher.bench.memory_trace import traced_layer_bytes
 from planner.errors import InputError
 from planner.model.answer.memory_answer import MemoryDocument
-from planner.model.base import Count
+from planner.model.base import Count, Text
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
-from planner.model.network.architecture import Encoder, ImageModel
+from planner.model.network.architecture import Encoder, ImageModel, TextModel
 from planner.model.network.trainer_memory import TrainerSettings
-from planner.model.network.workload import ArchitectureFile, Checkpointing, Method, Precision, Strategy
+from planner.model.network.workload import WHOLE, ArchitectureFile, Checkpointing, Method, Precision, Split, Strategy
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
 from planner.speed.memory.planned_settings import planned_settings
@@ -40,10 +41,16 @@ class MemoryRequest(TrainerSettings):
     precision: Precision | None = None
     checkpointing: Checkpointing | None = None
     """None: the least that fits."""
+    tensor: Count = 1
+    pipeline: Count = 1
+    context: Count = 1
+    """Into how many parts tensor, pipeline and context parallelism divide the network. What is left are replicas."""
     method: Method | None = None
     """full: all weights are trained, even where the workload's file names adapters."""
     adapters: Adapters | None = None
     """None: those of the workload's file, if any."""
+    framework: Text | None = None
+    """What trains it ("HF Trainer, liger"), which implies settings that are not stated; None: the file's, if any."""
     trace: bool = False
     """Trace what a layer saves in place of the formula; needs torch."""
 
@@ -57,27 +64,57 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     if request.seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
     asked_for = TrainerSettings.model_validate(request.stated).over(network)
-    known = planned_settings(asked_for, network.framework)
+    known = planned_settings(asked_for, request.framework or network.framework)
     cluster = cluster_named(request.on, catalog)
     if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:
         raise InputError(f"--on {request.on}: is not {request.gpus} accelerators.", fix="State their number once.")
-    question = MemoryQuestion(
+    devices = request.gpus or cluster.accelerators
+    setup = TrainingSetup(
         workload=network.name or request.workload,
-        architecture=network.architecture,
+        network=network.architecture,
         seq_len=request.seq_len or network.seq_len,
-        micro_batch=request.micro_batch or network.micro_batch,
-        accelerator=cluster.accelerator,
-        devices=request.gpus or cluster.accelerators,
-        strategy=request.strategy,
+        adapters=adapters,
         precision=precision,
+        micro_batch=request.micro_batch or network.micro_batch,
         checkpointing=request.checkpointing,
+        strategy=request.strategy,
+        split=_split(request, network, devices),
+    )
+    question = MemoryQuestion(
+        setup,
+        accelerator=cluster.accelerator,
+        devices=devices,
         trainer=known.trainer,
         stated=frozenset(known.stated),
         traced_layer_bytes=_traced(network, request.strategy, precision, adapters) if request.trace else None,
-        adapters=adapters,
     )
     document = answer(question)
     return document.model_copy(update={"answer_id": document_id(document)})
+
+
+def _split(request: MemoryRequest, network: ArchitectureFile, devices: int) -> Split:
+    """Return into how many parts the network is divided; InputError where that is not possible."""
+    split = Split(tensor=request.tensor, pipeline=request.pipeline, context=request.context)
+    if split == WHOLE:
+        return split
+    if not isinstance(network.architecture, TextModel):
+        raise InputError(
+            f"{request.workload}: an image network is not divided.", fix="Leave out --tensor, --pipeline and --context."
+        )
+    decoder = network.architecture
+    if decoder.kv_heads % split.tensor or split.pipeline > decoder.layers:
+        raise InputError(
+            f"{request.workload} has {decoder.kv_heads} key-value heads and {decoder.layers} layers: tensor "
+            f"{split.tensor} x pipeline {split.pipeline} does not divide it.",
+            fix="Take a tensor size that divides the heads, and at most one stage for each layer.",
+        )
+    if devices % split.devices:
+        raise InputError(
+            f"{devices} accelerators are no multiple of tensor {split.tensor} x pipeline {split.pipeline} x context "
+            f"{split.context} = {split.devices}.",
+            fix=f"Write --gpus {split.devices * -(-devices // split.devices)}, or divide less.",
+        )
+    return split
 
 
 def _traced(network: ArchitectureFile, strategy: Strategy, precision: Precision, adapters: Adapters | None) -> float:

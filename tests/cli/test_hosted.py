@@ -106,7 +106,10 @@ class TestMoney:
         assert (option["bill"]["usd_total"]["value"], option["bill"]["usd_to_pay"]) == pytest.approx((5.52, 0.52))
         shown = planner("prices", "show", "--provider", "ori", "--with-price-book", "--json").document["prices"]
         assert [row["net_usd_per_million_tokens"] for row in shown] == pytest.approx([0.345])
-        assert "0.345 per million tokens" in planner("prices", "show", "--provider", "ori", "--with-price-book").out
+        assert (
+            "0.345 per million tokens"
+            in planner("prices", "show", "--provider", "ori", "--with-price-book", "--format", "tsv").out
+        )
 
 
 class TestRank:

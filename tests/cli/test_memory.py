@@ -57,6 +57,52 @@ def test_states_and_activations_can_be_recomputed_from_their_sources(planner: An
     assert activations["value"] == pytest.approx(8_192 * (32 * 63_616 + 236_678.4) / 2**30)
 
 
+def test_tensor_and_pipeline_divide_states_and_activations(planner: Any) -> None:
+    """Llama 3 70B in fp32 states of 16 bytes: 70,553,706,496 x 16 / (4 stages x 4 slices) = 65.7 GiB on each device.
+
+    Of 80 layers a stage of four has 20, each keeps its input of 2 x 8,192 bytes, and four micro-batches are in flight:
+    4,096 tokens x 80 x 16,384 x 20/80 x 4 / 4 slices = 1.25 GiB.
+    """
+    asked = ("memory", "llama3-70b", "--on", "H100-SXM", "--strategy", "zero1", "--seq-len", "4096", "--json")
+    divided = ("--gpus", "16", "--tensor", "4", "--pipeline", "4", "--checkpointing", "full")
+    document = planner(*asked, *divided).document
+    assert document["split"] == "tensor 4, pipeline 4"
+    assert document["states_gib"]["value"] == pytest.approx(70_553_706_496 * 16 / 16 / 2**30)
+    assert document["activations_gib"]["value"] == pytest.approx(4096 * 80 * 16384 / 4 / 2**30)
+    context = planner(*asked, "--gpus", "32", *divided[2:], "--context", "2").document
+    assert context["activations_gib"]["value"] == pytest.approx(document["activations_gib"]["value"] / 2)
+
+
+def test_memory_and_strategies_agree_on_a_divided_network(planner: Any) -> None:
+    framework = ("--framework", "Megatron-LM")
+    machine = ("--on", "4x8xH100-SXM", "--network-gbit-per-s", "3200", "--global-batch", "256", *framework)
+    ways = planner("strategies", "llama3-70b", *machine, "--json").document["ways"]
+    divided = [way for way in ways if way["pipeline"] > 1 and way["experts"] == 1][:3]
+    assert divided
+    for way in divided:
+        split = [f"--{name}={way[name]}" for name in ("tensor", "pipeline", "context")]
+        how = (f"--strategy={way['strategy']}", f"--checkpointing={way['checkpointing']}")
+        batch = f"--micro-batch={way['micro_batch']}"
+        asked = ("memory", "llama3-70b", "--on", "4x8xH100-SXM", *framework, *split, *how, batch, "--json")
+        assert planner(*asked).document["total_gib"]["value"] == pytest.approx(way["hbm_gib"], abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        pytest.param(("llama3-70b", "--gpus", "12", "--tensor", "8"), "Write --gpus 16", id="no multiple"),
+        pytest.param(("llama3-70b", "--gpus", "16", "--tensor", "16"), "8 key-value heads", id="heads"),
+        pytest.param(("llama3-70b", "--gpus", "81", "--pipeline", "81"), "80 layers", id="layers"),
+        pytest.param(("resnet50", "--gpus", "8", "--tensor", "8"), "is not divided", id="images"),
+        pytest.param(("llama3-70b", "--gpus", "8", "--tensor", "0"), "--tensor is 0", id="none"),
+    ],
+)
+def test_a_split_that_is_not_possible_is_refused(planner: Any, options: tuple[str, ...], told: str) -> None:
+    answer = planner("memory", *options, "--on", "H100-SXM")
+    assert (answer.code, answer.out) == (2, "")
+    assert told in answer.err
+
+
 @pytest.mark.parametrize(
     ("strategy", "said"),
     [
@@ -161,8 +207,8 @@ def test_the_name_that_a_driver_reports_will_do(planner: Any) -> None:
     assert planner("memory", "gpt-305m", "--on", "NVIDIA H200", "--json").document["accelerator"] == "H200-SXM"
 
 
-def test_a_pipe_gets_the_parts_alone(planner: Any) -> None:
-    answer = planner(*LLAMA, "--micro-batch", "2")
+def test_tab_separated_values_are_the_parts_alone(planner: Any) -> None:
+    answer = planner(*LLAMA, "--micro-batch", "2", "--format", "tsv")
     parts = [line.split("\t")[0] for line in answer.out.splitlines()]
     assert parts == ["part", "states", "activations", "logits", "buffers", "total", "device"]
     assert answer.err == ""

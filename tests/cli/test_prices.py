@@ -338,7 +338,7 @@ class TestPriceBook:
         assert sum(one["usd"] for one in bill["credits"]) == pays
         if pays:
             assert bill["usd_to_pay"] == pytest.approx(bill["usd_total"]["value"] - pays, abs=0.001)
-            assert "USD remain to pay" in planner("estimate", plan, "--with-price-book").out
+            assert "USD remain to pay" in planner("estimate", plan, "--with-price-book", "--format", "tsv").out
 
     def test_show_sets_net_beside_list(self, planner, home):
         (home / "price_book.yaml").write_text(BOOK)

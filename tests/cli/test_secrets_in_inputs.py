@@ -72,7 +72,7 @@ def test_the_name_of_a_file_is_hidden_in_what_is_written_from_it(planner, tmp_pa
     sizes = {"hidden_size": 512, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 32000}
     config.write_text(json.dumps({"model_type": "llama", "intermediate_size": 1408} | sizes), encoding="utf-8")
     out = tmp_path / "asked.yaml"
-    answer = planner("ask", config, "--data", "50000x700", "--own", "1xRTX-4090", "--out", out)
+    answer = planner("ask", config, "--data", "50000x700", "--own", "1xRTX-4090", "--write", out)
     assert answer.code in (0, 3), answer.err
     assert "name of a file or folder holds a secret" in answer.err
     assert PARTS[1] not in answer.out + answer.err

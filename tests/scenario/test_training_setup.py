@@ -33,6 +33,7 @@ from tests.bundled import owned_catalog
 LOG = ImportedLog(
     format="hf", framework="HF Trainer", sha256=("0" * 64,), counted_steps=100, counted_seconds=100.0
 )  # fmt: skip
+FP32 = "it was to compute in bf16, but of the work of its matrix products it did 100% in float32"
 PLAN = {
     "schema_version": 1,
     "name": "test",
@@ -182,6 +183,7 @@ def test_the_run_that_a_plan_names_may_leave_something_out(training, answers):
         pytest.param({"short_window": True, "verdict": ("the window is too short: 3 s",)}, True, id="a short window"),
         pytest.param({"verdict": ("the device is not full: it may be faster at 16",)}, True, id="advice"),
         pytest.param({"throughput_times": 1000.0}, False, id="over the peak"),
+        pytest.param({"verdict": (FP32,), "wrong_speed": (FP32,)}, False, id="another precision than it states"),
     ],
 )
 def test_only_a_doubt_about_the_speed_makes_a_run_count_for_nothing(changes, counts):

@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 import typer
 
-from planner.cli.short_numbers import short_number
+from planner.cli.number_arguments import short_number
 from planner.errors import InputError, NotFoundError, PlannerError
 from planner.model.network.workload import Method
 from planner.use_cases.asking.ask import plan_of_question

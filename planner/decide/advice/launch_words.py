@@ -7,29 +7,40 @@ from planner.decide.options.estimate_plan import Paced
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.network.adapters import AdapterKind
 from planner.model.network.architecture import Encoder
+from planner.model.network.trainer_memory import Loss
 from planner.model.network.workload import WHOLE, Checkpointing, Strategy
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.scenario.price_choice import ANY_REGION
+from planner.scenario.training_setup import agrees_where_stated, setup_of_benchmark
+from planner.speed.throughput.matching_runs import asked_setup
 
 LAUNCHED = ("aws", "lambda")
 """Clouds on which `planner launch` starts machines by itself."""
 KINDS = (PriceKind.ON_DEMAND, PriceKind.SPOT)
 RUN_MINUTES = 20
+LOSS_CHUNKS = 8
+"""Pieces of a loss that a plan asks for in chunks; speed and memory hardly depend on their number from here on."""
 
 
 def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: str) -> tuple[str, ...] | None:
     """Return the words of the command that measures an option's machine; `plan` is the plan's file.
 
-    None where the benchmark trains no such network or does not divide it so, and where the launcher starts no such
-    machine.
+    None where the benchmark trains no such network, does not divide it so, or has no such trainer: its run would be no
+    measurement of the plan. None also where the launcher starts no such machine.
     """
     adapters = case.plan.training.adapters
     if case.job.setup.network is None or isinstance(case.job.setup.network, Encoder) or one.candidate.split != WHOLE:
         return None
     if adapters is not None and (adapters.kind is not AdapterKind.LORA or adapters.frozen is not None):
         return None
+    asked = asked_setup(case.job, one.candidate)
+    benchmark = setup_of_benchmark(asked)
+    if not agrees_where_stated(asked, benchmark):
+        return None
     training = ["--micro-batch", "auto"]
+    training += ["--compile"] if benchmark.compiled else []
+    training += ["--loss-chunks", str(LOSS_CHUNKS)] if benchmark.settings.loss is Loss.CHUNKED else []
     if option.checkpointing is not None and option.checkpointing is not Checkpointing.NONE:
         training += ["--checkpointing", option.checkpointing.value]
     if one.candidate.accelerators > 1 and one.candidate.strategy is not Strategy.DDP:

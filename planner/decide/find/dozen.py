@@ -18,8 +18,8 @@ from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Site
-from planner.model.plan.find_filters import FindFilters, Terms
-from planner.model.plan.plan import Plan, SpotUse
+from planner.model.plan.find_filters import FindFilters
+from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import PriceKind
 from planner.quantity.time_units import SECONDS_PER_HOUR
@@ -202,11 +202,9 @@ def _on_spot(offer: Offered) -> bool:
 
 
 def within_limits(filters: FindFilters, plan: Plan) -> FindFilters:
-    """Return the filters with what the plan's limits rule out anyway."""
+    """Return the filters with the providers and regions that the plan's limits allow, so that no others are read."""
     limits = plan.limits
     narrowed: dict[str, object] = {}
-    if limits.spot is SpotUse.NEVER and filters.terms is None:
-        narrowed["terms"] = Terms.FIRM
     if limits.providers.allow is not None and filters.provider is None:
         narrowed["provider"] = limits.providers.allow
     places = (limits.data_region,) if limits.data_region is not None else limits.allowed_regions

@@ -26,7 +26,6 @@ from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
 from planner.scenario.own_machine import host_kw
 from planner.scenario.places import check_limits
-from planner.speed.throughput.matching_runs import DECIDES_NOTHING
 from planner.speed.throughput.speed import Speed, fastest
 
 
@@ -116,9 +115,9 @@ def estimate_options(
 
 
 def _doubted_runs(estimated: Sequence[EstimatedOption]) -> tuple[str, ...]:
-    """Return the notes that name a run which decides nothing, each once."""
-    notes = [note for one in estimated for note in one.option.notes if DECIDES_NOTHING in note]
-    return tuple(dict.fromkeys(notes))
+    """Return a line for each run whose speed cannot be true, and which decides nothing."""
+    lines = [run.text for one in estimated for run in one.option.runs_not_counted if not run.believed]
+    return tuple(dict.fromkeys(lines))
 
 
 def _assumptions(

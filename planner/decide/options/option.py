@@ -143,8 +143,10 @@ def estimate_option(
         known_from=speed.known_from,
         runs=speed.run_ids,
         doubts=(*speed.doubts, *_found_wrong(speed, catalog)),
+        runs_not_counted=speed.not_counted,
         notes=(
             *speed.notes,
+            *(one.text for one in speed.not_counted),
             *([job.samples_note] if job.samples_note else []),
             *timed.notes,
             *money.notes,

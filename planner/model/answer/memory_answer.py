@@ -50,6 +50,8 @@ class MemoryDocument(Frozen):
     accelerator: str
     accelerators: int
     strategy: Strategy
+    split: str = ""
+    """Degrees of tensor, pipeline and context parallelism, as `tensor 2, pipeline 4`; empty: the network is whole."""
     precision: Precision
     seq_len: int | None
     """Null where a sample is an image."""

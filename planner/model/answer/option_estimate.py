@@ -18,6 +18,20 @@ from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
 
 
+class RunNotCounted(Frozen):
+    """A run of this training on this machine that is no measurement for the option, and why."""
+
+    run: str
+    why: str
+    believed: bool
+    """Whether its speed can be true. Such a run is another owner's; one that cannot be true decides nothing."""
+
+    @property
+    def text(self) -> str:
+        """The line for people."""
+        return f"run {self.run} {self.why}" if self.believed else f"run {self.run} decides nothing: {self.why}"
+
+
 class OptionEstimate(Frozen):
     """Time, money and energy of one training on one option; a null quantity has its reason in `why_not`.
 
@@ -96,6 +110,8 @@ class OptionEstimate(Frozen):
     """Ids of the measured runs that the answer rests on."""
     doubts: tuple[str, ...]
     """What was found wrong with those runs, in plain words."""
+    runs_not_counted: tuple[RunNotCounted, ...] = ()
+    """Runs of the same training on the same machine that are no measurement of it. `notes` has them in words."""
     notes: tuple[str, ...]
     display_name: str = ""
     """What a person calls it: "Lambda, 8x H100"; unlike within an answer, and empty in one stored before 0.2.0."""

@@ -169,6 +169,9 @@ class RunRecord(Frozen):
     """Measured for seconds, not minutes: good for a demonstration, weak evidence."""
     verdict: tuple[Text, ...] = ()
     """What was found wrong with the run, in plain words; empty when nothing was."""
+    wrong_speed: tuple[Text, ...] = ()
+    """Those of `verdict` after which the speed says nothing: the run did not do what it states. Records that were
+    written before 0.2.0 do not tell them apart."""
     note: Text | None = None
     launch: LaunchFacts | None = None
     """Null: measured where the planner ran, or taken from a document."""

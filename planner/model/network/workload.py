@@ -62,6 +62,14 @@ class Split:
         """Accelerators of one replica."""
         return self.tensor * self.pipeline * self.context
 
+    def largest_stage(self, layers: int) -> int:
+        """Return the layers of the largest pipeline stage: layers / stages, rounded up."""
+        return -(-layers // self.pipeline)
+
+    def stage_share(self, layers: int) -> float:
+        """Return the part of the layers that the largest pipeline stage has."""
+        return self.largest_stage(layers) / layers
+
     def __str__(self) -> str:
         degrees = {"tensor": self.tensor, "pipeline": self.pipeline, "context": self.context, "experts": self.experts}
         said = [f"{name} {degree}" for name, degree in degrees.items() if degree > 1]

@@ -16,7 +16,8 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, chance_within
 from planner.speed.memory.constants import FITTED, MemoryConstants
-from planner.speed.memory.memory import CONTEXT_GIB, Memory, device_parts
+from planner.speed.memory.fullest_moment import CONTEXT_GIB, Memory
+from planner.speed.memory.memory import device_parts
 
 
 class MemoryPeak(Frozen):

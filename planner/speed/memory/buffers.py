@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, TextModel, Vit
 from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory, WeightFormat
-from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.activations import bytes_per_number
 from planner.network.flops import all_matmul_parameters, layer_maps, parameters
 from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS, adapted, trained_parameters
@@ -39,8 +39,39 @@ def buffer_bytes(
     adapters: Adapters | None = None,
     checkpointing: Checkpointing = Checkpointing.NONE,
     trainer: TrainerMemory = USUAL_TRAINER,
+    split: Split = WHOLE,
 ) -> float:
-    """Bytes of weights and gradients that stand there a second time, for communication or as 16-bit copies.
+    """Return the bytes of weights and gradients that stand there a second time, on a device of a split network too.
+
+    Weights that stand there twice are of the device's own slice and stage, and of the experts that it holds. A bucket
+    of gradients has its own size, and layers that are expanded come one after the other.
+    """
+    if isinstance(architecture, MoeDecoder):
+        architecture = architecture.model_copy(update={"experts": architecture.experts // split.experts})
+    whole = _whole_buffer_bytes(
+        architecture,
+        strategy=strategy,
+        precision=precision,
+        adapters=adapters,
+        checkpointing=checkpointing,
+        trainer=trainer,
+    )
+    expanded = adapters is not None and adapters.frozen in QUANTIZED_BYTES
+    if expanded and strategy not in SHARDS_WEIGHTS:
+        return whole / split.tensor
+    return whole if strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)
+
+
+def _whole_buffer_bytes(
+    architecture: Architecture,
+    *,
+    strategy: Strategy,
+    precision: Precision,
+    adapters: Adapters | None,
+    checkpointing: Checkpointing,
+    trainer: TrainerMemory,
+) -> float:
+    """Return the bytes of weights and gradients that stand there a second time, of a network that is not split.
 
     fsdp2, zero3: two gathered layers (one computes, one is fetched), embedding and head; of a resnet, all of it. zero3
     besides: what it keeps gathered, and two buckets. zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit

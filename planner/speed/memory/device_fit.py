@@ -17,7 +17,8 @@ from planner.network.activations import checkpointings_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.chance import OPEN, SURE, Likely, chance_within, factor_for
-from planner.speed.memory.memory import Memory, device_memory
+from planner.speed.memory.fullest_moment import Memory
+from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import planned_settings
 
 LARGEST_MICRO_BATCH = 64

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
-
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.architecture import Architecture, ImageModel, TextModel
 from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory
 from planner.model.network.workload import Precision, Strategy
 from planner.network.activations import bytes_per_number
@@ -15,87 +12,12 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.activations import Saved, saved_per_sample
 from planner.speed.memory.buffers import buffer_bytes, casts, has_wide_stream
 from planner.speed.memory.constants import FITTED, MemoryConstants
+from planner.speed.memory.fullest_moment import Memory, Parts
 from planner.speed.memory.held_setup import held_setup
-from planner.speed.memory.states import States, device_states
+from planner.speed.memory.states import device_states
 
-GIB = 2**30
-CONTEXT_GIB = 1.0
-"""CUDA context and NCCL channels. Published runs show 1 to 3 GiB, with what the allocator cannot use."""
 LAST_NORM_BYTES = 8.0
 """Of a hidden unit and token at the loss: the last norm's input, its fp32 copy and its output."""
-
-
-class Phase(StrEnum):
-    """The moments of a step at which a device can be fullest."""
-
-    LOSS = "loss"
-    """All activations, and the logits."""
-    BACKWARD = "backward"
-    """All activations, and the layer that is computed again."""
-    GRADIENTS = "gradients"
-    """All gradients, at the end of the backward pass."""
-    STEP = "step"
-    """All gradients, and what the optimizer's step forms."""
-
-
-@dataclass(frozen=True)
-class Parts:
-    """Bytes on one device, at one micro-batch."""
-
-    states: States
-    saved: Saved
-    logits: float
-    buffers: float
-    slack: float
-    """Reserved by the allocator / taken by tensors."""
-    keeps_gradients: bool = False
-    """Gradients stay allocated between steps (`keeps_gradients`)."""
-
-    def fullest(self, *, accumulates: bool = False) -> Memory:
-        """Return the moment with the largest sum.
-
-        loss: weights + moments + kept + logits + buffers; backward: working for logits; gradients: all states + the
-        last layer + buffers; step: all states + what the step forms. Gradients count at the loss too where they are
-        kept between steps, and where those of earlier micro-batches are there (`accumulates`). Under
-        DistributedDataParallel these are two sets: it accumulates beside its buckets.
-        """
-        states, saved = self.states, self.saved
-        sets = int(accumulates) + int(self.keeps_gradients)
-        before = states.weights + states.moments + sets * states.gradients
-        beside_buckets = states.gradients if sets > 1 else 0.0
-        moments = {
-            Phase.LOSS: (before, saved.kept, self.logits, self.buffers),
-            Phase.BACKWARD: (before, saved.kept + saved.working, 0.0, self.buffers),
-            Phase.GRADIENTS: (states.held + beside_buckets, saved.last, 0.0, self.buffers),
-            Phase.STEP: (states.held + states.step, 0.0, 0.0, 0.0),
-        }
-        phase = max(moments, key=lambda name: sum(moments[name]))
-        of_states, activations, logits, buffers = (part / GIB for part in moments[phase])
-        spare = (self.slack - 1) * (of_states + activations + logits + buffers) + CONTEXT_GIB
-        return Memory(of_states, activations, logits, buffers + spare, phase, self.slack)
-
-
-@dataclass(frozen=True)
-class Memory:
-    """GiB on each device at its fullest moment."""
-
-    states_gib: float
-    activations_gib: float
-    logits_gib: float
-    buffers_gib: float
-    """Communication, copies of weights and those that adapters materialise; what the allocator loses; the context."""
-    phase: Phase = Phase.LOSS
-    slack: float = FITTED.slack
-
-    @property
-    def total_gib(self) -> float:
-        """Sum of the parts: what the device must have; the middle of a range (chance.py)."""
-        return self.states_gib + self.activations_gib + self.logits_gib + self.buffers_gib
-
-    @property
-    def tensors_gib(self) -> float:
-        """What tensors take, without allocator and context: `torch.cuda.max_memory_allocated`."""
-        return (self.total_gib - CONTEXT_GIB) / self.slack
 
 
 def device_memory(
@@ -104,10 +26,10 @@ def device_memory(
     devices: int,
     trainer: TrainerMemory = USUAL_TRAINER,
     accumulates: bool = False,
-    traced_layer_bytes: float | None = None,
+    in_flight: int | None = None,
 ) -> Memory:
     """Estimate one device's memory at the fullest moment of a step. The parts are those of `device_parts`."""
-    parts = device_parts(setup, devices=devices, trainer=trainer, traced_layer_bytes=traced_layer_bytes)
+    parts = device_parts(setup, devices=devices, trainer=trainer, in_flight=in_flight)
     return parts.fullest(accumulates=accumulates)
 
 
@@ -117,24 +39,36 @@ def device_parts(
     devices: int,
     trainer: TrainerMemory = USUAL_TRAINER,
     traced_layer_bytes: float | None = None,
+    in_flight: int | None = None,
     constants: MemoryConstants = FITTED,
 ) -> Parts:
     """Return what one device holds, in bytes.
 
-    The setup states network, micro-batch, strategy, precision and checkpointing. With adapters only these are trained,
-    beside the frozen network. Frozen weights are gathered and copied all the same, unless they are kept at 16 bit or
-    less.
+    The setup states network, micro-batch, strategy, split, precision and checkpointing. With adapters only these are
+    trained, beside the frozen network. Frozen weights are gathered and copied all the same, unless they are kept at 16
+    bit or less.
+
+    Activations are divided by slices, context and stages. A pipeline keeps as many micro-batches as are in flight: its
+    stages, unless a step has fewer (Narayanan et al. 2021, section 2.2).
     """
-    held = held_setup(setup)
-    saved, logits = batch_bytes(
-        setup, devices=devices, trainer=trainer, traced_layer_bytes=traced_layer_bytes, constants=constants
+    held, split = held_setup(setup), setup.split
+    group = devices // (split.tensor * split.pipeline)
+    saved, logits = _batch_bytes(
+        setup, devices=group, trainer=trainer, traced_layer_bytes=traced_layer_bytes, constants=constants
     )
+    if isinstance(held.network, TextModel):
+        kept_at_once = split.pipeline if in_flight is None else min(split.pipeline, in_flight)
+        saved = saved.times(1 / (split.tensor * split.context))
+        saved = saved._replace(kept=saved.kept * split.stage_share(held.network.layers) * kept_at_once)
+        logits /= split.tensor * split.context
     head = head_gradient_bytes(
         held.network, strategy=held.strategy, precision=held.precision, trainer=trainer, adapters=setup.adapters
     )
     return Parts(
         slack=constants.slack_of(held.strategy),
-        keeps_gradients=keeps_gradients(held.strategy, devices=devices, trainer=trainer),
+        # Trainers that cut tensors or stages (Megatron) accumulate in one buffer of gradients.
+        keeps_gradients=split.tensor * split.pipeline == 1
+        and keeps_gradients(held.strategy, devices=group, trainer=trainer),
         states=device_states(
             held.network,
             strategy=held.strategy,
@@ -142,6 +76,7 @@ def device_parts(
             precision=held.precision,
             adapters=setup.adapters,
             trainer=trainer,
+            split=split,
         ),
         saved=saved,
         logits=max(logits, head),
@@ -152,19 +87,20 @@ def device_parts(
             adapters=setup.adapters,
             checkpointing=held.checkpointing,
             trainer=trainer,
+            split=split,
         ),
     )
 
 
-def batch_bytes(
+def _batch_bytes(
     setup: TrainingSetup,
     *,
     devices: int,
-    trainer: TrainerMemory = USUAL_TRAINER,
-    traced_layer_bytes: float | None = None,
-    constants: MemoryConstants = FITTED,
+    trainer: TrainerMemory,
+    traced_layer_bytes: float | None,
+    constants: MemoryConstants,
 ) -> tuple[Saved, float]:
-    """Return what one device holds of a micro-batch, in bytes: what is saved of it, and its logits."""
+    """Return what one device holds of a micro-batch of a whole network, in bytes: what is saved of it, its logits."""
     held = held_setup(setup)
     saved = saved_per_sample(
         setup,

@@ -17,7 +17,7 @@ from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.speed.memory.chance import LIKELY, SURE, Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
-from planner.speed.memory.memory import Memory
+from planner.speed.memory.fullest_moment import Memory
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.memory_sources import (
     FULLEST,
@@ -35,30 +35,33 @@ FULL_FIX = "Leave --method lora out."
 
 def answer(question: MemoryQuestion) -> MemoryDocument:
     """Estimate one device's memory, with every kind of checkpointing beside the one that was asked for."""
-    if question.adapters is not None and isinstance(question.architecture, ImageModel):
-        raise InputError(f"{question.workload}: adapters stand beside the linear maps of a decoder.", fix=FULL_FIX)
-    allowed = checkpointings_of(question.architecture)
-    if question.checkpointing is not None and question.checkpointing not in allowed:
+    if question.setup.adapters is not None and isinstance(question.network, ImageModel):
         raise InputError(
-            f"{question.workload}: checkpointing {question.checkpointing.value} is not for a "
-            f"{question.architecture.kind}.",
+            f"{question.setup.workload}: adapters stand beside the linear maps of a decoder.", fix=FULL_FIX
+        )
+    allowed = checkpointings_of(question.network)
+    if question.setup.checkpointing is not None and question.setup.checkpointing not in allowed:
+        raise InputError(
+            f"{question.setup.workload}: checkpointing {question.setup.checkpointing.value} is not for a "
+            f"{question.network.kind}.",
             fix=f"Choose one of: {', '.join(allowed)}.",
         )
     ways = tuple(_way(question, checkpointing) for checkpointing in allowed)
-    chosen = question.checkpointing or _lightest(question, ways)
+    chosen = question.setup.checkpointing or _lightest(question, ways)
     way = next(way for way in ways if way.checkpointing is chosen)
     need = _need(question, chosen, question.micro_batch)
     hbm_gib = question.accelerator.hbm_gib
     unstated = tuple(name for name in LIKELY if name not in question.stated)
     return MemoryDocument(
-        workload=question.workload,
-        parameters=parameters(question.architecture),
-        trained_parameters=trained_parameters(question.architecture, question.adapters),
+        workload=question.setup.workload,
+        parameters=parameters(question.network),
+        trained_parameters=trained_parameters(question.network, question.setup.adapters),
         accelerator=question.accelerator.id,
         accelerators=question.devices,
         strategy=question.strategy,
+        split=str(question.setup.split),
         precision=question.precision,
-        seq_len=question.seq_len,
+        seq_len=question.setup.seq_len,
         micro_batch=question.micro_batch,
         checkpointing=chosen,
         loss=question.trainer.loss,
@@ -86,14 +89,13 @@ def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRe
     assert hbm_gib is not None, "asked before"
 
     def chance(setting: Setting) -> float:
-        changed = replace(
-            question,
+        setup = replace(
+            question.setup,
             micro_batch=setting.micro_batch,
             strategy=setting.strategy,
-            trainer=setting.trainer,
-            stated=setting.stated,
             adapters=setting.adapters,
         )
+        changed = replace(question, setup=setup, trainer=setting.trainer, stated=setting.stated)
         return chance_within(_likely(changed, setting.checkpointing), hbm_gib)
 
     setting = Setting(
@@ -103,13 +105,13 @@ def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRe
         devices=question.devices,
         trainer=question.trainer,
         stated=question.stated,
-        adapters=question.adapters,
+        adapters=question.setup.adapters,
     )
     found = remedies(
         setting,
         chance,
-        checkpointings=question.checkpointing is not Checkpointing.NONE or question.checkpointing is None,
-        adapts=isinstance(question.architecture, TextModel) and question.traced_layer_bytes is None,
+        checkpointings=question.setup.checkpointing is not Checkpointing.NONE or question.setup.checkpointing is None,
+        adapts=isinstance(question.network, TextModel) and question.traced_layer_bytes is None,
     )
     return tuple(MemoryRemedy(**asdict(remedy)) for remedy in found)
 
@@ -122,8 +124,13 @@ def _likely(question: MemoryQuestion, checkpointing: Checkpointing) -> list[Like
     ]
 
 
+def _with_batch(question: MemoryQuestion, micro_batch: int) -> MemoryQuestion:
+    return replace(question, setup=replace(question.setup, micro_batch=micro_batch))
+
+
 def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: int) -> Memory:
-    return parts_of(question, checkpointing, micro_batch).fullest()
+    accumulates = question.setup.split.pipeline > 1  # a pipeline takes a micro-batch for each of its stages
+    return parts_of(question, checkpointing, micro_batch).fullest(accumulates=accumulates)
 
 
 def _way(question: MemoryQuestion, checkpointing: Checkpointing) -> MemoryWay:
@@ -134,7 +141,7 @@ def _way(question: MemoryQuestion, checkpointing: Checkpointing) -> MemoryWay:
         chance = chance_within(likely, hbm_gib)
         fits = fits_device(chance)
         largest = largest_micro_batch(
-            lambda batch: chance_within(_likely(replace(question, micro_batch=batch), checkpointing), hbm_gib) >= SURE
+            lambda batch: chance_within(_likely(_with_batch(question, batch), checkpointing), hbm_gib) >= SURE
         )
     low, high = size_for(likely, 0.05), size_for(likely, 0.95)
     total = to_quantity(
@@ -172,7 +179,7 @@ def _notes(question: MemoryQuestion, way: MemoryWay, ways: tuple[MemoryWay, ...]
     notes = []
     if question.accelerator.hbm_gib is None:
         notes.append(f"how much memory {question.accelerator.id} has is not known")
-    if question.checkpointing is None and way.checkpointing is not Checkpointing.NONE:
+    if question.setup.checkpointing is None and way.checkpointing is not Checkpointing.NONE:
         notes.append(
             f"without checkpointing it would need {ways[0].total_gib.value:.1f} GiB, so {way.checkpointing.value} is "
             "taken; name one with --checkpointing"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from planner.model.network.architecture import ImageModel, Resnet, Vit
-from planner.model.network.workload import Checkpointing
+from dataclasses import replace
+
+from planner.model.network.architecture import ImageModel, Resnet, TextModel, Vit
+from planner.model.network.workload import WHOLE, Checkpointing
 from planner.network.activations import LayerBytes, bytes_per_number, kept_layers, layer_bytes
 from planner.network.flops import parameters
 from planner.network.lora_memory import frozen_bytes_per_parameter, trained_parameters
 from planner.speed.memory.buffers import has_wide_stream
 from planner.speed.memory.constants import FITTED
-from planner.speed.memory.memory import CONTEXT_GIB, Phase, head_outputs, keeps_gradients
+from planner.speed.memory.fullest_moment import CONTEXT_GIB, Phase
+from planner.speed.memory.memory import head_outputs, keeps_gradients
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.states import SHARDED, state_bytes_per_parameter
 
@@ -26,17 +29,29 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
     optimizer = question.trainer.optimizer
     paged = ": its moments wait in the host's memory where the device is short" if optimizer.is_paged else ""
     how = f"under {question.strategy.value} on {question.devices} ({optimizer.value}{paged})"
-    if question.adapters is not None:
-        assert not isinstance(question.architecture, ImageModel), "refused above"
+    if question.setup.adapters is not None:
+        assert not isinstance(question.network, ImageModel), "refused above"
         frozen = frozen_bytes_per_parameter(
-            question.architecture, question.adapters, strategy=question.strategy, devices=question.devices
+            question.network, question.setup.adapters, strategy=question.strategy, devices=question.replicas
         )
-        trained = trained_parameters(question.architecture, question.adapters)
-        return (
-            f"{frozen:.4g} bytes x {parameters(question.architecture):,} frozen parameters + "
-            f"{_shared_out(question, phase)} x {trained:,} of the adapters, {how}"
+        trained = trained_parameters(question.network, question.setup.adapters)
+        states = (
+            f"{frozen:.4g} bytes x {parameters(question.network):,} frozen parameters + "
+            f"{_shared_out(question, phase)} x {trained:,} of the adapters"
         )
-    return f"{_shared_out(question, phase)} x {parameters(question.architecture):,} parameters, {how}"
+    else:
+        states = f"{_shared_out(question, phase)} x {parameters(question.network):,} parameters"
+    split = question.setup.split
+    if split.tensor * split.pipeline > 1:
+        states = f"({states}) x {_stage(question)} / tensor {split.tensor}"
+    return f"{states}, {how}"
+
+
+def _stage(question: MemoryQuestion) -> str:
+    """Write the share of the largest pipeline stage: `9/32 of the layers`."""
+    assert isinstance(question.network, TextModel), "only text networks are split"
+    layers = question.network.layers
+    return f"{question.setup.split.largest_stage(layers)}/{layers} of the layers"
 
 
 def _shared_out(question: MemoryQuestion, phase: Phase) -> str:
@@ -47,15 +62,16 @@ def _shared_out(question: MemoryQuestion, phase: Phase) -> str:
         precision=question.precision,
         trainer=question.trainer,
     )
-    sharded = SHARDED[question.strategy]
-    kept = keeps_gradients(question.strategy, devices=question.devices, trainer=question.trainer)
+    sharded, replicas, split = SHARDED[question.strategy], question.replicas, question.setup.split
+    kept = split.pipeline > 1 or (
+        split.tensor == 1 and keeps_gradients(question.strategy, devices=replicas, trainer=question.trainer)
+    )
     names = {*OF_PHASE[phase], *(("gradients",) if kept else ())}
     there = {name: size for name, size in whole._asdict().items() if size and name in names}
     each = [
-        f"{name} {size:g}{f' / {question.devices}' if name in sharded and question.devices > 1 else ''}"
-        for name, size in there.items()
+        f"{name} {size:g}{f' / {replicas}' if name in sharded and replicas > 1 else ''}" for name, size in there.items()
     ]
-    total = sum(size / (question.devices if name in sharded else 1) for name, size in there.items())
+    total = sum(size / (replicas if name in sharded else 1) for name, size in there.items())
     return f"({' + '.join(each)}) = {total:.4g} bytes"
 
 
@@ -65,7 +81,7 @@ OF_PHASE = {
     Phase.GRADIENTS: ("weights", "gradients", "moments"),
     Phase.STEP: ("weights", "gradients", "moments", "step"),
 }
-"""Which states are there; gradients that are kept between steps always are."""
+"""Which states are there. Gradients that are kept between steps, or added up by a pipeline, always are."""
 
 
 def buffers_source(question: MemoryQuestion) -> str:
@@ -79,39 +95,44 @@ def buffers_source(question: MemoryQuestion) -> str:
 
 def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, phase: Phase) -> str:
     """Return tokens x bytes of all layers (of a resnet: images x bytes), so that the product can be repeated."""
-    architecture, batch = question.architecture, question.micro_batch
+    architecture, batch = question.network, question.micro_batch
     counted = "counted" if question.traced_layer_bytes is None else "traced"
     end = f"(checkpointing {checkpointing.value}; saved tensors {counted})"
     if phase is Phase.STEP:
         return "none is left at the optimizer's step"
-    saved = parts_of(question, checkpointing, 1).saved
+    undivided = replace(question, devices=question.replicas, setup=replace(question.setup, split=WHOLE))
+    saved, split = parts_of(undivided, checkpointing, 1).saved, question.setup.split
     if isinstance(architecture, Resnet):
         blocks = sum(architecture.blocks)
         of_blocks = f"{saved.kept:,.10g} bytes of {blocks} blocks"
         return f"{batch:,} images x {of_blocks}{f' / {blocks}' if phase is Phase.GRADIENTS else ''} {end}"
-    length = architecture.tokens if isinstance(architecture, Vit) else question.seq_len or 1
+    length = architecture.tokens if isinstance(architecture, Vit) else question.setup.seq_len or 1
     tokens = f"{batch * length:,} tokens"
     if isinstance(architecture, Vit):
         tokens = f"{batch:,} images x {architecture.tokens} patches and class token"
+    if split.tensor * split.context > 1:
+        end = f"/ (tensor {split.tensor} x context {split.context}) {end}"
     of_one = f"1 layer x {(saved.last if phase is Phase.GRADIENTS else saved.working) / length:,.10g} bytes"
     if phase is Phase.GRADIENTS:
         return f"{tokens} x {of_one} {end}"
-    parts = [_layers_text(kind) for kind in _kept_layers(question, checkpointing)]
-    return f"{tokens} x ({' + '.join([*parts, *([of_one] if phase is Phase.BACKWARD else [])])}) {end}"
+    kept = " + ".join(_layers_text(kind) for kind in _kept_layers(question, checkpointing))
+    if split.pipeline > 1:
+        kept = f"({kept}) x {_stage(question)} x {split.pipeline} micro-batches in flight"
+    return f"{tokens} x ({kept}{f' + {of_one}' if phase is Phase.BACKWARD else ''}) {end}"
 
 
 def _kept_layers(question: MemoryQuestion, checkpointing: Checkpointing) -> list[LayerBytes]:
     """Return what is kept of the layers of a transformer, those that are alike together."""
-    assert not isinstance(question.architecture, Resnet), "a resnet has blocks"
+    assert not isinstance(question.network, Resnet), "a resnet has blocks"
     kinds = layer_bytes(
-        question.architecture,
+        question.network,
         precision=question.precision,
         checkpointing=checkpointing,
         autocast=has_wide_stream(
-            question.strategy, precision=question.precision, adapters=question.adapters, trainer=question.trainer
+            question.strategy, precision=question.precision, adapters=question.setup.adapters, trainer=question.trainer
         ),
         traced_layer_bytes=question.traced_layer_bytes,
-        adapters=question.adapters,
+        adapters=question.setup.adapters,
         trainer=question.trainer,
     )
     return kept_layers(kinds)
@@ -128,8 +149,10 @@ def logits_source(question: MemoryQuestion, phase: Phase) -> str:
     if phase is not Phase.LOSS:
         return f"none are left at the fullest moment: {FULLEST[phase]}"
     per_logit = FITTED.logits(question.trainer, number_bytes=bytes_per_number(question.precision))
-    scores = (question.seq_len or 1) * question.micro_batch
-    what = "images" if question.seq_len is None else "tokens"
-    outputs = head_outputs(question.architecture)
+    scores = (question.setup.seq_len or 1) * question.micro_batch
+    what = "images" if question.setup.seq_len is None else "tokens"
+    outputs = head_outputs(question.network)
     how = f"and the last norm ({question.trainer.loss.value} loss)"
-    return f"{scores:,} {what} x {outputs:,} entries x {per_logit:g} bytes, {how}"
+    split = question.setup.split
+    divided = f" / (tensor {split.tensor} x context {split.context})" if split.tensor * split.context > 1 else ""
+    return f"{scores:,} {what} x {outputs:,} entries x {per_logit:g} bytes{divided}, {how}"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.architecture import Architecture, ImageModel, TextModel
 from planner.model.network.trainer_memory import USUAL_TRAINER, Offload, TrainerMemory, WeightFormat
-from planner.model.network.workload import Precision, Strategy
+from planner.model.network.workload import WHOLE, Precision, Split, Strategy
 from planner.network.activations import bytes_per_number
-from planner.network.flops import parameters
+from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import adapter_parameters, frozen_bytes_per_parameter
 
 DEEPSPEED = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
@@ -90,16 +90,37 @@ def device_states(
     precision: Precision = Precision.BF16,
     adapters: Adapters | None = None,
     trainer: TrainerMemory = USUAL_TRAINER,
+    split: Split = WHOLE,
 ) -> States:
-    """Return the bytes of all states on one device: of adapters in fp32, beside weights that are frozen."""
-    if adapters is None:
-        each = state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
-        return each.times(parameters(architecture))
-    assert not isinstance(architecture, ImageModel), "only decoders have adapters"
-    each = adapter_state_bytes(strategy, devices=devices, precision=precision, trainer=trainer)
-    frozen = frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices)
-    held = 0.0 if trainer.offload is Offload.ALL else frozen * parameters(architecture)
-    return each.times(adapter_parameters(architecture, adapters)).plus(States(held, 0.0, 0.0, 0.0))
+    """Return the bytes of all states on one device: of adapters in fp32, beside weights that are frozen.
+
+    A split network is divided by slices and stages first, of which the largest stage counts. Then ZeRO divides it over
+    the replicas, or over one group of hybrid sharding. Routed experts are divided by their own degree, and by ZeRO
+    among the devices that hold the same ones. Source: Narayanan et al. 2021, section 2.2.
+    """
+
+    def each(devices: int) -> States:
+        if adapters is None:
+            return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
+        assert not isinstance(architecture, ImageModel), "only decoders have adapters"
+        frozen = frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices)
+        return States(0.0 if trainer.offload is Offload.ALL else frozen, 0.0, 0.0, 0.0)
+
+    group = split.shards or devices // (split.tensor * split.pipeline)
+    routed = 0 if isinstance(architecture, ImageModel) else routed_parameters(architecture)
+    states = each(group).times(parameters(architecture) - routed)
+    if routed:
+        states = states.plus(each(group // split.experts).times(routed / split.experts))
+    if adapters is not None:
+        assert not isinstance(architecture, ImageModel), "only decoders have adapters"
+        trained = adapter_state_bytes(strategy, devices=group, precision=precision, trainer=trainer)
+        states = states.plus(trained.times(adapter_parameters(architecture, adapters)))
+    return states if isinstance(architecture, ImageModel) else states.times(share_of_layers(architecture, split))
+
+
+def share_of_layers(network: TextModel, split: Split) -> float:
+    """Return the part of a network that a device of the largest stage holds: its slice of the stage's layers."""
+    return split.stage_share(network.layers) / split.tensor
 
 
 def adapter_state_bytes(strategy: Strategy, *, devices: int, precision: Precision, trainer: TrainerMemory) -> States:

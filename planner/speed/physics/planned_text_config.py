@@ -94,7 +94,7 @@ def planned_text_config(
         accelerator_facts(accelerator, chosen)
         | {
             "layers": decoder.layers,
-            "stage_layers": largest_stage(decoder.layers, split.pipeline),
+            "stage_layers": split.largest_stage(decoder.layers),
             "hidden": decoder.hidden,
             "q_dim": width,
             "kv_dim": decoder.kv_heads * decoder.head_dim,
@@ -135,11 +135,6 @@ def planned_text_config(
         | _mlp(decoder)
         | stated
     )
-
-
-def largest_stage(layers: int, stages: int) -> int:
-    """Return the layers of the largest of `stages` pipeline stages: layers / stages, rounded up."""
-    return -(-layers // stages)
 
 
 def not_known(what: str, accelerator: Accelerator) -> Reason:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from planner.model.answer.option_estimate import RunNotCounted
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator
@@ -26,7 +27,7 @@ OF_THE_WORKLOAD = ("network", "seq_len", "method", "adapters")
 """The fields that say what is trained; the others say how."""
 MAY_OMIT = ("strategy", "precision", "checkpointing", "micro_batch", "seq_len")
 """Fields that the run which a plan starts from need not state."""
-DECIDES_NOTHING = "decides nothing"
+ANOTHER_OWNER = "was measured on another owner's machine: it is no measurement of yours"
 NOTED = ("global_batch",)
 """Fields in which a measurement may differ from what is asked; the answer says so."""
 
@@ -79,15 +80,15 @@ def measured_runs(job: Job, candidate: Candidate, catalog: Catalog) -> list[RunR
     return [run for run in matches if agrees_where_stated(fastest, setup_of_run(run))]
 
 
-def runs_not_counted(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
-    """Return a line for each run of the same setup on the same hardware that is no measurement, and why."""
-    lines = []
+def runs_not_counted(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[RunNotCounted, ...]:
+    """Return each run of the same setup on the same hardware that is no measurement, and why."""
+    found = []
     for run in _of_the_setup(job, candidate, catalog):
         if (why := why_not_believed(run, job, catalog)) is not None:
-            lines.append(f"run {run.id} {DECIDES_NOTHING}: {why}")
+            found.append(RunNotCounted(run=run.id, why=why, believed=False))
         elif run.id in catalog.bundled_runs:
-            lines.append(f"run {run.id} was measured on another owner's machine: it is no measurement of yours")
-    return tuple(lines)
+            found.append(RunNotCounted(run=run.id, why=ANOTHER_OWNER, believed=True))
+    return tuple(found)
 
 
 def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[RunRecord]:

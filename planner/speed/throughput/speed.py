@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 
+from planner.model.answer.option_estimate import RunNotCounted
 from planner.model.answer.reason import Reason, ReasonCode, codes_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
@@ -63,6 +64,7 @@ class Speed:
     """Options of the plan whose own steps corrected it."""
     doubts: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    not_counted: tuple[RunNotCounted, ...] = ()
     problems: tuple[Reason, ...] = ()
 
     @property
@@ -106,8 +108,8 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         notes=(
             *prediction.notes,
             *((fitting.note,) if fitting.note else ()),
-            *runs_not_counted(job, candidate, catalog),
         ),
+        not_counted=runs_not_counted(job, candidate, catalog),
     )
 
 

@@ -10,29 +10,20 @@ from itertools import product
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
 from planner.model.network.architecture import MoeDecoder, TextModel
-from planner.model.network.trainer_memory import Loss, Offload, TrainerMemory, TrainerSettings
+from planner.model.network.trainer_memory import Loss, TrainerMemory, TrainerSettings
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
-from planner.network.flops import parameters, routed_parameters
-from planner.network.lora_memory import (
-    QUANTIZED_BYTES,
-    SHARDS_WEIGHTS,
-    adapter_parameters,
-    frozen_bytes_per_parameter,
-)
+from planner.network.flops import parameters
 from planner.quantity.divisors import divisors
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import Abilities, abilities_of
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import estimate_text
-from planner.speed.memory.buffers import buffer_bytes
-from planner.speed.memory.constants import FITTED
 from planner.speed.memory.device_fit import paged_share, usable_gib
-from planner.speed.memory.memory import Parts, batch_bytes, keeps_gradients
+from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import planned_settings
-from planner.speed.memory.states import States, adapter_state_bytes, state_bytes_per_parameter
 from planner.speed.physics.observation import Labels
-from planner.speed.physics.planned_text_config import labels_of, largest_stage, planned_text_config
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
 LARGEST_TENSOR = 8
 """Tensor parallelism beyond a node's link is never worth its traffic."""
@@ -247,7 +238,7 @@ def _runs(able: Abilities, strategy: Strategy, split: Split) -> bool:
 
 
 def _filled(layers: int, stages: int) -> bool:
-    return layers / (largest_stage(layers, stages) * stages) >= LEAST_FILLED
+    return layers / (Split(pipeline=stages).largest_stage(layers) * stages) >= LEAST_FILLED
 
 
 def _may_divide(seq_len: int, parts: int) -> bool:
@@ -287,78 +278,18 @@ def _powers(largest: int) -> list[int]:
 
 
 def needed_gib(question: StrategyQuestion, config: ParallelConfig) -> float:
-    """Return what one device must hold, in GiB.
-
-    States are divided by slices and stages (the largest stage counts), then as ZeRO says over the replicas, or over one
-    group of hybrid sharding; activations by slices, context and stages, and a pipeline keeps as many micro-batches as
-    it has stages (Narayanan et al. 2021, section 2.2). Routed experts are divided by their own degree first, and by
-    ZeRO among the devices that hold the same ones. Weights that stand there twice are of the device's own slice and
-    stage; a bucket of gradients has its own size.
-    """
-    split = config.split
-    group_size = question.devices // (split.tensor * split.pipeline)
-    saved, logits = batch_bytes(
-        replace(
-            question.setup, micro_batch=config.micro_batch, strategy=config.strategy, checkpointing=config.checkpointing
-        ),
-        devices=group_size,
-        trainer=question.trainer,
-    )
-    in_flight = min(split.pipeline, config.accumulation)
-    layers = question.network.layers
-    largest = largest_stage(layers, split.pipeline) * split.pipeline / layers
-    states = _states(question, config, split.shards or group_size)
-    saved = saved.times(1 / (split.tensor * split.context))
-    shared = Parts(
-        states=states.times(largest / (split.tensor * split.pipeline)),
-        saved=saved._replace(kept=saved.kept / split.pipeline * in_flight * largest),
-        logits=logits / (split.tensor * split.context),
-        buffers=_buffers(question, config),
-        slack=FITTED.slack_of(config.strategy),
-        # Trainers that cut tensors or stages (Megatron) accumulate in one buffer of gradients.
-        keeps_gradients=split.tensor * split.pipeline == 1
-        and keeps_gradients(config.strategy, devices=group_size, trainer=question.trainer),
-    )
-    return shared.fullest(accumulates=config.accumulation > 1).total_gib
-
-
-def _states(question: StrategyQuestion, config: ParallelConfig, group_size: int) -> States:
-    """Bytes of states on a device of a replica group, before slices and stages: shared ones and its experts."""
-    network, adapters, experts = question.network, question.setup.adapters, config.split.experts
-    precision = question.precision
-
-    def each(devices: int) -> States:
-        if adapters is None:
-            return state_bytes_per_parameter(
-                config.strategy, devices=devices, precision=precision, trainer=question.trainer
-            )
-        frozen = frozen_bytes_per_parameter(network, adapters, strategy=config.strategy, devices=devices)
-        return States(0.0 if question.trainer.offload is Offload.ALL else frozen, 0.0, 0.0, 0.0)
-
-    routed = routed_parameters(network)
-    states = each(group_size).times(parameters(network) - routed)
-    states = states.plus(each(group_size // experts).times(routed / experts))
-    if adapters is None:
-        return states
-    trained = adapter_state_bytes(config.strategy, devices=group_size, precision=precision, trainer=question.trainer)
-    return states.plus(trained.times(adapter_parameters(network, adapters)))
-
-
-def _buffers(question: StrategyQuestion, config: ParallelConfig) -> float:
-    """Bytes of weights gathered, copied or formed, of the experts that the device holds alone, or of a bucket."""
-    network, split = question.network, config.split
-    if isinstance(network, MoeDecoder):
-        network = network.model_copy(update={"experts": network.experts // split.experts})
-    precision = question.precision
-    whole = buffer_bytes(
-        network,
+    """Return what one device must hold, in GiB."""
+    setup = replace(
+        question.setup,
+        micro_batch=config.micro_batch,
         strategy=config.strategy,
-        precision=precision,
-        adapters=question.setup.adapters,
         checkpointing=config.checkpointing,
-        trainer=question.trainer,
+        split=config.split,
     )
-    expanded = question.setup.adapters is not None and question.setup.adapters.frozen in QUANTIZED_BYTES
-    if expanded and config.strategy not in SHARDS_WEIGHTS:
-        return whole / split.tensor
-    return whole if config.strategy in (Strategy.ZERO1, Strategy.ZERO2) else whole / (split.tensor * split.pipeline)
+    return device_memory(
+        setup,
+        devices=question.devices,
+        trainer=question.trainer,
+        accumulates=config.accumulation > 1,
+        in_flight=config.accumulation,
+    ).total_gib

@@ -21,7 +21,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import Plan, Training
 from planner.model.prices.price_book import PriceBook
 from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, Machine, Method, Start
 from planner.ui.scenario import plan_of_form, with_limits
@@ -107,7 +107,7 @@ def question_of(form: Form, *, today: date) -> Question:
         tokens=tokens,
         epochs=None if tokens else form.epochs,
         seq_len=form.seq_len,
-        precision=form.precision,
+        training=Training(precision=form.precision),
         adapters=lambda network: _adapters(form, network),
         own=tuple(_text(machine) for machine in form.machines if not machine.buy),
         buy=tuple(Purchase(_text(machine), machine.usd) for machine in form.machines if machine.buy),

@@ -167,23 +167,20 @@ def _training(draft: Draft, network: Architecture | None, run: RunRecord | None)
     adapters = question.adapters(file) if file is not None else None
     if run is not None and run.method == "lora" and adapters is None:
         adapters = run.adapters or Adapters()
-    precision = question.precision or (run.precision if run is not None else None)
-    if precision is None and run is None:
-        precision = Precision.BF16
-        draft.assume("bf16", "--precision")
+    stated = question.training.model_dump(exclude_defaults=True)
     if adapters is not None:
         draft.assume(
             f"adapters of rank {adapters.rank} on {', '.join(adapters.targets)}", "--lora-rank, --lora-targets"
         )
-    framework = question.framework
-    if framework is None and question.log is not None and question.log.log is not None:
-        framework = question.log.log.framework
-    return {
-        "precision": precision,
-        "adapters": adapters,
-        "framework": framework,
-        "global_batch": run.global_batch if run is not None else None,
+    if run is None and "precision" not in stated:
+        draft.assume("bf16", "--precision")
+    of_log = question.log.log if question.log is not None else None
+    usual = {
+        "precision": Precision.BF16 if run is None else run.precision,
+        "framework": None if of_log is None else of_log.framework,
+        "global_batch": None if run is None else run.global_batch,
     }
+    return usual | stated | {"adapters": adapters}
 
 
 def _campaign(draft: Draft) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def run_of_log(log: Path, question: Question, catalog: Catalog) -> RunRecord:
         accelerator=card,
         gpus=None if count is None else nodes * count,
         seq_len=question.seq_len,
-        precision=question.precision,
+        precision=question.training.precision,
     )
     try:
         return run_named(str(log), stated, catalog)

@@ -15,9 +15,7 @@ from planner.model.quantity import Basis
 from planner.scenario.price_choice import ANY_REGION
 from planner.text.number_text import with_plain_digits
 from planner.use_cases.asking.question import Draft, Purchase
-
-OWN = re.compile(r"(?:([0-9]{1,3})\s?[xX*]\s?)?(?:([0-9]{1,3})\s?[xX*]\s?)?([A-Za-z][\w .+/-]{1,60})", re.ASCII)
-
+from planner.use_cases.cluster_names import counted_cards
 
 KIND = re.compile(r"(.+):([a-z0-9_]+)")
 """An offer with its kind of price; ids hold no colon."""
@@ -50,14 +48,12 @@ def _bought(purchase: Purchase, draft: Draft) -> dict[str, Any]:
 
 def own_cards(text: str) -> tuple[int, int, str]:
     """Read `2xRTX-3090` or `4x8xA100-40GB-SXM`: nodes, cards of a node, and which card."""
-    found = OWN.fullmatch(text.strip())
-    counts = [int(count) for count in (found[1], found[2]) if count is not None] if found else []
-    if found is None or 0 in counts:
+    counted = counted_cards(text)
+    if counted is None:
         plain = with_plain_digits(text)
         usual = "Write --own 2xRTX-3090, 4x8xA100-40GB-SXM, or a site's id."
         raise InputError(f"--own {text}: is no machine.", fix=f"Write --own {plain}" if plain != text else usual)
-    *nodes, cards = counts or [1]
-    return nodes[0] if nodes else 1, cards, found[3].strip()
+    return counted.nodes, counted.per_node, counted.card
 
 
 def _card(name: str, draft: Draft) -> str:

@@ -11,9 +11,9 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
-from planner.model.network.workload import ArchitectureFile, Precision
+from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import Plan, Training
 
 
 class MissingAnswerError(InputError):
@@ -41,8 +41,8 @@ class Question:
     tokens: float | None = None
     epochs: float | None = None
     seq_len: int | None = None
-    precision: Precision | None = None
-    framework: str | None = None
+    training: Training = field(default_factory=Training)
+    """How it is trained, as a plan states it, but for the adapters."""
     adapters: Callable[[ArchitectureFile], Adapters | None] = lambda network: network.adapters
     network: ArchitectureFile | None = None
     """Of a file that was read already; `workload` is its name."""

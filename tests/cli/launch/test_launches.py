@@ -145,7 +145,7 @@ def test_what_is_over_uses_the_budget_by_what_it_cost_and_what_is_open_by_its_wo
 
 def test_the_list_reads_well(planner, launches, golden):
     ended(launches, P4D, usd=10.0, minutes=30)
-    golden.check("launches-list.tsv", planner("launches", "list").out)
+    golden.check("launches-list.tsv", planner("launches", "list", "--format", "tsv").out)
     golden.check("launches-show.txt", planner("launches", "show", "20261121-120000-aaaaaa").out.replace(
         str(launches.folder), "FOLDER"
     ))  # fmt: skip

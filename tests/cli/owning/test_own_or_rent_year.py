@@ -316,8 +316,8 @@ class TestTheScreen:
         assert all(len(sentence.split()) <= 20 for sentence in headline)
         assert document["sentence"] == " ".join(headline)
 
-    def test_a_pipe_gets_the_table_alone(self, planner, example):
-        answer = planner("own-or-rent", example("own_8xh200"))
+    def test_tab_separated_values_are_the_table_alone(self, planner, example):
+        answer = planner("own-or-rent", example("own_8xh200"), "--format", "tsv")
         assert answer.err == ""
         head, *rows = [line.split("\t") for line in answer.out.splitlines()]
         assert len(rows) == 5

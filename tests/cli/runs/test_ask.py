@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from planner.model.plan.plan import Training
+
 LOGS = Path(__file__).parents[2] / "adapters" / "trainer_logs" / "logs"
 LORA = (
     "ask", "llama3-8b", "--method", "lora", "--data", "50000x700", "--epochs", "3", "--own", "2xRTX-3090",
@@ -22,7 +24,7 @@ def out(tmp_path: Path) -> Path:
 
 def test_lora_of_llama_on_two_cards_of_ones_own_for_300_usd(planner, out):
     """Three epochs of 35e6 tokens: 2/3 x 6 x 8.03e9 x 105e6 = 3.4e18 operations; two cards of 71 TFLOP/s need 6.6 h."""
-    answer = planner(*LORA, "--out", out, "--json")
+    answer = planner(*LORA, "--write", out, "--json")
     assert answer.code == 0, answer.err
     recommended = answer.document["options"][0]
     assert recommended["id"] == answer.document["recommended"]
@@ -34,7 +36,7 @@ def test_lora_of_llama_on_two_cards_of_ones_own_for_300_usd(planner, out):
 def test_fifty_experiments_of_the_dgx_station_until_june(planner, out):
     answer = planner(
         "ask", "seed-000-dgx-station-v100", "--data", "2464256", "--epochs", "10", "--runs", "50", "--own",
-        "dgx-station-v100", "--by", "2027-06", "--on", "p4d", "--out", out, "--json",
+        "dgx-station-v100", "--by", "2027-06", "--on", "p4d", "--write", out, "--json",
     )  # fmt: skip
     assert answer.code == 0, answer.err
     plan = yaml.safe_load(out.read_text(encoding="utf-8"))
@@ -47,7 +49,7 @@ def test_fifty_experiments_of_the_dgx_station_until_june(planner, out):
 
 def test_p5_against_p4d_against_eight_h100_of_ones_own(planner, out):
     answer = planner(
-        "ask", "llama3-8b", "--tokens", "10e9", "--on", "p5", "--on", "p4d", "--own", "8xH100", "--out", out, "--json"
+        "ask", "llama3-8b", "--tokens", "10e9", "--on", "p5", "--on", "p4d", "--own", "8xH100", "--write", out, "--json"
     )
     assert answer.code == 0, answer.err
     plan = yaml.safe_load(out.read_text(encoding="utf-8"))
@@ -59,19 +61,52 @@ def test_p5_against_p4d_against_eight_h100_of_ones_own(planner, out):
 
 
 def test_the_plan_that_is_written_gives_the_same_answer(planner, out):
-    asked = planner(*LORA, "--on", "lambda/gpu_1x_h100_sxm5", "--out", out, "--json").document
+    asked = planner(*LORA, "--on", "lambda/gpu_1x_h100_sxm5", "--write", out, "--json").document
     compared = planner("compare", out, "--json").document
     assert asked["headline"] == compared["headline"]
     assert [one["id"] for one in asked["options"]] == [one["id"] for one in compared["options"]]
 
 
+EVERY_SETTING = {
+    "precision": "fp16", "strategy": "fsdp2", "checkpointing": "full", "micro_batch": 2, "global_batch": 32,
+    "framework": "HF Trainer", "loss": "chunked", "kernels": "fused", "optimizer": "adamw-8bit", "weights": "16bit",
+    "offload": "optimizer", "packing": True,
+}  # fmt: skip
+STATED = [
+    "--packed" if name == "packing" else f"--{name.replace('_', '-')}={value}" for name, value in EVERY_SETTING.items()
+]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        pytest.param(("ask", "llama3-8b", "--data", "50000x700", "--own", "2xA100-80GB", "--on", "p4d"), id="ask"),
+        pytest.param(("find", "llama3-8b", "--tokens", "1e9", "--accelerator", "H100"), id="find"),
+    ],
+)
+def test_every_setting_of_a_training_can_be_stated(planner, out, command):
+    assert EVERY_SETTING.keys() == Training.model_fields.keys() - {"adapters"}
+    answer = planner(*command, *STATED, "--write", out)
+    assert answer.code in (0, 3), answer.err
+    assert yaml.safe_load(out.read_text(encoding="utf-8"))["training"] == EVERY_SETTING
+    assert "--precision" not in answer.err
+
+
+def test_a_plan_that_is_searched_states_its_training_itself(planner, out):
+    planner(*LORA, "--on", "p4d", "--write", out)
+    for stated in (("--kernels", "fused"), ("--method", "full"), ("--seq-len", "512"), ("--tokens", "1e9")):
+        refused = planner("find", out, *stated)
+        assert (refused.code, refused.out) == (2, "")
+        assert "is a plan" in refused.err
+
+
 def test_what_is_assumed_names_the_option_that_changes_it(planner, out):
     lines = [
-        line for line in planner(*LORA, "--on", "p4d", "--out", out).err.splitlines() if line.startswith("Assumed: ")
+        line for line in planner(*LORA, "--on", "p4d", "--write", out).err.splitlines() if line.startswith("Assumed: ")
     ]
     assert "Assumed: sequences of 2,048 tokens, samples joined to full ones (--seq-len)" in lines
     assert all("(--" in line for line in lines)
-    fewer = planner(*LORA, "--on", "p4d", "--seq-len", "1024", "--by", "2027-01-31", "--runs", "2", "--out", out).err
+    fewer = planner(*LORA, "--on", "p4d", "--seq-len", "1024", "--by", "2027-01-31", "--runs", "2", "--write", out).err
     assert "--seq-len" not in fewer
     assert "--by" not in fewer
 
@@ -79,7 +114,7 @@ def test_what_is_assumed_names_the_option_that_changes_it(planner, out):
 def test_a_log_gives_batch_and_speed_to_the_machine_it_was_written_on(planner, out):
     answer = planner(
         "ask", "llama3-8b", "--log", LOGS / "megatron", "--own", "2xRTX-3090", "--on", "lambda/gpu_1x_h100_sxm5",
-        "--out", out,
+        "--write", out,
     )  # fmt: skip
     assert answer.code in (0, 3), answer.err
     plan = yaml.safe_load(out.read_text(encoding="utf-8"))
@@ -93,7 +128,7 @@ def test_a_log_gives_batch_and_speed_to_the_machine_it_was_written_on(planner, o
 def test_the_speed_of_a_doubtful_log_is_assumed(planner, out):
     answer = planner(
         "ask", "llama3-8b", "--log", LOGS / "hf_trainer" / "trainer_state.json", "--own", "RTX-3090", "--seq-len",
-        "128", "--on", "p4d", "--out", out,
+        "128", "--on", "p4d", "--write", out,
     )  # fmt: skip
     assert yaml.safe_load(out.read_text(encoding="utf-8"))["options"][0]["step"]["basis"] == "assumed"
     assert "Assumed: the log's speed, which is doubtful: only totals" in answer.err
@@ -106,7 +141,7 @@ def test_a_configuration_names_the_network(planner, out, tmp_path):
         "num_attention_heads": 32, "num_key_value_heads": 4, "vocab_size": 32000, "max_position_embeddings": 2048,
         "rms_norm_eps": 1e-5, "tie_word_embeddings": False, "hidden_act": "silu",
     }), encoding="utf-8")  # fmt: skip
-    answer = planner("ask", config, "--tokens", "1e9", "--own", "RTX-4090", "--on", "p4d", "--out", out)
+    answer = planner("ask", config, "--tokens", "1e9", "--own", "RTX-4090", "--on", "p4d", "--write", out)
     assert answer.code == 0, answer.err
     assert yaml.safe_load(out.read_text(encoding="utf-8"))["workload"]["architecture"]["layers"] == 22
 
@@ -140,7 +175,7 @@ def test_a_configuration_names_the_network(planner, out, tmp_path):
     ],
 )
 def test_what_cannot_be_answered_is_refused_and_nothing_is_written(planner, out, arguments, told):
-    answer = planner("ask", *arguments, "--out", out)
+    answer = planner("ask", *arguments, "--write", out)
     assert answer.code == 2
     assert told in answer.err
     assert not out.exists()
@@ -148,11 +183,11 @@ def test_what_cannot_be_answered_is_refused_and_nothing_is_written(planner, out,
 
 def test_a_plan_of_ones_own_is_not_replaced_and_that_of_a_question_is(planner, out):
     out.write_text("schema_version: 1\n", encoding="utf-8")
-    refused = planner(*LORA, "--on", "p4d", "--out", out)
+    refused = planner(*LORA, "--on", "p4d", "--write", out)
     assert (refused.code, out.read_text(encoding="utf-8")) == (2, "schema_version: 1\n")
     out.unlink()
     for _ in range(2):
-        assert planner(*LORA, "--on", "p4d", "--out", out).code == 0
+        assert planner(*LORA, "--on", "p4d", "--write", out).code == 0
 
 
 def test_on_a_terminal_it_asks_for_what_is_missing_at_most_five_times(planner, out, monkeypatch):
@@ -165,7 +200,7 @@ def test_on_a_terminal_it_asks_for_what_is_missing_at_most_five_times(planner, o
 
     monkeypatch.setattr("planner.cli.ask_command.may_ask", lambda: True)
     monkeypatch.setattr("typer.prompt", prompt)
-    answer = planner("ask", "--method", "lora", "--out", out)
+    answer = planner("ask", "--method", "lora", "--write", out)
     assert answer.code == 0, answer.err
     plan = yaml.safe_load(out.read_text(encoding="utf-8"))
     assert (plan["options"][0]["own"], plan["campaign"]) == ("RTX-4090", {"budget_usd": 200.0})

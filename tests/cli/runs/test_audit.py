@@ -266,6 +266,6 @@ def test_ask_hears_the_audit_too(planner, tmp_path, times, basis):
         seq_len=4096, times=rate / 359.184,
     )  # fmt: skip
     asked = ("qwen3-0.6b", "--own", "onprem-a100-40gb", "--tokens", "1e9", "--seq-len", "4096", "--home", home)
-    document = planner("ask", *asked, "--out", tmp_path / "ask.yaml", "--json").document
+    document = planner("ask", *asked, "--write", tmp_path / "ask.yaml", "--json").document
     owned = next(option for option in document["options"] if option["id"].startswith("onprem"))
     assert owned["throughput"]["basis"] == basis

@@ -52,7 +52,7 @@ def test_facts_of_a_log_are_asked_one_after_another():
 def test_a_question_is_answered_after_five_of_its_own(tmp_path):
     out = tmp_path / "ask.yaml"
     answers = ["2xRTX-3090", "300", "", "llama3-8b", "50000x700"]
-    code, screen, asked = answered(["ask", "--method", "lora", "--out", out], answers)
+    code, screen, asked = answered(["ask", "--method", "lora", "--write", out], answers)
     assert code == 0, screen
     assert len(asked) == 5
     assert asked[3].endswith("What is trained? (llama3-8b):")

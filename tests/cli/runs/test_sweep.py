@@ -125,7 +125,7 @@ def test_a_series_gives_one_record_each_and_one_table(planner: Any, bench: Bench
     stored = sorted(path.stem for path in (Path(os.environ["PLANNER_HOME"]) / "runs").glob("*.json"))
     assert stored == ["fake-x1", "fake-x2", "fake-x4"]
 
-    table = planner("runs", "scaling", *stored).out.splitlines()
+    table = planner("runs", "scaling", *stored, "--format", "tsv").out.splitlines()
     assert table[0].split("\t")[:4] == ["accelerators", "throughput", "speed-up", "efficiency"]
     assert [line.split("\t")[2:4] for line in table[1:]] == [["1.00x", "100 %"], ["1.90x", "95 %"], ["3.60x", "90 %"]]
 

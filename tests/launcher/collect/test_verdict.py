@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from launcher.collect.expectations import Expected
-from launcher.collect.verdict import problems_of
+from launcher.collect.verdict import problems_of, wrong_speed
 from planner.model.evidence.run import NodeResult, Probe
 
 MakeResult = Callable[..., dict[str, Any]]
 
 STEPS = 600
+SPEED_IS_WRONG = "not finite|was to compute in|counts|count it as work|are counted|cannot be true"
+"""What problems say after which the speed is no measurement of what the record states."""
 
 
 def steps(*thirds: float) -> dict[str, Any]:
@@ -69,7 +71,9 @@ def test_nothing_speaks_against_a_good_run(result: MakeResult) -> None:
     ],
 )
 def test_what_speaks_against_a_run_is_said(result: MakeResult, changes: dict[str, Any], expected: str) -> None:
-    (problem,) = problems_of(NodeResult.model_validate(result(**changes)))
+    made = NodeResult.model_validate(result(**changes))
+    (problem,) = problems_of(made)
+    assert bool(wrong_speed(made)) is bool(re.search(SPEED_IS_WRONG, problem))
     assert re.search(expected, problem), problem
 
 

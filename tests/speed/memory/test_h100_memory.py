@@ -21,7 +21,8 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, chance_within
 from planner.speed.memory.constants import FITTED
 from planner.speed.memory.device_fit import fits_device
-from planner.speed.memory.memory import Memory, device_memory, head_gradient_bytes
+from planner.speed.memory.fullest_moment import Memory
+from planner.speed.memory.memory import device_memory, head_gradient_bytes
 from planner.use_cases.expectations import has_fused_norms
 from tests.bundled import bundled_catalog
 

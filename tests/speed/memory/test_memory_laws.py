@@ -15,7 +15,8 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import MOST_SAMPLES, fits_device, largest_micro_batch, usable_gib
-from planner.speed.memory.memory import Memory, Phase, device_memory
+from planner.speed.memory.fullest_moment import Memory, Phase
+from planner.speed.memory.memory import device_memory
 from planner.speed.memory.states import state_bytes_per_parameter
 
 

@@ -17,7 +17,8 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.buffers import buffer_bytes
 from planner.speed.memory.chance import Likely, chance_within, factor_for
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
-from planner.speed.memory.memory import CONTEXT_GIB, Memory, device_memory
+from planner.speed.memory.fullest_moment import CONTEXT_GIB, Memory
+from planner.speed.memory.memory import device_memory
 
 GIB = 2**30
 
