@@ -28,7 +28,7 @@ $(BIN)/python:
 
 .venv/installed-all: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "== Installing the planner with all extras (two to four minutes)"
-	$(PIP) --editable '.[app,bench,prices,launch,dev]'
+	$(PIP) --editable '.[app,bench,mcp,prices,launch,dev]'
 	@touch $@ .venv/installed-demo
 
 demo: .venv/installed-demo

@@ -1,16 +1,17 @@
-"""What notebooks and scripts call: plans compared and estimated, memory, prices; the same answers as the commands.
+"""What notebooks and scripts call: questions, plans compared and estimated, memory, prices; the commands' answers.
 
-Every answer has its `document` (the model behind `--json`), `to_frame()` (pandas) and a short text; what is wrong with
-the input raises `PlannerError` with the message and the fix of the command line.
+Every answer has its `document` (the model behind `--json`), `to_frame()` (pandas), and shows itself in a notebook; what
+is wrong with the input raises `PlannerError` with the message and the fix of the command line.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from enum import StrEnum
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from planner import clock
 from planner.adapters.documents import parse_model
@@ -18,34 +19,72 @@ from planner.errors import InputError, MissingExtraError, PlannerError
 from planner.model.answer.documents import ComparisonDocument, EstimateDocument
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.answer.price_answer import PricesDocument
-from planner.model.base import SCHEMA_VERSION, Frozen
+from planner.model.base import MOST_COUNT, SCHEMA_VERSION, Frozen
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
 from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
-from planner.model.plan.plan import Plan
+from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
+from planner.present.answer_screen import comparison_screen, estimate_screen
 from planner.use_cases import catalogs, plans, price_books
 from planner.use_cases import prices as price_use_case
+from planner.use_cases.asking.ask import plan_of_question
+from planner.use_cases.asking.logged_run import run_of_log
+from planner.use_cases.asking.question import Question
 from planner.use_cases.memory import MemoryRequest, estimate_memory
+from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-__all__ = ["Comparison", "Estimate", "Memory", "PlannerError", "Prices", "compare", "estimate", "memory", "prices"]
+__all__ = [
+    "Comparison",
+    "Estimate",
+    "Memory",
+    "PlannerError",
+    "Prices",
+    "ask",
+    "compare",
+    "estimate",
+    "memory",
+    "prices",
+]
 
 PlanLike = str | Path | Mapping[str, Any] | Plan
 """A plan file's path, its content as a mapping with the same keys, or a plan already read."""
+Choice = TypeVar("Choice", bound=StrEnum)
 Home = str | Path | None
 """The workspace; None: `$PLANNER_HOME`, else ./planner-data."""
 
 
+def _with_range(name: str) -> tuple[str, str, str]:
+    return name, f"{name}_low", f"{name}_high"
+
+
+OF_COMPARISON = (
+    "rank", "id", "display_name", "hold", *_with_range("campaign_hours"), *_with_range("campaign_usd"), "done_by",
+    "why_not",
+)  # fmt: skip
+OF_ESTIMATE = (
+    "id", "display_name", "hold", *_with_range("training_hours"), *_with_range("usd_marginal"), "throughput",
+    "usd_total", "why_not",
+)  # fmt: skip
+OF_PRICES = (
+    "item", "region", "price_kind", "usd_per_hour", "usd_per_accelerator_hour", "accelerator", "accelerators",
+    "provider", "as_of", "age_days", "stale", "source",
+)  # fmt: skip
+"""The twelve columns of a frame; `all=True` has the others behind them."""
+
+
 @dataclass(frozen=True)
 class Comparison:
-    """The options of a plan, ranked under its limits: `planner compare`."""
+    """The options of a plan, ranked under its limits: `planner compare`, `planner ask`."""
 
     document: ComparisonDocument
+    assumed: tuple[str, ...] = ()
+    """What a question left open and was assumed, each with the option of the command that changes it."""
 
     @property
     def headline(self) -> str:
@@ -57,9 +96,12 @@ class Comparison:
         """The id of the option to take; None where no option meets the limits."""
         return self.document.recommended
 
-    def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
-        """Return a row per option, best first; see `planner.present.frames.frame_of`."""
-        return _frame(self.document.options, first=("rank", "id", "display_name", "hold"), sources=sources)
+    def to_frame(self, *, all: bool = False, sources: bool = False) -> pd.DataFrame:
+        """Return a row per option, best first, in twelve columns; see `planner.present.frames.frame_of`.
+
+        `all`: every column; `sources`: these, and where each number comes from.
+        """
+        return _frame(self.document.options, OF_COMPARISON, every=all, sources=sources)
 
     def chart(self) -> alt.LayerChart | None:
         """Return cost against time of all options with their 90 % ranges; None where no option has both.
@@ -74,6 +116,11 @@ class Comparison:
     def __str__(self) -> str:
         return self.headline
 
+    def _repr_html_(self) -> str:
+        from planner.present.html_answer import screen_html
+
+        return screen_html(comparison_screen(self.document, plan=None), assumed=self.assumed)
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -81,9 +128,14 @@ class Estimate:
 
     document: EstimateDocument
 
-    def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
-        """Return a row per option, in the plan's order; see `planner.present.frames.frame_of`."""
-        return _frame(self.document.options, first=("id", "display_name", "hold"), sources=sources)
+    def to_frame(self, *, all: bool = False, sources: bool = False) -> pd.DataFrame:
+        """Return a row per option, in the plan's order and in twelve columns; as of a comparison."""
+        return _frame(self.document.options, OF_ESTIMATE, every=all, sources=sources)
+
+    def _repr_html_(self) -> str:
+        from planner.present.html_answer import screen_html
+
+        return screen_html(estimate_screen(self.document, plan=None))
 
 
 @dataclass(frozen=True)
@@ -99,7 +151,12 @@ class Memory:
 
     def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
         """Return a row per kind of activation checkpointing: GiB with range, whether it fits, largest micro-batch."""
-        return _frame(self.document.ways, first=("checkpointing",), sources=sources)
+        return _frame(self.document.ways, ("checkpointing",), every=True, sources=sources)
+
+    def _repr_html_(self) -> str:
+        from planner.present.html_answer import memory_html
+
+        return memory_html(self.document)
 
 
 @dataclass(frozen=True)
@@ -108,9 +165,57 @@ class Prices:
 
     document: PricesDocument
 
-    def to_frame(self) -> pd.DataFrame:
-        """Return a row per price, with source, date and age."""
-        return _frame(self.document.prices, first=("item", "region", "price_kind", "usd_per_hour"))
+    def to_frame(self, *, all: bool = False) -> pd.DataFrame:
+        """Return a row per price, with source, date and age, in twelve columns; `all`: every column."""
+        return _frame(self.document.prices, OF_PRICES, every=all)
+
+    def _repr_html_(self) -> str:
+        from planner.present.html_answer import prices_html
+
+        return prices_html(self.document)
+
+
+def ask(
+    workload: str,
+    *,
+    data: str | None = None,
+    tokens: float | None = None,
+    epochs: float | None = None,
+    seq_len: int | None = None,
+    training: Mapping[str, Any] | None = None,
+    method: Trained | str | None = None,
+    lora_rank: int | None = None,
+    lora_targets: str | None = None,
+    own: Sequence[str] = (),
+    on: Sequence[str] = (),
+    budget: float | None = None,
+    by: str | None = None,
+    runs: int | None = None,
+    log: str | Path | None = None,
+    home: Home = None,
+) -> Comparison:
+    """Answer one question: which machines, how long, what cost; `planner ask` with the same words.
+
+    `data`: "50000x700", samples x mean tokens. `training`: keys of a plan's `training`, as {"precision": "fp16"}.
+    `own`: ["2xRTX-3090"]. `on`: offers, as ["aws/p5.48xlarge"]; without any the best dozen of all are compared.
+    `budget`: USD. `by`: "2027-06-30" or "3w". `log`: a trainer's log, written on the first of `own`. What was left open
+    is in `.assumed`. Raises PlannerError for wrong input.
+    """
+    catalog = catalogs.audited(catalogs.open_catalog(_folder(home)))
+    choice = AdapterChoice(
+        method=_chosen(Trained, method, "method"),
+        lora_rank=_at_least_one(lora_rank, "lora_rank"),
+        lora_targets=lora_targets,
+    )
+    question = Question(
+        workload=workload, data=data, tokens=tokens, epochs=epochs, seq_len=_at_least_one(seq_len, "seq_len"),
+        training=parse_model(Training, dict(training or {}), where="training"), adapters=choice.adapters,
+        own=tuple(own), on=tuple(on), budget=budget, by=by, runs=_at_least_one(runs, "runs"),
+    )  # fmt: skip
+    if log is not None:
+        question = replace(question, log=run_of_log(Path(log), question, catalog))
+    asked = plan_of_question(question, catalog, today=clock.today())
+    return Comparison(plans.compare(asked.plan, catalog, today=clock.today()), asked.assumed)
 
 
 def compare(plan: PlanLike, *, home: Home = None, with_price_book: bool = False) -> Comparison:
@@ -192,15 +297,14 @@ def prices(
     Raises PlannerError for wrong input.
     """
     folder = _folder(home)
-    if kind is not None and kind not in list(PriceKind):
-        raise InputError(f"planner.prices: kind: {kind!r} is not known.", fix=f"Choose one of: {', '.join(PriceKind)}.")
+    chosen = _chosen(PriceKind, kind, "kind")
     document = price_use_case.show(
         home=folder,
         now=clock.now(),
         accelerator=accelerator,
         provider=provider,
         region=region,
-        kind=None if kind is None else PriceKind(kind),
+        kind=chosen,
         every=every,
         book=price_books.own_book(folder) if with_price_book else None,
     )
@@ -218,15 +322,32 @@ def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[Plan, 
     return asked, price_books.booked(catalog, folder, today=clock.today()) if with_price_book else catalog
 
 
+def _chosen(choice: type[Choice], value: Choice | str | None, name: str) -> Choice | None:
+    """Return the member of a choice; InputError names those that there are."""
+    if value is None:
+        return None
+    if value not in list(choice):
+        raise InputError(f"{name}: {value!r} is not known.", fix=f"Choose one of: {', '.join(choice)}.")
+    return choice(value)
+
+
+def _at_least_one(value: int | None, name: str) -> int | None:
+    """Return a count; InputError where it is none."""
+    if value is not None and not 1 <= value <= MOST_COUNT:
+        raise InputError(f"{name} is {value}; it must be 1 or more.")
+    return value
+
+
 def _folder(home: Home) -> str | None:
     return None if home is None else str(home)
 
 
-def _frame(rows: Sequence[Frozen], *, first: tuple[str, ...], sources: bool = False) -> pd.DataFrame:
+def _frame(rows: Sequence[Frozen], first: tuple[str, ...], *, every: bool, sources: bool = False) -> pd.DataFrame:
     _needs("pandas")
     from planner.present.frames import frame_of
 
-    return frame_of(rows, first=first, sources=sources)
+    frame = frame_of(rows, first=first, sources=sources)
+    return frame if every or sources else frame[[name for name in first if name in frame]]
 
 
 def _needs(library: str) -> None:

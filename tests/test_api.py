@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pandas as pd
@@ -51,7 +55,7 @@ def told(capsys):
 
 
 def test_hours_are_samples_over_samples_per_second():
-    frame = planner.estimate(PLAN).to_frame()
+    frame = planner.estimate(PLAN).to_frame(all=True)
     assert len(frame) == 1
     row = frame.iloc[0]
     assert row["throughput"] == pytest.approx(4.0)
@@ -81,14 +85,14 @@ def test_a_frame_has_value_range_and_basis_of_every_quantity(comparison, told):
 
 
 def test_a_frame_begins_with_what_is_looked_for_and_keeps_the_order_of_the_answer(comparison):
-    frame = comparison.to_frame()
+    frame = comparison.to_frame(all=True)
     assert list(frame.columns[:4]) == ["rank", "id", "display_name", "hold"]
     assert list(frame["id"]) == [option.id for option in comparison.document.options]
     assert not [name for name in frame if name.endswith(("_source", "_as_of"))]
 
 
 def test_an_unknown_quantity_is_empty_and_its_columns_stand_there(comparison):
-    frame = comparison.to_frame().set_index("id")
+    frame = comparison.to_frame(all=True).set_index("id")
     unknown = [option.id for option in comparison.document.options if option.usd_per_hour is None]
     assert unknown
     assert frame.loc[unknown, ["usd_per_hour", "usd_per_hour_low", "usd_per_hour_basis"]].isna().all(axis=None)
@@ -99,7 +103,7 @@ def test_no_rows_are_a_frame_without_rows():
 
 
 def test_every_field_that_is_a_quantity_has_its_columns(comparison):
-    frame = comparison.to_frame()
+    frame = comparison.to_frame(all=True)
     fields = type(comparison.document.options[0]).model_fields
     quantities = {name for name, field in fields.items() if Quantity in getattr(field.annotation, "__args__", ())}
     assert quantities
@@ -159,10 +163,129 @@ def test_wrong_input_raises_the_error_of_the_command_line(call, says):
     assert raised.value.exit_code == 2
 
 
+QUESTION = {"data": "50000x700", "epochs": 3, "on": ["lambda/gpu_8x_h100_sxm5"], "budget": 300}
+
+
+def test_a_question_is_what_the_command_answers(told, tmp_path):
+    answer = planner.ask("llama3-8b", method="lora", **QUESTION)
+    printed = told(
+        "ask", "llama3-8b", "--method", "lora", "--data", "50000x700", "--epochs", "3", "--on",
+        "lambda/gpu_8x_h100_sxm5", "--budget", "300",
+    )  # fmt: skip
+    assert answer.document.model_dump(mode="json") == printed
+    assert any("(--by)" in one for one in answer.assumed)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(lambda: planner.ask("llama3-8b", **QUESTION), id="ask"),
+        pytest.param(lambda: planner.compare(STATION), id="compare"),
+        pytest.param(lambda: planner.estimate(PLAN), id="estimate"),
+        pytest.param(lambda: planner.prices(accelerator="H100"), id="prices"),
+    ],
+)
+def test_a_frame_has_twelve_columns_or_all(answer):
+    frame, whole = answer().to_frame(), answer().to_frame(all=True)
+    assert frame.shape[1] == 12
+    assert list(whole.columns[:12]) == list(frame.columns)
+    assert whole.shape[1] > 12
+
+
+class Page(HTMLParser):
+    """Cells of the tables of a page, its text, and the elements that are still open at its end."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self.said = ""
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        if tag != "br":
+            self.open.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.said += data
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+
+def test_a_notebook_shows_headline_table_and_id(comparison):
+    page = Page(comparison._repr_html_())
+    assert page.open == []
+    assert all(sentence in page.said for sentence in comparison.document.headline)
+    column = page.rows[0].index("machine")
+    machines = " ".join(row[column] for row in page.rows[1:]).replace("\u00a0", " ").casefold()
+    assert all(option.display_name.casefold() in machines for option in comparison.document.options)
+    assert f"planner show {comparison.document.answer_id}" in page.said
+    assert "Quantity(" not in page.said
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        pytest.param(lambda: planner.ask("llama3-8b", **QUESTION), "Assumed: no deadline", id="ask"),
+        pytest.param(lambda: planner.estimate(PLAN), "two epochs on a machine", id="estimate"),
+        pytest.param(lambda: planner.memory("llama3-8b", on="H100-SXM"), "checkpointing", id="memory"),
+        pytest.param(lambda: planner.prices(accelerator="H100"), "USD/accelerator-h", id="prices"),
+    ],
+)
+def test_every_answer_shows_itself(answer, says):
+    page = Page(answer()._repr_html_())
+    assert page.open == []
+    assert says in page.said
+    assert len(page.rows) > 1
+
+
+def test_markup_in_a_name_is_text():
+    name = "<script>alert(1)</script>"
+    page = planner.estimate(PLAN | {"name": name})._repr_html_()
+    assert "<script" not in page
+    assert name in Page(page).said
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"method": "lor"}, "method: 'lor' is not known"),
+        ({"runs": 0}, "runs is 0"),
+        ({"lora_rank": 0, "method": "lora"}, "lora_rank is 0"),
+        ({"data": "many"}, "is no number of samples"),
+    ],
+    ids=["method", "runs", "rank", "data"],
+)
+def test_a_wrong_question_is_an_error(arguments, says):
+    with pytest.raises(planner.PlannerError, match=says):
+        planner.ask("llama3-8b", **(QUESTION | arguments))
+
+
+def test_one_sentence_where_pandas_is_missing(comparison, monkeypatch):
+    monkeypatch.setattr("planner.api.find_spec", lambda _: None)
+    with pytest.raises(planner.PlannerError, match=re.escape("pip install 'training-planner[app]'")):
+        comparison.to_frame()
+
+
+def test_importing_the_package_imports_nothing_of_it():
+    code = (
+        "import sys, planner; print(sorted(name for name in sys.modules if name.startswith(('planner.', 'pydantic'))))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_name_that_is_not_public_is_an_attribute_error():
     with pytest.raises(AttributeError, match="nothing_of_ours"):
         _ = planner.nothing_of_ours
 
 
 def test_public_names_are_listed():
-    assert {"PlannerError", "compare", "estimate", "memory", "prices"} <= set(dir(planner))
+    assert {"PlannerError", "ask", "compare", "estimate", "memory", "prices"} <= set(dir(planner))

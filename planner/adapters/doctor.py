@@ -10,7 +10,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-EXTRAS = {"bench": ("torch", "deepspeed"), "app": ("streamlit", "altair"), "launch": ("skypilot",)}
+EXTRAS = {"bench": ("torch", "deepspeed"), "app": ("streamlit", "altair"), "launch": ("skypilot",), "mcp": ("mcp",)}
 CORE = ("training-planner", "pydantic", "typer", "PyYAML")
 NVIDIA_QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
 

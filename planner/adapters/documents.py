@@ -10,7 +10,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from planner.adapters.files import note_input
+from planner.adapters.files import check_readable, note_input
 from planner.adapters.mapping_text import Json, line_of, parse_mapping
 from planner.adapters.user_text import without_secrets
 from planner.errors import InputError
@@ -51,6 +51,7 @@ PLAINLY = {
 
 def read_bytes(path: Path, *, limit_bytes: int, fix: str = "") -> bytes:
     """Read a file, refusing what is missing, unreadable or too large."""
+    check_readable(path)
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):

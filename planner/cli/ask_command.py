@@ -14,21 +14,17 @@ from planner.adapters.files import write_text
 from planner.cli.import_command import may_ask
 from planner.cli.number_arguments import short_number
 from planner.cli.output import HomeOption, ScreenOptions, check_positive
-from planner.cli.plan_commands import WRITE_A_PLAN, print_comparison
+from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, TrainingOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
-from planner.model.catalog import Catalog
-from planner.model.evidence.run import RunRecord
 from planner.text.number_text import read_number
-from planner.use_cases import catalogs, plans
+from planner.use_cases import answer_ids, catalogs, plans
 from planner.use_cases.asking.ask import assumed_lines, plan_of_question
-from planner.use_cases.asking.machines import own_cards
+from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import Asked, MissingAnswerError, Question
 from planner.use_cases.find import plan_text
-from planner.use_cases.importing.named_run import run_named
-from planner.use_cases.importing.run_facts import MissingFactError, Stated
 
 app = command_app()
 WRITTEN = "# Written by planner ask"
@@ -116,42 +112,18 @@ def ask(
         runs=limits.runs,
     )
     if work.log is not None:
-        question = replace(question, log=_run_of(work.log, question, catalog))
+        question = replace(question, log=run_of_log(work.log, question, catalog))
     asked = _asked(question, lambda one: plan_of_question(one, catalog, today=clock.today()))
     document = plans.compare(asked.plan, catalog, today=clock.today())
     if write is not None:
         write_text(write, f"{WRITTEN}; answer it with: planner compare {write}\n{plan_text(asked.plan)}")
-    print_comparison(document, output, asked=None if write is None else str(write))
+    given = None if write is None else str(write)
+    answer_ids.keep(document, today=clock.today(), plan=asked.plan, asked=given, assumed=asked.assumed)
+    print_answer(document, output, asked=given)
     for line in assumed_lines(asked.assumed):
         say(line)
     say(WRITE_A_PLAN if write is None else f"Wrote {write}.")
     return 0 if document.feasible else EXIT_NOTHING_FEASIBLE
-
-
-def _run_of(log: Path, question: Question, catalog: Catalog) -> RunRecord:
-    """Return the run of a log, written on the first machine of --own."""
-    nodes, count, card = own_cards(question.own[0]) if question.own else (1, None, None)
-    stated = Stated(
-        workload=question.workload,
-        accelerator=card,
-        gpus=None if count is None else nodes * count,
-        seq_len=question.seq_len,
-        precision=question.training.precision,
-    )
-    try:
-        return run_named(str(log), stated, catalog)
-    except MissingFactError as missing:
-        fix = OWN_FLAGS.get(missing.flag, f"Import it with {missing.flag}, and ask of the run: planner ask ID")
-        raise InputError(missing.message, fix=fix) from missing
-
-
-OWN_FLAGS = {
-    "--workload": "Name the network: planner ask llama3-8b --log ...",
-    "--accelerator": "Name the machine it was written on: --own 2xRTX-3090",
-    "--gpus": "Name the machine it was written on: --own 2xRTX-3090",
-    "--seq-len": "Add --seq-len 2048",
-}
-"""What says a fact of a log here, by the option of `planner runs import`."""
 
 
 def _asked(question: Question, answer: Callable[[Question], Asked]) -> Asked:

@@ -6,13 +6,14 @@ from typing import Annotated
 
 import typer
 
+from planner import clock
 from planner.adapters.price_filter import NOTHING
 from planner.cli.import_command import FactOptions
 from planner.cli.output import HomeOption, JsonFlag, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
 from planner.present.run_check_screen import run_check_lines
-from planner.use_cases import catalogs
+from planner.use_cases import answer_ids, catalogs
 from planner.use_cases.importing.check_run import check_run
 from planner.use_cases.importing.named_run import run_named
 
@@ -33,6 +34,7 @@ def check(
     """
     catalog = catalogs.open_catalog(home, wanted=NOTHING)
     document = check_run(run_named(run, facts.stated(), catalog), catalog)
+    answer_ids.keep(document, today=clock.today())
     if as_json:
         print_document(document)
     else:

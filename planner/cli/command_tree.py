@@ -48,12 +48,14 @@ COMMANDS = {
     },
     "Look closer": {
         "diff": ("lock_commands", "Show what changed between two frozen plans, and why"),
+        "show": ("show_command", "Print an earlier answer of this machine again"),
         "accuracy": ("evidence_commands", "Score predictions against measurements that were held out"),
     },
     "Set up": {
         "doctor": ("setup_commands", "Check what is installed, which devices and credentials exist"),
         "schema": ("setup_commands", "Print the JSON Schema of a file"),
         "ui": ("setup_commands", "Open the app in a browser"),
+        "mcp": ("mcp_command", "Serve the planner as tools for AI agents"),
     },
 }
 """By heading and name: the module, and the first sentence of the command's docstring, known without an import."""

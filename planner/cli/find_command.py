@@ -10,16 +10,15 @@ import typer
 
 from planner import clock
 from planner.adapters.documents import parse_model
-from planner.adapters.price_filter import NOTHING
 from planner.cli.number_arguments import short_number
 from planner.cli.output import HomeOption, ScreenOptions
-from planner.cli.plan_commands import WRITE_A_PLAN, print_comparison
+from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, TrainingOptions, WorkloadArgument
-from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
+from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.plan.find_filters import FindFilters, Terms
-from planner.use_cases import catalogs, find, plans
+from planner.use_cases import answer_ids, find
 
 app = command_app()
 
@@ -84,27 +83,17 @@ def find_machines(
     Looks through the catalog, all prices and your own sites, and compares the best dozen. WORKLOAD may be a plan file,
     whose work and limits count then.
     """
-    catalog = catalogs.audited(catalogs.open_catalog(home, wanted=NOTHING))
-    filters = machines.filters()
-    plan = find.read_plan_of(workload)
-    of_file = plan is not None
-    if plan is None:
-        plan = find.plan_of(
-            workload, catalog, filters, tokens=amount.tokens, seq_len=amount.seq_len, training=training.training,
-            adapters=adapters.adapters,
-        )  # fmt: skip
-    elif amount != AmountOptions() or training != TrainingOptions() or adapters != AdapterOptions():
-        raise InputError(f"{workload} is a plan: it says what is trained and how.", fix="Change it there.")
-    else:
-        plan = find.among_all(plan, filters)
-    catalog = catalogs.with_found_prices(plan, catalog, home)
-    listed, paced = plans.find_options(plan, catalog, today=clock.today())
-    estimated = plans.estimates_of(listed, catalog, today=clock.today(), paced=paced)
-    document = plans.compare(listed, catalog, today=clock.today(), estimated=estimated)
+    found = find.find_machines(
+        workload, machines.filters(), tokens=amount.tokens, seq_len=amount.seq_len, training=training.training,
+        adapters=None if adapters == AdapterOptions() else adapters.adapters, home=home, today=clock.today(),
+    )  # fmt: skip
+    document = found.document
     if write is not None:
-        find.write_plan(listed, write)
-    given = write or (workload if of_file else None)
-    print_comparison(document, output, asked=None if given is None else str(given))
+        find.write_plan(found.plan, write)
+    given = write or (workload if found.of_file else None)
+    asked = None if given is None else str(given)
+    answer_ids.keep(document, today=clock.today(), plan=found.plan, asked=asked)
+    print_answer(document, output, asked=asked)
     if write is not None:
         say(f"Wrote {write}.")
     elif given is None:

@@ -13,7 +13,7 @@ import typer
 from planner.adapters.price_filter import NOTHING
 from planner.cli.output import HomeOption, JsonFlag, check_positive, screen_width
 from planner.cli.streams import say
-from planner.cli.workload_options import LoraRankOption, LoraTargetsOption, read_adapters
+from planner.cli.workload_options import LoraRankOption, LoraTargetsOption
 from planner.model.base import SCHEMA_VERSION
 from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
 from planner.present.audit_screen import audited_lines
@@ -21,6 +21,7 @@ from planner.present.table import quantity_text
 from planner.use_cases import catalogs
 from planner.use_cases.importing.imported_runs import Imported, import_runs
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
+from planner.use_cases.trained_adapters import read_adapters
 
 MOST_QUESTIONS = 5
 WHOLE_NUMBERS = ("--gpus", "--seq-len", "--global-batch")
@@ -54,7 +55,7 @@ class FactOptions:
 
     def stated(self) -> Stated:
         """Return what was said; InputError where it cannot be."""
-        for name in ("gpus", "nodes", "seq_len", "global_batch", "micro_batch"):
+        for name in ("gpus", "nodes", "seq_len", "global_batch", "micro_batch", "lora_rank"):
             check_positive(getattr(self, name), f"--{name.replace('_', '-')}")
         return Stated(
             workload=self.workload,

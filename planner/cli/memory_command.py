@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from planner import clock
 from planner.cli.output import DetailsFlag, HomeOption, TableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
@@ -21,7 +22,7 @@ from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.network.workload import Checkpointing, Method, Strategy
 from planner.present.memory_screen import memory_lines, parts_of
 from planner.present.table import NOT_KNOWN, Row, quantity_text
-from planner.use_cases import catalogs, networks
+from planner.use_cases import answer_ids, catalogs, networks
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 
 app = command_app()
@@ -94,6 +95,12 @@ def memory(
         trace=trace,
     )
     document = estimate_memory(request, catalog)
+    answer_ids.keep(document, today=clock.today())
+    print_memory(document, output, details=details)
+
+
+def print_memory(document: MemoryDocument, output: TableOptions, *, details: bool) -> None:
+    """Print what one device holds in the wanted form."""
     if output.json:
         print_document(document)
         return

@@ -22,13 +22,14 @@ from planner.present.answer_screen import Screen, campaign_screen, comparison_sc
 from planner.present.details import details_lines
 from planner.present.page.words import LANGUAGES, Words
 from planner.present.report.markdown_file import as_markdown
-from planner.present.table import campaign_rows, comparison_rows, estimate_rows
-from planner.use_cases import catalogs, locks, plans, price_books, reports
+from planner.present.table import Row, campaign_rows, comparison_rows, estimate_rows
+from planner.use_cases import answer_ids, catalogs, locks, plans, price_books, reports
 from planner.use_cases.locks import LockedAnswer
 from planner.use_cases.version import planner_version
 
 app = command_app()
 
+PlanAnswer = EstimateDocument | CampaignDocument | ComparisonDocument
 PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file, YAML or JSON")]
 LockedFlag = Annotated[bool, typer.Option("--locked", help="Answer from PLAN.lock.json, as it was frozen")]
 
@@ -75,6 +76,7 @@ def estimate(
             "--freeze and --locked contradict each other.",
             fix="Give one of them: --freeze writes the lock, --locked reads it.",
         )
+    plan = None
     if locked:
         document = _lock(question).estimate
     else:
@@ -84,13 +86,9 @@ def estimate(
             say(f"Froze the plan in {where}.")
         else:
             document = plans.estimate(plan, question.catalog(plan), today=clock.today())
-    if output.json:
-        print_document(document)
-    elif output.table:
-        asked = question.words + (" --locked" if locked else "")
-        _print_screen(estimate_screen(document, plan=asked), document, output)
-    else:
-        output.print_rows(estimate_rows(document.options), title=document.plan)
+    asked = question.words + (" --locked" if locked else "")
+    answer_ids.keep(document, today=clock.today(), plan=plan, asked=asked)
+    print_answer(document, output, asked=asked)
 
 
 @command(app, example="planner campaign plan.yaml")
@@ -109,12 +107,8 @@ def campaign(
         raise InputError(f"--objective {objective} is not known.", fix="Write cost, time or front.")
     plan = plans.read_plan(question.plan)
     document = plans.campaign(plan, question.catalog(plan), today=clock.today(), objective=objective)
-    if output.json:
-        print_document(document)
-    elif output.table:
-        _print_screen(campaign_screen(document, plan=question.words), document, output)
-    else:
-        output.print_rows(campaign_rows(document.options), title=document.plan)
+    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+    print_answer(document, output, asked=question.words)
     if document.feasible is False:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
@@ -126,7 +120,7 @@ def compare(question: PlanOptions, output: ScreenOptions, locked: LockedFlag = F
     Every other option says why it was not recommended. The exit code is 3 where nothing meets the limits.
     """
     document = _comparison(question, locked=locked)
-    print_comparison(document, output, asked=question.words)
+    print_answer(document, output, asked=question.words)
     if not document.feasible:
         raise typer.Exit(EXIT_NOTHING_FEASIBLE)
 
@@ -158,27 +152,51 @@ def report(
     else:
         plan = plans.read_plan(question.plan)
         made = reports.report_of(plan, question.catalog(plan), words, today=clock.today(), asked=question.words)
+        answer_ids.keep(made.document, today=clock.today(), plan=plan, asked=question.words)
     if out is None:
         print(as_markdown(made))
         return
     say(f"Wrote {reports.write_report(made, out, unfolded=appendix)}.")
 
 
-def print_comparison(document: ComparisonDocument, output: ScreenOptions, *, asked: str | None) -> None:
-    """Print a comparison in the wanted form; `asked`: the plan as it is given to another command, if there is one."""
+def print_answer(document: PlanAnswer, output: ScreenOptions, *, asked: str | None) -> None:
+    """Print an answer in the wanted form; `asked`: the plan as it is given to another command, if there is one."""
     if output.json:
         print_document(document)
     elif output.table:
-        _print_screen(comparison_screen(document, plan=asked), document, output)
+        width = screen_width()
+        print_lines(screen_lines(_screen(document, asked), width=width, whole=output.all))
+        if output.details:
+            print_lines(details_lines(document, width=width))
     else:
-        output.print_rows(comparison_rows(document.options), title=document.plan)
+        output.print_rows(_rows(document), title=document.plan)
+
+
+def _screen(document: PlanAnswer, asked: str | None) -> Screen:
+    if isinstance(document, EstimateDocument):
+        return estimate_screen(document, plan=asked)
+    if isinstance(document, CampaignDocument):
+        return campaign_screen(document, plan=asked)
+    return comparison_screen(document, plan=asked)
+
+
+def _rows(document: PlanAnswer) -> list[Row]:
+    if isinstance(document, EstimateDocument):
+        return estimate_rows(document.options)
+    if isinstance(document, CampaignDocument):
+        return campaign_rows(document.options)
+    return comparison_rows(document.options)
 
 
 def _comparison(question: PlanOptions, *, locked: bool) -> ComparisonDocument:
+    plan = None
     if locked:
-        return _lock(question).comparison
-    plan = plans.read_plan(question.plan)
-    return plans.compare(plan, question.catalog(plan), today=clock.today())
+        document = _lock(question).comparison
+    else:
+        plan = plans.read_plan(question.plan)
+        document = plans.compare(plan, question.catalog(plan), today=clock.today())
+    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+    return document
 
 
 def _lock(question: PlanOptions) -> Lock:
@@ -205,12 +223,3 @@ def _locked_answer(question: PlanOptions) -> LockedAnswer:
             f"The first: {answer.differs[0]}."
         )
     return answer
-
-
-def _print_screen(
-    screen: Screen, document: EstimateDocument | CampaignDocument | ComparisonDocument, output: ScreenOptions
-) -> None:
-    width = screen_width()
-    print_lines(screen_lines(screen, width=width, whole=output.all))
-    if output.details:
-        print_lines(details_lines(document, width=width))

@@ -10,12 +10,11 @@ import typer
 
 from planner.adapters.documents import parse_model
 from planner.cli.output import check_positive
-from planner.errors import InputError, NotFoundError
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerSettings, WeightFormat
-from planner.model.network.workload import ArchitectureFile, Checkpointing, Method, Precision, Strategy
+from planner.model.network.workload import ArchitectureFile, Checkpointing, Precision, Strategy
 from planner.model.plan.plan import Training
-from workloads.contract.spec import LORA_TARGETS
+from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
 WorkloadArgument = Annotated[
     str, typer.Argument(metavar="WORKLOAD", help="Network (gpt-305m), config.json or own file")
@@ -87,15 +86,6 @@ class TrainingOptions(TrainerOptions):
         return parse_model(Training, given, where="the options")
 
 
-class Trained(StrEnum):
-    """What is trained, as people say it."""
-
-    FULL = "full"
-    LORA = "lora"
-    QLORA = "qlora"
-    """LoRA beside frozen weights in NF4."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class AdapterOptions:
     """Whether all weights are trained or adapters beside frozen ones, and which."""
@@ -115,70 +105,5 @@ class AdapterOptions:
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:
         """Join what a file trains with the options, which win; None where all weights are trained."""
-        adapters = None if self.method is Trained.FULL else network.adapters
-        if adapters is None:
-            method = Method.FULL if self.method in (None, Trained.FULL) else Method.LORA
-            adapters = read_adapters(method, self.lora_rank, self.lora_targets)
-        else:
-            check_positive(self.lora_rank, "--lora-rank")
-            adapters = _changed(adapters, self.lora_rank, self.lora_targets)
-        named = (("kind", self.lora_kind), ("frozen", self._frozen()))
-        given = {name: value for name, value in named if value is not None}
-        if adapters is not None:
-            return adapters.model_copy(update=given)
-        for name, value in given.items():
-            raise InputError(
-                f"--lora-{name} {value.value}: all weights are trained.", fix="Add --method lora, or leave it out."
-            )
-        return None
-
-    def _frozen(self) -> FrozenFormat | None:
-        if self.method is not Trained.QLORA:
-            return self.lora_frozen
-        if self.lora_frozen not in (None, FrozenFormat.NF4):
-            raise InputError(
-                f"--method qlora freezes weights in nf4, and --lora-frozen says {self.lora_frozen}.",
-                fix="Write --method lora, or leave --lora-frozen out.",
-            )
-        return FrozenFormat.NF4
-
-
-EVERY_TARGET = ("all", "all-linear")
-HUGGING_FACE = {
-    "q_proj": "query", "k_proj": "key", "v_proj": "value", "o_proj": "out", "gate_proj": "gate", "up_proj": "up",
-    "down_proj": "down",
-}  # fmt: skip
-"""Names of linear maps in Hugging Face's decoders, as peft's `target_modules` writes them."""
-
-
-def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:
-    """Return the adapters that are trained; None where all weights are. InputError where the options contradict."""
-    check_positive(rank, "--lora-rank")
-    if method is not Method.FULL:
-        return _changed(Adapters(), rank, targets)
-    if rank is not None or targets is not None:
-        raise InputError(
-            "--lora-rank and --lora-targets say how to train adapters, and --method full trains all weights.",
-            fix="Add --method lora, or leave them out.",
-        )
-    return None
-
-
-def _changed(adapters: Adapters, rank: int | None, targets: str | None) -> Adapters:
-    """Return adapters with the rank and the linear maps that were named."""
-    given = {"rank": rank, "targets": None if targets is None else _read_targets(targets)}
-    return adapters.model_copy(update={name: value for name, value in given.items() if value is not None})
-
-
-def _read_targets(text: str) -> tuple[str, ...]:
-    """Read names of linear maps, with commas between them: ours, those of Hugging Face (q_proj), or `all`."""
-    if text.strip() in EVERY_TARGET:
-        return LORA_TARGETS
-    names = tuple(HUGGING_FACE.get(name.strip(), name.strip()) for name in text.split(","))
-    for name in names:
-        if name not in LORA_TARGETS:
-            known = f"Known: all, {', '.join(LORA_TARGETS)}"
-            raise NotFoundError("linear map", name, LORA_TARGETS, where="--lora-targets", fix=known)
-    if len(set(names)) != len(names):
-        raise InputError(f"--lora-targets {text}: names a map twice.", fix="Name each once.")
-    return names
+        check_positive(self.lora_rank, "--lora-rank")
+        return AdapterChoice(**asdict(self)).adapters(network)

@@ -19,7 +19,7 @@ from planner.model.currency import Currency
 from planner.present.facts import chance_to_keep_limits
 from planner.present.option_marks import marks_explained
 from planner.present.option_table import RECOMMENDED, Entry, option_lines, scales
-from planner.present.screen import command_item, fewer_rows, wrapped, wrapped_items
+from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
 
 SOURCES = ("Sources", "--details")
 
@@ -35,6 +35,8 @@ class Screen:
     commands: Sequence[tuple[str, str]]
     """What each is for, and the command."""
     notes: Sequence[str] = ()
+    answer_id: str | None = None
+    """None: of an answer from before there were ids."""
 
 
 def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Screen:
@@ -63,20 +65,21 @@ def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Scre
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)
     return Screen(
-        f"{document.plan}: {_limits(document)}", headline, entries, document.currency, commands, document.notes
-    )
+        f"{document.plan}: {_limits(document)}", headline, entries, document.currency, commands, document.notes,
+        document.answer_id,
+    )  # fmt: skip
 
 
-def campaign_screen(document: CampaignDocument, *, plan: str) -> Screen:
+def campaign_screen(document: CampaignDocument, *, plan: str | None) -> Screen:
     """Show the whole campaign on each option alone, in the plan's order."""
     entries = [
         replace(_campaign_entry(None, option), chance=chance_to_keep_limits(option), no=option.campaign_usd is None)
         for option in document.options
     ]
-    commands = [("Recommendation", f"planner compare {plan}"), SOURCES]
+    commands = [*([("Recommendation", f"planner compare {plan}")] if plan else []), SOURCES]
     return Screen(
         f"{document.plan}: {_trainings(document.runs)}", _planned(document), entries, document.currency, commands,
-        document.notes,
+        document.notes, document.answer_id,
     )  # fmt: skip
 
 
@@ -120,13 +123,15 @@ def _moment(iso: str) -> str:
     return iso[:16].replace("T", " ")
 
 
-def estimate_screen(document: EstimateDocument, *, plan: str) -> Screen:
+def estimate_screen(document: EstimateDocument, *, plan: str | None) -> Screen:
     """Show one training on each option, in the plan's order."""
     entries = [
         Entry(None, option, option.wall_hours, option.usd_marginal, no=_lacks(option)) for option in document.options
     ]
-    commands = [("All trainings", f"planner compare {plan}"), SOURCES]
-    return Screen(f"{document.plan}: one training", (), entries, document.currency, commands, document.notes)
+    commands = [*([("All trainings", f"planner compare {plan}")] if plan else []), SOURCES]
+    return Screen(
+        f"{document.plan}: one training", (), entries, document.currency, commands, document.notes, document.answer_id
+    )
 
 
 def screen_lines(screen: Screen, *, width: int, whole: bool = False) -> list[str]:
@@ -150,6 +155,7 @@ def _lines(screen: Screen, shown: int, width: int) -> list[str]:
     for note in screen.notes:
         lines += wrapped(f"{note[0].upper()}{note[1:]}.", width=width, indent="  ")
     commands = [command_item(label, command, width=width) for label, command in screen.commands]
+    commands += again(screen.answer_id)
     return [*lines, *wrapped_items(commands, width=width, separator="    ")]
 
 

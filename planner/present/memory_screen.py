@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from planner.decide.options.display_name import card_names, strategy_name
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.quantity import Quantity
-from planner.present.screen import Column, table_lines, wrapped
+from planner.present.screen import Column, again, table_lines, wrapped, wrapped_items
 from planner.present.short_figures import Scale
-from planner.present.table import NOT_KNOWN
+from planner.present.table import NOT_KNOWN, Row
 
 CHANGES = (
     Column(key="change", title="change"),
@@ -47,6 +47,25 @@ def parts_of(document: MemoryDocument) -> dict[str, Quantity | None]:
 
 def memory_lines(document: MemoryDocument, *, width: int, details: bool = False) -> list[str]:
     """Return the screen in lines of at most `width`; with `details`, how each part is computed, and notes."""
+    (_, parts), (_, ways) = memory_tables(document)
+    lines = [*wrapped(_title(document), width=width), "", *wrapped(verdict_text(document), width=width, indent="  ")]
+    lines += ["", *table_lines(PARTS, parts, width=width), "", *table_lines(WAYS, ways, width=width)]
+    if document.remedies:
+        lines += ["", *wrapped("What would make it fit, cheapest first, each on top of the last:", width=width)]
+        rows = [
+            {"change": one.change, "option": one.option, "fits": _chance(one.chance, None), "costs": one.costs}
+            for one in document.remedies
+        ]
+        lines += table_lines(CHANGES, rows, width=width)
+    if not details:
+        last = ["Sources: --details", *again(document.answer_id)]
+        return [*lines, *wrapped_items(last, width=width, separator="    ")]
+    told = [line for text in _details(document) for line in wrapped(text, width=width, indent="    ")]
+    return [*lines, *told, *again(document.answer_id)]
+
+
+def memory_tables(document: MemoryDocument) -> list[tuple[tuple[Column, ...], list[Row]]]:
+    """Return columns and rows of both tables: what fills one device, and the ways to checkpoint."""
     parts = [{"part": name} | _gib(quantity) for name, quantity in parts_of(document).items()]
     ways = [
         {
@@ -58,18 +77,7 @@ def memory_lines(document: MemoryDocument, *, width: int, details: bool = False)
         | _gib(way.total_gib)
         for way in document.ways
     ]
-    lines = [*wrapped(_title(document), width=width), "", *wrapped(verdict_text(document), width=width, indent="  ")]
-    lines += ["", *table_lines(PARTS, parts, width=width), "", *table_lines(WAYS, ways, width=width)]
-    if document.remedies:
-        lines += ["", *wrapped("What would make it fit, cheapest first, each on top of the last:", width=width)]
-        rows = [
-            {"change": one.change, "option": one.option, "fits": _chance(one.chance, None), "costs": one.costs}
-            for one in document.remedies
-        ]
-        lines += table_lines(CHANGES, rows, width=width)
-    if not details:
-        return [*lines, "Sources: --details"]
-    return [*lines, *(line for text in _details(document) for line in wrapped(text, width=width, indent="    "))]
+    return [(PARTS, parts), (WAYS, ways)]
 
 
 def verdict_text(document: MemoryDocument) -> str:

@@ -112,6 +112,12 @@ def option_lines(entries: Sequence[Entry], units: Scales, *, width: int) -> list
     return table_lines(table, _rows(entries, units, left=left, beside_name=beside), width=width)
 
 
+def option_cells(entries: Sequence[Entry], units: Scales) -> tuple[list[Column], list[Row]]:
+    """Return all columns that have cells, and the rows, where a page and not a screen has room for them."""
+    rows = _rows(entries, units)
+    return [column for column in _columns(units) if any(row.get(column.key) for row in rows)], rows
+
+
 def _columns(units: Scales) -> tuple[Column, ...]:
     """Return the columns; what a person can do without falls away first."""
     return (

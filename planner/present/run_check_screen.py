@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.model.answer.run_check import HardwareFix, RunCheckDocument
 from planner.model.quantity import Quantity
 from planner.present.audit_screen import audited_lines
-from planner.present.screen import Column, table_lines, wrapped
+from planner.present.screen import Column, again, table_lines, wrapped
 from planner.present.short_figures import Scale
 
 RATE = Scale("samples/s", 1.0)
@@ -46,7 +46,7 @@ def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
         lines += ["", *wrapped(f"Assumed: {'; '.join(document.assumed)}.", width=width)]
     for doubt in document.doubts:
         lines += wrapped(f"Doubtful: {doubt}.", width=width)
-    return lines + audited_lines(document.audit, width=width)
+    return [*lines, *audited_lines(document.audit, width=width), *again(document.answer_id)]
 
 
 def _part(part: HardwareFix) -> str:

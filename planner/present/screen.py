@@ -76,6 +76,11 @@ def wrapped_items(items: Sequence[str], *, width: int, separator: str) -> list[s
     return [line.replace(NO_BREAK, SPACE) for line in lines]
 
 
+def again(answer_id: str | None) -> list[str]:
+    """Return how an answer is printed again, for the last line of its screen; nothing of one without an id."""
+    return [] if answer_id is None else [f"Again: planner show {answer_id}"]
+
+
 def command_item(label: str, command: str, *, width: int) -> str:
     """Return `label: command` for `wrapped_items`, which breaks no command that fits on a line of its own."""
     return f"{label}: {command.replace(SPACE, NO_BREAK) if len(command) <= width else command}"

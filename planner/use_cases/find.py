@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 
 from planner.adapters.documents import parse_model
 from planner.adapters.files import write_text
 from planner.adapters.model_config.file import read_network_file
+from planner.adapters.price_filter import NOTHING
 from planner.adapters.yaml_scalars import CoreDumper
 from planner.errors import InputError
+from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import ImageModel
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
+from planner.use_cases import catalogs, plans
 from planner.use_cases.network_files import with_config
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import parse_plan
@@ -23,6 +28,42 @@ from planner.use_cases.plans import parse_plan
 PLAN_ENDINGS = (".yaml", ".yml", ".json")
 TOKENS, IMAGES = 1e9, 1_281_167
 """Of a training whose work nobody states: a billion tokens, or ImageNet once; hours and dollars scale with it."""
+
+
+@dataclass(frozen=True)
+class FoundMachines:
+    """The plan with the best dozen of all machines, and its answer."""
+
+    plan: Plan
+    document: ComparisonDocument
+    of_file: bool
+    """The question is a plan file, which another command can read too."""
+
+
+def find_machines(
+    workload: str, filters: FindFilters, *, tokens: float | None, seq_len: int | None, training: Training,
+    adapters: Callable[[ArchitectureFile], Adapters | None] | None, home: str | None, today: date,
+) -> FoundMachines:  # fmt: skip
+    """Compare the best dozen of all offers and own machines for a workload, or for the work of a plan file.
+
+    `adapters` None: not said, so those of the workload's file.
+    """
+    catalog = catalogs.audited(catalogs.open_catalog(home, wanted=NOTHING))
+    plan = read_plan_of(workload)
+    of_file = plan is not None
+    if plan is None:
+        plan = plan_of(
+            workload, catalog, filters, tokens=tokens, seq_len=seq_len, training=training,
+            adapters=adapters or (lambda network: network.adapters),
+        )  # fmt: skip
+    elif tokens is not None or seq_len is not None or training != Training() or adapters is not None:
+        raise InputError(f"{workload} is a plan: it says what is trained and how.", fix="Change it there.")
+    else:
+        plan = among_all(plan, filters)
+    catalog = catalogs.with_found_prices(plan, catalog, home)
+    listed, paced = plans.find_options(plan, catalog, today=today)
+    estimated = plans.estimates_of(listed, catalog, today=today, paced=paced)
+    return FoundMachines(listed, plans.compare(listed, catalog, today=today, estimated=estimated), of_file)
 
 
 def read_plan_of(name: str) -> Plan | None:

@@ -25,6 +25,7 @@ from planner.model.answer.documents import ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
+from planner.use_cases.answer_ids import with_id
 from planner.use_cases.network_files import with_config
 from planner.use_cases.plans import PLAN_FIX, parse_plan, with_found_options
 from planner.use_cases.version import planner_version
@@ -89,8 +90,8 @@ def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, written: 
         "plan": _with_network(content, plan),
         "run_sha256": {key: _sha256(run.model_dump(mode="json")) for key, run in catalog.runs.items()},
         "catalog": held,
-        "estimate": estimate_plan(plan, held, today=today),
-        "comparison": comparison,
+        "estimate": with_id(estimate_plan(plan, held, today=today), plan, held, today=today),
+        "comparison": with_id(comparison, plan, held, today=today),
     }
     unsigned = Lock(**fields, content_sha256="")
     return unsigned.model_copy(update={"content_sha256": _content_sha256(unsigned.model_dump(mode="json"))})

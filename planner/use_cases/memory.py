@@ -16,6 +16,7 @@ from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
 from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.physics.number_format import uses_autocast
+from planner.use_cases.answer_ids import document_id
 from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.networks import find_architecture, trained_alone
 
@@ -87,7 +88,8 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         stated=frozenset(known.stated),
         traced_layer_bytes=_traced(network, request.strategy, precision, adapters) if request.trace else None,
     )
-    return answer(question)
+    document = answer(question)
+    return document.model_copy(update={"answer_id": document_id(document)})
 
 
 def _split(request: MemoryRequest, network: ArchitectureFile, devices: int) -> Split:

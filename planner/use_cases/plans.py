@@ -36,6 +36,7 @@ from planner.model.owning.tariff import Tariff
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan
 from planner.scenario.region_groups import check_places
+from planner.use_cases.answer_ids import plan_answer_id, with_id
 from planner.use_cases.catalogs import accelerators_meant
 from planner.use_cases.network_files import with_config
 from planner.use_cases.runs import find_run
@@ -123,7 +124,8 @@ def _check_names(filters: FindFilters, catalog: Catalog) -> None:
 def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
     """Estimate one training on each option."""
     listed, paced = find_options(plan, catalog, today=today)
-    return estimate_options(listed, catalog, today=today, paced=paced).document
+    document = estimate_options(listed, catalog, today=today, paced=paced).document
+    return with_id(document, listed, catalog, today=today)
 
 
 def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None = None) -> CampaignDocument:
@@ -135,7 +137,9 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None
         listed, catalog, today=today, estimated=estimate_options(listed, catalog, today=today, paced=paced)
     )
     wanted = Objective(objective) if objective is not None else None
-    return planned_campaign(campaign_document(listed, alone), alone, catalog, today=today, objective=wanted)
+    document = planned_campaign(campaign_document(listed, alone), alone, catalog, today=today, objective=wanted)
+    kind = f"{document.kind} {objective or ''}"
+    return document.model_copy(update={"answer_id": plan_answer_id(kind, listed, catalog, today=today)})
 
 
 def compare(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
@@ -146,7 +150,8 @@ def compare(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated |
     listed, paced = find_options(plan, catalog, today=today)
     if estimated is None:
         estimated = estimate_options(listed, catalog, today=today, paced=paced)
-    return answer_plan(listed, catalog, today=today, estimated=estimated)
+    document = answer_plan(listed, catalog, today=today, estimated=estimated)
+    return with_id(document, listed, catalog, today=today)
 
 
 def estimates_of(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> Estimated:

@@ -9,7 +9,18 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("benchmarks", "catalogs", "docs", "examples", "launcher", "planner", "scripts", "tests", "workloads")
+FOLDERS = (
+    "benchmarks",
+    "catalogs",
+    "docs",
+    "examples",
+    "launcher",
+    "planner",
+    "scripts",
+    "skills",
+    "tests",
+    "workloads",
+)
 GOLDEN = ROOT / "tests" / "golden"
 PAGES = sorted(
     page.relative_to(ROOT).as_posix()

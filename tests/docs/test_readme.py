@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import NOON, Golden
+from tests.conftest import NOON, Golden, with_one_answer_id
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
@@ -36,7 +36,7 @@ def test_the_readme_has_three_commands():
 
 @pytest.mark.parametrize(("command", "shown"), BLOCKS, ids=[command.split()[1] for command, _ in BLOCKS])
 def test_a_command_prints_what_the_readme_shows(command: str, shown: str, tmp_path: Path, golden: Golden):
-    screen = _on_a_terminal(command, tmp_path)
+    screen = with_one_answer_id(_on_a_terminal(command, tmp_path))
     if golden.update and LEFT_OUT not in shown:
         text, block = README.read_text(encoding="utf-8"), f"$ {command}\n"
         README.write_text(text.replace(block + shown, block + screen), encoding="utf-8")

@@ -4,50 +4,16 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
-import os
-import shutil
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
 
+from tests.packaging.conftest import python
+
 ROOT = Path(__file__).parents[2]
 OURS = "training-planner"
-
-
-def python(*arguments: str, cwd: Path, **environment: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *arguments], cwd=cwd, env=os.environ | environment, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build from a copy of what git knows or would add, so that no build litter appears in the checkout."""
-    source = tmp_path_factory.mktemp("source")
-    if (ROOT / ".git").exists():
-        listed = subprocess.run(
-            ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for name in filter(None, listed.split("\0")):
-            if (ROOT / name).is_file():
-                (source / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, source / name)
-    else:
-        litter = shutil.ignore_patterns(".venv", "__pycache__", "planner-data", "build", "dist", ".*_cache")
-        shutil.copytree(ROOT, source, dirs_exist_ok=True, ignore=litter)
-    out = tmp_path_factory.mktemp("wheel")
-    python("-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), cwd=source)
-    return next(out.glob("*.whl"))
 
 
 @pytest.fixture(scope="module")
@@ -142,12 +108,13 @@ def test_the_core_needs_no_extra():
         "babel", "filelock", "highspy", "httpx", "jinja2", "numpy", "pydantic", "pydantic-core", "pyyaml", "rich",
         "typer", "xlsxwriter",
     }  # fmt: skip
-    assert {"app", "bench", "prices", "launch", "dev"} == set(project["optional-dependencies"])
+    assert {"app", "bench", "mcp", "prices", "launch", "dev"} == set(project["optional-dependencies"])
 
 
-def test_the_script_points_at_a_function():
+@pytest.mark.parametrize("name", ["planner", "training-planner"])
+def test_the_script_points_at_a_function(name):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    script = importlib.metadata.EntryPoint("planner", project["scripts"]["planner"], "console_scripts")
+    script = importlib.metadata.EntryPoint(name, project["scripts"][name], "console_scripts")
     assert callable(script.load())
 
 

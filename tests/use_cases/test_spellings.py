@@ -8,7 +8,6 @@ import pytest
 import typer
 
 from planner.cli.number_arguments import short_number
-from planner.cli.workload_options import read_adapters
 from planner.errors import InputError, NotFoundError, PlannerError
 from planner.model.network.workload import Method
 from planner.use_cases.asking.ask import plan_of_question
@@ -16,6 +15,7 @@ from planner.use_cases.asking.machines import own_cards
 from planner.use_cases.asking.question import Question
 from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.memory import MemoryRequest, estimate_memory
+from planner.use_cases.trained_adapters import read_adapters
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 26)

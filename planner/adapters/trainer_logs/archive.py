@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Literal, TypeVar, cast
 
-from planner.adapters.files import note_input
+from planner.adapters.files import also_reading_below, check_readable, note_input
 from planner.errors import InputError
 
 Member = TypeVar("Member")
@@ -40,6 +40,7 @@ BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFE
 
 def is_archive(path: Path) -> bool:
     """Return whether a file begins as a zip, a tar or a compressed file of a kind that is unpacked."""
+    check_readable(path)
     try:
         with path.open("rb") as file:
             head = file.read(264)
@@ -63,7 +64,8 @@ def unpacked(path: Path) -> Iterator[Path]:
         if not any(folder.rglob("*")):
             limit = LARGEST_MEMBER_BYTES / 1e6
             raise InputError(f"{path}: holds no file of up to {limit:.0f} MB that may be a log.", fix=FIX)
-        yield folder
+        with also_reading_below(folder):
+            yield folder
 
 
 def _unpack(path: Path, folder: Path) -> None:

@@ -24,6 +24,8 @@ class EstimateDocument(Frozen):
 
     schema_version: Literal[1] = 1
     kind: Literal["estimate"] = "estimate"
+    answer_id: str | None = None
+    """Of plan, catalog, version and day; `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
@@ -76,6 +78,8 @@ class CampaignDocument(Frozen):
 
     schema_version: Literal[1] = 1
     kind: Literal["campaign"] = "campaign"
+    answer_id: str | None = None
+    """Of plan, catalog, version and day; `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
@@ -109,6 +113,8 @@ class ComparisonDocument(Frozen):
 
     schema_version: Literal[1] = 1
     kind: Literal["comparison"] = "comparison"
+    answer_id: str | None = None
+    """Of plan, catalog, version and day; `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]

@@ -41,6 +41,8 @@ class MemoryDocument(Frozen):
 
     schema_version: Literal[1] = 1
     kind: Literal["memory"] = "memory"
+    answer_id: str | None = None
+    """Of this document and the version; `planner show ID` prints it again. Null in an older answer."""
     workload: str
     parameters: int
     trained_parameters: int | None = None

@@ -74,6 +74,8 @@ class RunCheckDocument(Frozen):
 
     schema_version: Literal[1] = 1
     kind: Literal["run_check"] = "run_check"
+    answer_id: str | None = None
+    """Of this document and the version; `planner show ID` prints it again. Null in an older answer."""
     run: Id
     workload: Id
     accelerator: Id

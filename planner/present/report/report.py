@@ -101,6 +101,8 @@ class Report:
             day = words.day(document.currency.as_of)
             parts.append(words("{rate} {code} a USD of {day}", rate=rate, code=document.currency.code, day=day))
         parts.append(words("prices and dates as of {day}", day=words.day(self.written_on)))
+        if document.answer_id is not None:
+            parts.append(words("answer {id}", id=document.answer_id))
         return "; ".join(parts)
 
     def limited(self) -> bool:

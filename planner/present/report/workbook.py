@@ -63,6 +63,8 @@ def _answer(report: Report) -> Iterator[Row]:
     for turn in report.changes():
         yield words("What would change this"), turn.sentence, turn.command
     yield words("Day"), report.written_on
+    if document.answer_id is not None:
+        yield words("Answer"), document.answer_id, f"planner show {document.answer_id}"
 
 
 def _inputs(report: Report) -> Iterator[Row]:

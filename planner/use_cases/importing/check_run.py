@@ -15,6 +15,7 @@ from planner.speed.diagnosis.image_setup import ImageSetup, image_setup_of
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, setup_of
 from planner.speed.throughput.mfu import mfu_of_run
 from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES, SMALLEST_SHARE
+from planner.use_cases.answer_ids import document_id
 from planner.use_cases.audited_records import audit_record
 
 WORDS = {
@@ -56,7 +57,7 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
     assumed = setup.assumed if setup is not None else ()
     shares = found.expected.shares if found.expected else {}
     mfu = mfu_of_run(run, catalog.accelerators.get(run.hardware.accelerator))
-    return RunCheckDocument(
+    document = RunCheckDocument(
         run=run.id,
         workload=run.workload,
         accelerator=run.hardware.accelerator,
@@ -74,6 +75,7 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         doubts=run.verdict,
         audit=audit_record(run, catalog),
     )
+    return document.model_copy(update={"answer_id": document_id(document)})
 
 
 def _verdict(run: RunRecord, found: Diagnosis) -> RunVerdict:

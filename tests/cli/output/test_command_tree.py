@@ -36,7 +36,7 @@ VERBS = {
         "List",
         "Measure",
     ),
-    *("Open", "Plan", "Print", "Rank", "Report", "Resume", "Run", "Score", "Show", "Write"),
+    *("Open", "Plan", "Print", "Rank", "Report", "Resume", "Run", "Score", "Serve", "Show", "Write"),
 }
 """Imperatives with which a summary may begin; a new one is added here, after a look at whether it is one."""
 

@@ -115,6 +115,7 @@ def test_a_device_as_the_file_to_write_stays_a_device(planner, arguments, tmp_pa
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("a device would be replaced")
 
+    monkeypatch.setenv("XDG_STATE_HOME", os.devnull)  # no answer is kept, which would rename a file too
     monkeypatch.setattr(os, "replace", refused)
     monkeypatch.setattr(os, "rename", refused)
     link = tmp_path / "full.md"

@@ -126,6 +126,24 @@ def test_a_command_imports_no_other_command_nor_what_it_needs(arguments, own, ot
     assert {name for name in imported if name.startswith(others)} == set()
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        pytest.param(["compare", "examples/p5e_vs_a100.yaml", "--json"], id="compare"),
+        pytest.param(["estimate", "examples/local_pc.yaml", "--json"], id="estimate"),
+        pytest.param(["recommend", "examples/p5e_vs_a100.yaml", "--json"], id="recommend"),
+        pytest.param(["find", "llama3-8b", "--json"], id="find"),
+        pytest.param(["memory", "llama3-8b", "--on", "H100-SXM", "--json"], id="memory"),
+        pytest.param(["check-run", "seed-000-dgx-station-v100", "--json"], id="check-run"),
+    ],
+)
+def test_an_answer_imports_neither_fitting_nor_claims(arguments):
+    imported = ours(modules_after(*arguments))
+    assert {
+        name for name in imported if name.startswith(("planner.speed.calibration", "planner.audit.claims"))
+    } == set()
+
+
 def test_the_interpreter_s_own_log_agrees():
     command = [
         sys.executable,

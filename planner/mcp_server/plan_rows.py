@@ -1,0 +1,112 @@
+"""The options of a plan as the rows of a tool's answer, and an option's explanation."""
+
+from __future__ import annotations
+
+from planner.decide.recommend.wording import percent_text
+from planner.mcp_server.tool_answer import ToolAnswer, table_of
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.answer.explanation import ExplainDocument, OptionExplanation
+from planner.model.answer.option_estimate import RankedOption
+from planner.present.explanation_answer import answer_lines
+from planner.present.facts import chance_to_keep_limits, name_text
+from planner.present.table import Row, campaign_rows, estimate_rows, price_text, quantity_text
+from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES
+
+LEFT_OUT = ("notes", "rank", "pareto", "hold")
+"""Columns of the long tables that a short answer has no room for."""
+
+
+def comparison_answer(
+    document: ComparisonDocument, *, assumed: tuple[str, ...] = (), first: int = 1, go_on: bool = True
+) -> ToolAnswer:
+    """Return the recommendation with the options best first."""
+    rows, left = table_of([_option(number, one) for number, one in enumerate(document.options, start=1)], first=first)
+    following = [f"explain(answer_id='{document.answer_id}', option='1') says why"] if go_on else []
+    if left:
+        following.append(f"explain(answer_id='{document.answer_id}', from_row={first + len(rows)}) shows more rows")
+    return ToolAnswer(
+        headline=list(document.headline or (document.sentence,)),
+        rows=rows,
+        rows_left_out=left,
+        assumptions=[*assumed, *document.notes],
+        answer_id=document.answer_id,
+        next=following,
+    )
+
+
+def listed_answer(document: EstimateDocument | CampaignDocument, *, first: int) -> ToolAnswer:
+    """Return the options of an estimate or a campaign, in the plan's order."""
+    table = (
+        estimate_rows(document.options) if isinstance(document, EstimateDocument) else campaign_rows(document.options)
+    )
+    rows, left = table_of([{k: v for k, v in row.items() if k not in LEFT_OUT} for row in table], first=first)
+    return ToolAnswer(
+        headline=[document.plan], rows=rows, rows_left_out=left, assumptions=list(document.notes),
+        answer_id=document.answer_id,
+    )  # fmt: skip
+
+
+def _option(number: int, option: RankedOption) -> Row:
+    chance = chance_to_keep_limits(option)
+    usd = option.campaign_usd if option.pay_now_usd is not None else option.payable_usd
+    return {
+        "row": str(number),
+        "option": option.id,
+        "machine": name_text(option),
+        "hold": "" if option.hold is None else option.hold.value,
+        "pay now": "" if option.pay_now_usd is None else quantity_text(option.pay_now_usd),
+        "hours": quantity_text(option.campaign_hours),
+        "usd": quantity_text(usd),
+        "done by": str(option.done_by or option.finish or ""),
+        "chance to keep the limits": "" if chance is None else percent_text(chance),
+        "price": "" if option.price is None else price_text(option),
+        "why not": option.why_not or "",
+    }
+
+
+def explained_answer(document: ExplainDocument, *, answer_id: str) -> ToolAnswer:
+    """Return why one option's numbers are what they are: verdict and money, then what its speed comes from.
+
+    That is the parts of a step by their share, else the factors from a run on another machine, else its own runs.
+    """
+    option = document.options[0]
+    lines = [] if option.answer is None else [line.strip() for line in answer_lines(option.answer, document)]
+    rate = f"Speed: {quantity_text(option.throughput)}." if option.throughput else f"No speed: {option.why_not}."
+    rows, left = table_of(_parts(option) or _ratios(option) or _runs(option))
+    source = [f"speed: {option.throughput.source}"] if option.throughput else []
+    stated = [f"stated by the plan: {name} {value}" for name, value in option.setup.items()]
+    return ToolAnswer(
+        headline=[
+            f"{option.id}: {option.name}. {''.join(lines[:1])}",
+            *[f"{'; '.join(lines[1:])}."][: len(lines)],
+            rate,
+        ],
+        rows=rows,
+        rows_left_out=left,
+        assumptions=[*source, *stated, *option.notes],
+        answer_id=answer_id,
+    )
+
+
+def _parts(option: OptionExplanation) -> list[Row]:
+    names = IMAGE_PART_NAMES if option.step_unit == "images" else PART_NAMES
+    parts = sorted(option.parts, key=lambda part: -part.share)
+    return [
+        {
+            "part of a step": names.get(part.name, part.name),
+            "share": f"{part.share:.0%}",
+            "seconds": f"{part.seconds:.3g}",
+            "formula": part.formula,
+        }
+        for part in parts
+        if part.share >= 0.005
+    ]
+
+
+def _ratios(option: OptionExplanation) -> list[Row]:
+    ratios = option.extrapolation.ratios if option.extrapolation else ()
+    return [{"factor from a run": one.what, "value": f"{one.value:.3g}", "formula": one.formula} for one in ratios]
+
+
+def _runs(option: OptionExplanation) -> list[Row]:
+    return [{"run": one.id, "speed without it": quantity_text(one.without)} for one in option.runs]
