@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from planner.adapters.csv_rows import csv_errors, wrong_cell
+from planner.adapters.csv_rows import csv_errors, refuse_grouped, wrong_cell
 from planner.adapters.documents import parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import catalogs_dir
@@ -91,9 +91,11 @@ def _row(path: Path, line: int, cells: dict[str, str]) -> Measurement:
         if cell.casefold() not in (NOT_A_NUMBER if name in NUMBERS else NOT_STATED)
     }
     try:
-        return Measurement.model_validate(known)
+        row = Measurement.model_validate(known)
     except ValidationError as error:
         raise wrong_cell(path, line, known, error) from error
+    refuse_grouped(row, known, f"{path}:{line}")
+    return row
 
 
 def evidence_files(workspace: Path | None = None) -> list[Path]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from planner.adapters.csv_rows import csv_errors
+from planner.adapters.csv_rows import GROUPED, csv_errors, refuse_grouped
 from planner.adapters.documents import read_text
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.cost.cloud.price_level import Bands, implausible
@@ -85,6 +85,7 @@ def parse_prices(
     with csv_errors(where, reader):
         header = next(reader, [])
         _check_header(header, where)
+        grouped = GROUPED.search(text) is not None
         others = any(column in header for column in OTHER_AMOUNTS)
         width, passes = len(header), wanted.of_cells(header)
         key_of = itemgetter(*(header.index(column) for column in KEY if column in header))
@@ -96,6 +97,8 @@ def parse_prices(
                 passing = wanted.search.worth_reading(header, passing)
             for line, cells in passing:
                 rows.append((line, _row(header, cells, origin.value, where, line, others=others)))
+                if grouped:
+                    refuse_grouped(rows[-1][1], dict(zip(header, cells, strict=True)), f"{where}:{line}")
                 first = seen.setdefault(key_of(cells), line)
                 if first != line and not doubles:
                     raise _double(rows[-1][1], where, line, first)
