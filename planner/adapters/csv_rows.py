@@ -12,6 +12,8 @@ from typing import Protocol, TypeVar
 from pydantic import ValidationError
 
 from planner.adapters.documents import RECORD_LIMIT_BYTES, read_text
+from planner.adapters.user_text import table_without_secrets
+from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError
 from planner.model.base import Frozen
 
@@ -25,10 +27,17 @@ def read_rows(model: type[Row], path: Path) -> list[Row]:
 
     Columns whose fields have a default may be left out: earlier files, with fewer columns, stay readable.
     """
-    lines = read_text(path, limit_bytes=RECORD_LIMIT_BYTES).splitlines()
+    lines = read_table(path, limit_bytes=RECORD_LIMIT_BYTES).splitlines()
     columns = list(model.model_fields)
     with csv_errors(path, reader := csv.DictReader(lines)):
         return _rows(model, path, reader, columns)
+
+
+def read_table(path: Path, *, limit_bytes: int, fix: str = "") -> str:
+    """Read a CSV file as text; of one that a user wrote with the secrets in it hidden."""
+    text = read_text(path, limit_bytes=limit_bytes, fix=fix)
+    is_bundled = path.is_relative_to(catalogs_dir())
+    return text if is_bundled else table_without_secrets(text, where=str(path))
 
 
 class LineCount(Protocol):

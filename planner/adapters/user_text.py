@@ -5,8 +5,10 @@ Whatever is written from it later (reports, locks, JSON, task files) so never ho
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -39,10 +41,7 @@ def without_secrets(data: Json, *, text: str, where: str) -> Json:
     cleaned: Json = clean_data(data)
     places = list(dict.fromkeys(_changed(data, cleaned, "")))
     if places:
-        shown = ", ".join(places[:3]) + (" and more" if len(places) > 3 else "")
-        note_secret(
-            f"{where}: holds a secret ({shown}), which is hidden in all that is written. Take it out of the file."
-        )
+        _note_places(where, places)
     return cleaned
 
 
@@ -56,6 +55,30 @@ def text_without_secrets(text: str, *, where: str, fix: str = "", foreign: bool 
     return yaml.dump(data, Dumper=CoreDumper, sort_keys=False, allow_unicode=True)
 
 
+def table_without_secrets(text: str, *, where: str) -> str:
+    """Return CSV text as it is, or written anew with every secret in its cells hidden."""
+    hidden = clean(text)
+    if hidden == text:
+        return text
+    try:
+        rows = list(csv.reader(io.StringIO(text)))
+    except csv.Error:  # its reader says what is wrong with it
+        return hidden
+    cleaned = [[clean(cell) for cell in row] for row in rows]
+    changed = [
+        f"line {line}, column {place}"
+        for line, (row, other) in enumerate(zip(rows, cleaned, strict=True), start=1)
+        for place, (cell, cell_hidden) in enumerate(zip(row, other, strict=True), start=1)
+        if cell != cell_hidden
+    ]
+    _note_places(where, changed or ["in its rows"])
+    if not changed:  # it is one by what stands in the cells around it
+        return hidden
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(cleaned)
+    return written.getvalue()
+
+
 def name_without_secrets(name: str) -> str:
     """Return the name of a file or folder with every secret in it hidden; without brackets, so that it stays a name."""
     cleaned = clean(name)
@@ -63,6 +86,11 @@ def name_without_secrets(name: str) -> str:
         return name
     note_secret("The name of a file or folder holds a secret, which is hidden in all that is written. Rename it.")
     return cleaned.replace("[hidden]", "hidden")
+
+
+def _note_places(where: str, places: Sequence[str]) -> None:
+    shown = ", ".join(places[:3]) + (" and more" if len(places) > 3 else "")
+    note_secret(f"{where}: holds a secret ({shown}), which is hidden in all that is written. Take it out of the file.")
 
 
 def note_secret(sentence: str) -> None:

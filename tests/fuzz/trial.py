@@ -22,8 +22,8 @@ from typing import IO, Any
 
 SECONDS = 5
 """Of the processor."""
-PATIENCE_S = 20
-"""Of the clock: other processes may hold the processor."""
+PATIENCE_S = 120
+"""Of the clock, for what waits and does not compute: other processes may hold the processor for most of the time."""
 MEGABYTES = 500
 CODES = (0, 2, 3)
 ALARMS = (
