@@ -27,7 +27,7 @@ _CORE: tuple[tuple[str, str, str], ...] = (
     ("merge", r"<<", "<"),
 )
 """Kind, what a plain value of it looks like, and what it may begin with. Dates and `<<` are of YAML 1.1."""
-_LOOKS = {f"{_TAG}{kind}": re.compile(looks) for kind, looks, _ in _CORE if kind in ("null", "bool", "float")}
+_LOOKS = {f"{_TAG}{kind}": re.compile(looks) for kind, looks, _ in _CORE if kind in ("null", "bool", "int", "float")}
 """What a value that is marked with one of these tags must look like too: `!!bool yes` is none."""
 _WORDS = {"timestamp": "date", "int": "whole number", "float": "number", "bool": "true or false"}
 
@@ -69,7 +69,7 @@ class CoreLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
         """Return a value; one that its tag does not fit is an error of YAML with its place."""
         try:
             looks = _LOOKS.get(node.tag)
-            if looks is not None and not looks.fullmatch(str(node.value)):
+            if looks is not None and not node.tag.endswith(":int") and not looks.fullmatch(str(node.value)):
                 raise ValueError(node.value)
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError, OverflowError) as error:  # 2027-13-30, !!int ten, 5,000 digits
@@ -130,7 +130,9 @@ def _int(loader: CoreLoader, node: yaml.ScalarNode) -> int:
     for pattern, spelling in ((_LEADING_ZERO, _zero_spelling), (_PARTED_BY_COLONS, _colon_spelling)):
         if pattern.fullmatch(value):
             raise AmbiguousValueError(*spelling(value), node.start_mark)
-    return int(value.replace("_", "x"), 0)  # a number of YAML 1.1 and Python, and text by YAML 1.2
+    if not _LOOKS[f"{_TAG}int"].fullmatch(value):  # Python reads digits of every script, and `1_000`
+        raise ValueError(value)
+    return int(value, 0)
 
 
 for _kind, _pattern, _first in (("leading-zero", _LEADING_ZERO, "-+0"), ("colons", _PARTED_BY_COLONS, "-+0123456789")):
