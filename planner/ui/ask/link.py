@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from planner.adapters.csv_rows import refuse_grouped
 from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.user_text import text_without_secrets
@@ -72,6 +73,7 @@ def form_of(parameters: Mapping[str, Sequence[str]]) -> Form:
         else:
             data[name] = _own_text(name, values[0]) if name in PACKED else values[0]
     form = parse_model(Form, data, where="the link", fix=LINK_FIX)
+    refuse_grouped(form, {name: values[0] for name, values in parameters.items() if values}, "the link")
     for name, model in CARRIED.items():
         text, where = getattr(form, name), f"the link: its {name}"
         if text is not None:
