@@ -1,8 +1,12 @@
 # The app for a team: it reads a workspace, spends nothing and needs no credential but that of a run store on S3.
 FROM python:3.11-slim AS build
 WORKDIR /src
+COPY locks/image.txt locks/image.txt
+# Every file is the one that the lock knows by its hash; `make lock` writes it.
+RUN python -m pip install --no-cache-dir --require-hashes --requirement locks/image.txt \
+    && python -m pip wheel --no-cache-dir --wheel-dir /wheels --require-hashes --requirement locks/image.txt
 COPY . .
-RUN python -m pip wheel --no-cache-dir --wheel-dir /wheels --constraint constraints.txt '.[app]' boto3 'streamlit[auth]'
+RUN python -m pip wheel --no-cache-dir --wheel-dir /wheels --no-deps --no-build-isolation .
 
 FROM python:3.11-slim
 RUN --mount=type=bind,from=build,source=/wheels,target=/wheels \

@@ -2,13 +2,14 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
-.PHONY: demo test test-slow test-e2e fuzz app check format schemas golden cli-docs pages plain-questions document-tables calibrate practice benchmark accuracy-peers clean help
+.PHONY: demo test test-slow test-e2e fuzz app check format schemas golden cli-docs pages plain-questions document-tables lock licences calibrate practice benchmark accuracy-peers clean help
 
 PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { command -v $$p; break; }; done)
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --no-input --constraint constraints.txt
 E2E := build/e2e/skypilot-runtime
 PEERS := build/accuracy-peers
+LOCKER := build/lock
 DEMO := planner-data/demo.yaml
 
 help:
@@ -26,9 +27,15 @@ $(BIN)/python:
 	$(PIP) --editable '.[app,bench]'
 	@touch $@
 
+# LOCKED=1: the very files of the lock, each checked by its hash (as hosted CI installs them); else what fits together.
 .venv/installed-all: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "== Installing the planner with all extras (two to four minutes)"
+ifdef LOCKED
+	$(BIN)/python -m pip install --disable-pip-version-check --no-input --require-hashes --requirement locks/ci.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --no-input --no-deps --no-build-isolation --editable .
+else
 	$(PIP) --editable '.[app,bench,mcp,prices,launch,dev]'
+endif
 	@touch $@ .venv/installed-demo
 
 demo: .venv/installed-demo
@@ -105,6 +112,18 @@ plain-questions: .venv/installed-all
 
 document-tables: .venv/installed-all
 	$(BIN)/python -m scripts.document_tables
+
+$(LOCKER)/installed: | $(BIN)/python
+	$(BIN)/python -m venv $(LOCKER)
+	$(LOCKER)/bin/python -m pip install --disable-pip-version-check --no-input --quiet uv==0.13.9
+	@touch $@
+
+lock: .venv/installed-all $(LOCKER)/installed
+	PATH="$(CURDIR)/$(LOCKER)/bin:$$PATH" $(BIN)/python -m scripts.lock_dependencies
+	$(BIN)/python -m scripts.licences
+
+licences: .venv/installed-all
+	$(BIN)/python -m scripts.licences
 
 calibrate: .venv/installed-all
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python scripts/calibrate.py

@@ -5,7 +5,8 @@ from streamlit.starlette import App
 
 from planner.ui.address_guard import AddressGuard
 from planner.ui.launch import PAGES
+from planner.ui.response_headers import ResponseHeaders
 from planner.ui.warm import warm
 
-app = App(PAGES, middleware=[Middleware(AddressGuard)])
+app = App(PAGES, middleware=[Middleware(ResponseHeaders), Middleware(AddressGuard)])
 warm()

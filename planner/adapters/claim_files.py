@@ -6,6 +6,7 @@ from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import line_of, parse_mapping
+from planner.adapters.user_text import without_secrets
 from planner.errors import InputError
 from planner.model.evidence.claims import Claim, ClaimFile
 
@@ -15,7 +16,7 @@ FIX = "Its kinds and keys: docs/audit.md; examples stand in examples/claims."
 def read_claims(path: Path) -> list[tuple[str, Claim | InputError]]:
     """Return every claim of a file by its id, or why it cannot be read; InputError where none of them can."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=FIX)
-    data = parse_mapping(text, where=str(path), fix=FIX)
+    data = without_secrets(parse_mapping(text, where=str(path), fix=FIX), text=text, where=str(path))
     try:
         whole = parse_model(ClaimFile, data, where=str(path), text=text, fix=FIX)
         return [(claim.id, claim) for claim in whole.claims]

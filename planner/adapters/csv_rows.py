@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,10 +12,14 @@ from typing import Protocol, TypeVar
 from pydantic import ValidationError
 
 from planner.adapters.documents import RECORD_LIMIT_BYTES, read_text
+from planner.adapters.user_text import table_without_secrets
+from planner.adapters.workspace import catalogs_dir
 from planner.errors import InputError
 from planner.model.base import Frozen
 
 Row = TypeVar("Row", bound=Frozen)
+GROUPED = re.compile(r"[0-9]_[0-9]")
+"""`1_000`: a number to Python and pydantic, text to spreadsheets and other languages."""
 
 
 def read_rows(model: type[Row], path: Path) -> list[Row]:
@@ -22,10 +27,17 @@ def read_rows(model: type[Row], path: Path) -> list[Row]:
 
     Columns whose fields have a default may be left out: earlier files, with fewer columns, stay readable.
     """
-    lines = read_text(path, limit_bytes=RECORD_LIMIT_BYTES).splitlines()
+    lines = read_table(path, limit_bytes=RECORD_LIMIT_BYTES).splitlines()
     columns = list(model.model_fields)
     with csv_errors(path, reader := csv.DictReader(lines)):
         return _rows(model, path, reader, columns)
+
+
+def read_table(path: Path, *, limit_bytes: int, fix: str = "") -> str:
+    """Read a CSV file as text; of one that a user wrote with the secrets in it hidden."""
+    text = read_text(path, limit_bytes=limit_bytes, fix=fix)
+    is_bundled = path.is_relative_to(catalogs_dir())
+    return text if is_bundled else table_without_secrets(text, where=str(path))
 
 
 class LineCount(Protocol):
@@ -62,9 +74,19 @@ def _row(model: type[Row], path: Path, line: int, cells: dict[str, str]) -> Row:
     if None in cells or None in cells.values():
         raise InputError(f"{path}:{line}: has more or fewer cells than the header.", fix="Quote cells with a comma.")
     try:
-        return model.model_validate_strings({column: cell for column, cell in cells.items() if cell})
+        row = model.model_validate_strings({column: cell for column, cell in cells.items() if cell})
     except ValidationError as error:
         raise wrong_cell(path, line, cells, error) from error
+    refuse_grouped(row, cells, f"{path}:{line}")
+    return row
+
+
+def refuse_grouped(row: Frozen, cells: Mapping[str, str], place: str) -> None:
+    """Refuse digits that are grouped with underscores in a column of numbers."""
+    for column, cell in cells.items():
+        if GROUPED.search(cell) and isinstance(getattr(row, column, None), int | float):
+            fix = f"Write {cell.replace('_', '')}"
+            raise InputError(f"{place}: {column}: has underscores (found {cell!r}).", fix=fix)
 
 
 def wrong_cell(path: Path, line: int, cells: Mapping[str, str], error: ValidationError) -> InputError:

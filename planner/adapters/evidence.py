@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from planner.adapters.csv_rows import csv_errors, wrong_cell
+from planner.adapters.csv_rows import csv_errors, read_table, refuse_grouped, wrong_cell
 from planner.adapters.documents import parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.workspace import catalogs_dir
@@ -34,7 +34,7 @@ def read_measurements(path: Path, unreadable: list[InputError] | None = None) ->
 
     A wrong cell is an error; where a list for `unreadable` rows is given, it goes there, and the others are read.
     """
-    text = read_text(path, limit_bytes=TABLE_LIMIT_BYTES, fix="Give a CSV file of measurements.")
+    text = read_table(path, limit_bytes=TABLE_LIMIT_BYTES, fix="Give a CSV file of measurements.")
     with csv_errors(path, reader := csv.DictReader(io.StringIO(text))):
         return _rows(path, reader, unreadable)
 
@@ -91,9 +91,11 @@ def _row(path: Path, line: int, cells: dict[str, str]) -> Measurement:
         if cell.casefold() not in (NOT_A_NUMBER if name in NUMBERS else NOT_STATED)
     }
     try:
-        return Measurement.model_validate(known)
+        row = Measurement.model_validate(known)
     except ValidationError as error:
         raise wrong_cell(path, line, known, error) from error
+    refuse_grouped(row, known, f"{path}:{line}")
+    return row
 
 
 def evidence_files(workspace: Path | None = None) -> list[Path]:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from planner.adapters.csv_rows import csv_errors
+from planner.adapters.csv_rows import GROUPED, csv_errors, read_table, refuse_grouped
 from planner.adapters.documents import read_text
 from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.cost.cloud.price_level import Bands, implausible
@@ -63,21 +63,14 @@ def read_prices(
     path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED, wanted: PriceFilter = EVERYTHING
 ) -> list[Price]:
     """Read one price file; a row that says nothing of its origin has the given one."""
-    return [price for _, price in numbered_prices(path, origin=origin, wanted=wanted)]
-
-
-def numbered_prices(
-    path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED, wanted: PriceFilter = EVERYTHING,
-    limit_bytes: int = PRICE_LIMIT_BYTES,
-) -> list[tuple[int, Price]]:  # fmt: skip
-    """Read one price file, each row with the line on which it ends."""
-    return parse_prices(read_text(path, limit_bytes=limit_bytes), where=str(path), origin=origin, wanted=wanted)
+    text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
+    return [price for _, price in parse_prices(text, where=str(path), origin=origin, wanted=wanted)]
 
 
 def parse_prices(
     text: str, *, where: str, origin: PriceOrigin, doubles: bool = False, wanted: PriceFilter = EVERYTHING
 ) -> list[tuple[int, Price]]:
-    """Read price rows from CSV text; `where` names it in errors. A history may hold a row twice.
+    """Read price rows from CSV text, each with the line on which it ends; a history may hold a row twice.
 
     Only the wanted rows are built and checked; of the others, that they have as many cells as the header.
     """
@@ -85,6 +78,7 @@ def parse_prices(
     with csv_errors(where, reader):
         header = next(reader, [])
         _check_header(header, where)
+        grouped = GROUPED.search(text) is not None
         others = any(column in header for column in OTHER_AMOUNTS)
         width, passes = len(header), wanted.of_cells(header)
         key_of = itemgetter(*(header.index(column) for column in KEY if column in header))
@@ -96,6 +90,8 @@ def parse_prices(
                 passing = wanted.search.worth_reading(header, passing)
             for line, cells in passing:
                 rows.append((line, _row(header, cells, origin.value, where, line, others=others)))
+                if grouped:
+                    refuse_grouped(rows[-1][1], dict(zip(header, cells, strict=True)), f"{where}:{line}")
                 first = seen.setdefault(key_of(cells), line)
                 if first != line and not doubles:
                     raise _double(rows[-1][1], where, line, first)
@@ -123,7 +119,7 @@ def checked_prices(
     path: Path, *, nodes: Mapping[str, Node], bands: Bands, origin: PriceOrigin, today: date
 ) -> list[Price]:
     """Read one price file, refusing a price that no accelerator of its kind can have, or whose day is still to come."""
-    rows = numbered_prices(path, origin=origin, limit_bytes=OWN_PRICE_LIMIT_BYTES)
+    rows = parse_prices(read_table(path, limit_bytes=OWN_PRICE_LIMIT_BYTES), where=str(path), origin=origin)
     for line, row in rows:
         if row.as_of > today + A_DAY:  # it may be tomorrow already where the price was stated
             raise InputError(

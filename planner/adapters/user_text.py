@@ -5,26 +5,33 @@ Whatever is written from it later (reports, locks, JSON, task files) so never ho
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-from planner.adapters.mapping_text import Json
+import yaml
+
+from planner.adapters.mapping_text import Json, parse_mapping
+from planner.adapters.yaml_scalars import CoreDumper
 from planner.redact import clean, clean_data
 
-_notes: list[str] | None = None
-"""Places where secrets were hidden; None where no command runs."""
+_notes: ContextVar[list[str] | None] = ContextVar("notes", default=None)
+"""Places where secrets were hidden; None where no command runs. Of this thread: the app serves visits side by side."""
 
 
 @contextmanager
 def secrets_noted() -> Iterator[list[str]]:
     """Collect one sentence for each file and name in which a secret was hidden in this block."""
-    global _notes  # noqa: PLW0603  of the process, as the files that were read
-    before, _notes = _notes, []
+    found: list[str] = []
+    before = _notes.set(found)
     try:
-        yield _notes
+        yield found
     finally:
-        _notes = before
+        _notes.reset(before)
 
 
 def without_secrets(data: Json, *, text: str, where: str) -> Json:
@@ -34,9 +41,42 @@ def without_secrets(data: Json, *, text: str, where: str) -> Json:
     cleaned: Json = clean_data(data)
     places = list(dict.fromkeys(_changed(data, cleaned, "")))
     if places:
-        shown = ", ".join(places[:3]) + (" and more" if len(places) > 3 else "")
-        _note(f"{where}: holds a secret ({shown}), which is hidden in all that is written. Take it out of the file.")
+        _note_places(where, places)
     return cleaned
+
+
+def text_without_secrets(text: str, *, where: str, fix: str = "", foreign: bool = False) -> str:
+    """Return a document as it is, or written anew with every secret in it hidden; InputError where it is none."""
+    if clean(text) == text:
+        return text
+    data = without_secrets(parse_mapping(text, where=where, fix=fix, foreign=foreign), text=text, where=where)
+    if text.lstrip().startswith("{"):
+        return json.dumps(data, default=str)
+    return yaml.dump(data, Dumper=CoreDumper, sort_keys=False, allow_unicode=True)
+
+
+def table_without_secrets(text: str, *, where: str) -> str:
+    """Return CSV text as it is, or written anew with every secret in its cells hidden."""
+    hidden = clean(text)
+    if hidden == text:
+        return text
+    try:
+        rows = list(csv.reader(io.StringIO(text)))
+    except csv.Error:  # its reader says what is wrong with it
+        return hidden
+    cleaned = [[clean(cell) for cell in row] for row in rows]
+    changed = [
+        f"line {line}, column {place}"
+        for line, (row, other) in enumerate(zip(rows, cleaned, strict=True), start=1)
+        for place, (cell, cell_hidden) in enumerate(zip(row, other, strict=True), start=1)
+        if cell != cell_hidden
+    ]
+    _note_places(where, changed or ["in its rows"])
+    if not changed:  # it is one by what stands in the cells around it
+        return hidden
+    written = io.StringIO()
+    csv.writer(written, lineterminator="\n").writerows(cleaned)
+    return written.getvalue()
 
 
 def name_without_secrets(name: str) -> str:
@@ -44,13 +84,20 @@ def name_without_secrets(name: str) -> str:
     cleaned = clean(name)
     if cleaned == name:
         return name
-    _note("The name of a file or folder holds a secret, which is hidden in all that is written. Rename it.")
+    note_secret("The name of a file or folder holds a secret, which is hidden in all that is written. Rename it.")
     return cleaned.replace("[hidden]", "hidden")
 
 
-def _note(sentence: str) -> None:
-    if _notes is not None and sentence not in _notes:
-        _notes.append(sentence)
+def _note_places(where: str, places: Sequence[str]) -> None:
+    shown = ", ".join(places[:3]) + (" and more" if len(places) > 3 else "")
+    note_secret(f"{where}: holds a secret ({shown}), which is hidden in all that is written. Take it out of the file.")
+
+
+def note_secret(sentence: str) -> None:
+    """Note a sentence for whoever collects them; one that was noted before is not repeated."""
+    found = _notes.get()
+    if found is not None and sentence not in found:
+        found.append(sentence)
 
 
 def _changed(data: Any, cleaned: Any, place: str) -> Iterator[str]:

@@ -27,6 +27,9 @@ _CORE: tuple[tuple[str, str, str], ...] = (
     ("merge", r"<<", "<"),
 )
 """Kind, what a plain value of it looks like, and what it may begin with. Dates and `<<` are of YAML 1.1."""
+_LOOKS = {f"{_TAG}{kind}": re.compile(looks) for kind, looks, _ in _CORE if kind in ("null", "bool", "int", "float")}
+"""What a value that is marked with one of these tags must look like too: `!!bool yes` is none."""
+_WORDS = {"timestamp": "date", "int": "whole number", "float": "number", "bool": "true or false"}
 
 
 class AmbiguousValueError(yaml.constructor.ConstructorError):
@@ -65,9 +68,13 @@ class CoreLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """Return a value; one that its tag does not fit is an error of YAML with its place."""
         try:
+            looks = _LOOKS.get(node.tag)
+            if looks is not None and not node.tag.endswith(":int") and not looks.fullmatch(str(node.value)):
+                raise ValueError(node.value)
             return super().construct_object(node, deep)
         except (ValueError, LookupError, AttributeError, OverflowError) as error:  # 2027-13-30, !!int ten, 5,000 digits
-            kind = {"timestamp": "date", "int": "whole number"}.get(name := node.tag.rpartition(":")[2], name)
+            name = node.tag.rpartition(":")[2]
+            kind = _WORDS.get(name, name)
             problem = f"'{str(node.value)[:60]}' is no {kind}"
             raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from error
 
@@ -123,6 +130,8 @@ def _int(loader: CoreLoader, node: yaml.ScalarNode) -> int:
     for pattern, spelling in ((_LEADING_ZERO, _zero_spelling), (_PARTED_BY_COLONS, _colon_spelling)):
         if pattern.fullmatch(value):
             raise AmbiguousValueError(*spelling(value), node.start_mark)
+    if not _LOOKS[f"{_TAG}int"].fullmatch(value):  # Python reads digits of every script, and `1_000`
+        raise ValueError(value)
     return int(value, 0)
 
 
@@ -135,5 +144,7 @@ for _kind, _expression, _first in _CORE:
 CoreLoader.add_constructor(f"{_TAG}leading-zero", _refuse(_zero_spelling))
 CoreLoader.add_constructor(f"{_TAG}colons", _refuse(_colon_spelling))
 CoreLoader.add_constructor(f"{_TAG}int", _int)
+for _kind in ("binary", "set", "omap", "pairs"):  # tags of YAML 1.1 alone, which other readers keep as text or lists
+    CoreLoader.add_constructor(f"{_TAG}{_kind}", yaml.constructor.SafeConstructor.construct_undefined)
 for _kind in ("leading-zero", "colons"):
     ForeignLoader.add_constructor(f"{_TAG}{_kind}", yaml.constructor.SafeConstructor.construct_yaml_str)

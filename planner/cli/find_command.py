@@ -48,7 +48,7 @@ class FilterOptions:
             "available": self.available,
         }  # fmt: skip
         asked = {name: value for name, value in given.items() if value is not None and value is not False}
-        return parse_model(FindFilters, asked, where="planner find")
+        return parse_model(FindFilters, asked, where="planner find", fix="See: planner find --help")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,9 @@ from planner.cli.streams import error_document, wants_json
 from planner.cli.visible_output import silence, visible_output
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
 
+LONGEST_ARGUMENT = 10_000
+"""Characters; an argument that is longer was pasted by mistake, and some patterns would take minutes over it."""
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit."""
@@ -31,10 +34,10 @@ def run(arguments: list[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        if not all(argument.isascii() for argument in arguments):
-            from planner.cli.number_arguments import check_digits  # other digits are rare; most calls need no more
+        if not all(argument.isascii() and len(argument) <= LONGEST_ARGUMENT for argument in arguments):
+            from planner.cli.number_arguments import check_arguments  # both are rare; most calls need no more
 
-            check_digits(arguments)
+            check_arguments(arguments, longest=LONGEST_ARGUMENT)
         code = command_tree()(args=arguments, prog_name="planner", standalone_mode=False)
         sys.stdout.flush()
         if code == EXIT_INTERRUPTED:  # typer has caught the interruption

@@ -12,7 +12,9 @@ from copy import copy
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from typer.models import OptionInfo
+from typer.models import OptionInfo, ParameterInfo
+
+from planner.cli.number_arguments import number, whole_number
 
 
 def expanded(function: Callable[..., object]) -> Callable[..., object]:
@@ -44,7 +46,35 @@ def _options(group: type) -> list[inspect.Parameter]:
 def _parameter(name: str, annotation: object, default: object) -> inspect.Parameter:
     """Return a parameter given by name, so that one without a default may follow one with a default."""
     given = inspect.Parameter.empty if default is MISSING else default
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=annotation)
+    plain = _in_plain_digits(annotation)
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=given, annotation=plain)
+
+
+def _in_plain_digits(annotation: Any) -> Any:
+    """Return an annotation whose numbers are read by our own rules, where it names no reader of its own."""
+    if get_origin(annotation) is not Annotated:
+        return annotation
+    kind, *described = get_args(annotation)
+    kinds = {one for part in (kind, *get_args(kind)) for one in (part, *get_args(part))}
+    reader = whole_number if int in kinds else number if float in kinds else None
+    if reader is None:
+        return annotation
+    return Annotated[(kind, *(_read_by(one, reader) for one in described))]
+
+
+def _read_by(described: Any, reader: Callable[[str], Any]) -> Any:
+    """Return an option or argument that is read by `reader`; typer would then no longer hold one to its range."""
+    if not isinstance(described, ParameterInfo):
+        return described
+    own = (described.parser, described.min, described.max)
+    return _with(described, parser=reader) if own == (None, None, None) else described
+
+
+def _with(described: ParameterInfo, **changes: Any) -> ParameterInfo:
+    """Return a copy of an option or argument with some of its facts changed."""
+    described = copy(described)
+    vars(described).update(changes)
+    return described
 
 
 def _under(heading: str | None, annotation: Any) -> Any:
@@ -52,8 +82,5 @@ def _under(heading: str | None, annotation: Any) -> Any:
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *described = get_args(annotation)
-    for position, option in enumerate(described):
-        if isinstance(option, OptionInfo):
-            described[position] = copy(option)
-            described[position].rich_help_panel = heading
-    return Annotated[(kind, *described)]
+    headed = (_with(one, rich_help_panel=heading) if isinstance(one, OptionInfo) else one for one in described)
+    return Annotated[(kind, *headed)]

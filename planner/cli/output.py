@@ -94,9 +94,9 @@ def check_positive(value: float | None, name: str, *, most: float = MOST_COUNT) 
     if value is None:
         return
     if not value >= 1:
-        raise InputError(f"{name} is {value}; it must be 1 or more.")
+        raise InputError(f"{name} is {value}; it must be 1 or more.", fix=f"Write {name} 1 or more, or leave it out.")
     if value > most:
-        raise InputError(f"{name} is over {most:,.0f}, which is the most that it may be.")
+        raise InputError(f"{name} is over {most:,.0f}, which is the most that it may be.", fix="Check its zeros.")
 
 
 def _whole_columns(rows: Sequence[Row], width: int) -> set[str]:

@@ -55,7 +55,7 @@ def refresh(
     Where a source fails, the prices that are known from it stay.
     """
     if not 0 < timeout_s <= 3600:
-        raise InputError(f"--timeout-s is {timeout_s:g}; it must be above 0 and at most 3600.")
+        raise InputError(f"--timeout-s is {timeout_s:g}; it must be above 0 and at most 3600.", fix="Write seconds.")
     document = use_cases.refresh(source, home=home, now=clock.now(), regions=region or (), timeout_s=timeout_s)
     if output.json:
         print_document(document)

@@ -6,7 +6,7 @@ import re
 from datetime import UTC, date, datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 SCHEMA_VERSION = 1
 
@@ -34,18 +34,36 @@ def not_a_tiny_share(value: float) -> float:
     return value
 
 
+Flag = Annotated[bool, Field(strict=True)]
+"""true or false; pydantic alone would also take 1, and the words yes, on and y."""
+Number = Annotated[float, Field(strict=True)]
+"""A number; pydantic alone would also take true, and text."""
 Positive = Annotated[float, Field(strict=True, gt=0, le=1e18), AfterValidator(not_tiny)]
 NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e18)]
 Fraction = Annotated[float, Field(strict=True, gt=0, le=1), AfterValidator(not_a_tiny_share)]
 MOST_COUNT = 10**15
 Count = Annotated[int, Field(strict=True, ge=1, le=MOST_COUNT)]
+_SECONDS = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 
 
 def not_a_number_for_a_day(value: Any) -> Any:
     """Refuse seconds since 1970, which pydantic would read as a day; name the day that is meant."""
-    if isinstance(value, bool) or not re.fullmatch(r"[-+]?[0-9]+(?:\.[0-9]*)?", str(value)):
+    if not _is_number(value):
         return value
     raise ValueError(f"must be a date, as {_day_meant(str(value))}")
+
+
+def not_a_number_for_a_moment(value: Any) -> Any:
+    """Refuse seconds since 1970, which pydantic would read as a moment; name the one that is meant."""
+    if not _is_number(value):
+        return value
+    raise ValueError(f"must be a date and a time with its zone, as {_day_meant(str(value))}T12:00:00+00:00")
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return _SECONDS.fullmatch(value) is not None
+    return isinstance(value, int | float)
 
 
 def _day_meant(number: str) -> str:
@@ -66,6 +84,10 @@ def _day_meant(number: str) -> str:
 FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2100, 12, 31)
 Day = Annotated[date, Field(ge=FIRST_DAY, le=LAST_DAY), BeforeValidator(not_a_number_for_a_day)]
 """A day that a file states; one far from today is a slip, and sums with it leave the calendar."""
+SourceDay = Annotated[date, BeforeValidator(not_a_number_for_a_day)]
+"""The day of a source, however old."""
+Moment = Annotated[AwareDatetime, BeforeValidator(not_a_number_for_a_moment)]
+"""A moment that a file states, with its zone."""
 
 
 class Frozen(BaseModel):

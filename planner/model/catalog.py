@@ -7,7 +7,7 @@ from typing import Self
 from pydantic import Field, field_serializer, model_validator
 
 from planner.errors import NotFoundError
-from planner.model.base import Frozen
+from planner.model.base import Count, Frozen
 from planner.model.default_quantity import DefaultQuantity, check_units, quantities
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.practice import PracticeFit
@@ -36,7 +36,7 @@ from planner.model.quantity import Unit
 class Defaults(Frozen):
     """Values taken where neither the plan nor the site says: `catalogs/defaults.yaml`."""
 
-    schema_version: int
+    schema_version: Count
     electricity: DefaultQuantity
     pue: DefaultQuantity
     idle_power_fraction: DefaultQuantity

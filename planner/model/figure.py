@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import date
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from planner.model.base import Frozen, Text
+from planner.model.base import Frozen, SourceDay, Text
 from planner.model.quantity import Basis, Quantity, Unit
 
 STATED = "stated without a source"
@@ -23,7 +22,7 @@ class Figure(Frozen):
     high: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)] | None = None
     basis: Basis = Basis.ASSUMED
     source: Text | None = None
-    as_of: date | None = None
+    as_of: SourceDay | None = None
 
     @model_validator(mode="after")
     def _range_and_source(self) -> Self:

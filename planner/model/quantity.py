@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import date
 from enum import StrEnum
 from typing import Self
 
 from pydantic import model_validator
 
 from planner.errors import InputError
-from planner.model.base import Frozen, Text
+from planner.model.base import Frozen, Number, SourceDay, Text
 
 
 class Unit(StrEnum):
@@ -63,13 +62,13 @@ class Quantity(Frozen):
     `as_of` is the date of the oldest input.
     """
 
-    value: float
-    low: float
-    high: float
+    value: Number
+    low: Number
+    high: Number
     unit: Unit
     basis: Basis
     source: Text
-    as_of: date | None = None
+    as_of: SourceDay | None = None
 
     @model_validator(mode="after")
     def _value_lies_in_its_range(self) -> Self:

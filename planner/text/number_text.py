@@ -19,6 +19,12 @@ def read_number(text: str) -> float:
     return number
 
 
+def read_grouped_number(text: str) -> float:
+    """Return a number, its digits perhaps in groups of three, as `1,000,000` or `1_000`; ValueError for others."""
+    plain = text.strip()
+    return read_number(_GROUPS.sub("", plain) if _GROUPED.fullmatch(plain) else plain)
+
+
 def read_whole_number(text: str) -> int:
     """Return a whole number that is written in the digits 0-9; ValueError for anything else."""
     if not re.fullmatch(r"[-+]?[0-9]{1,18}", text.strip()):

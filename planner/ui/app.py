@@ -13,6 +13,7 @@ from planner.ui.evidence import page as evidence_page
 from planner.ui.login import stop_until_logged_in
 from planner.ui.own import page as own_page
 from planner.ui.prices import page as prices_page
+from planner.ui.secret_warnings import secrets_shown
 from planner.ui.state import CHOICE, LANGUAGE, chosen_words
 
 
@@ -42,7 +43,8 @@ def main() -> None:
             )  # fmt: skip
     if words.language != "en" and st.query_params.get(LANGUAGE) != words.language:
         st.query_params[LANGUAGE] = words.language
-    page.run()
+    with secrets_shown(words):
+        page.run()
 
 
 def _stop_for_another_page() -> None:

@@ -14,6 +14,7 @@ from planner.adapters.catalog import load_catalog
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.run_store import FolderStore
 from planner.adapters.settings import open_store
+from planner.adapters.user_text import note_secret, secrets_noted
 from planner.adapters.workspace import workspace_dir
 from planner.audit.run_audit import with_audited_runs
 from planner.errors import InputError
@@ -30,7 +31,10 @@ Stamp = tuple[object, ...]
 
 def known_catalog(runs: Sequence[RunRecord], today: date) -> Known:
     """Return the catalog of the workspace with uploaded runs; InputError where a file of the workspace is wrong."""
-    return _with_runs((*_stamp(workspace_dir()), today), tuple(run.model_dump_json() for run in runs))
+    stamp = (*_stamp(workspace_dir()), today)
+    for sentence in _opened(stamp)[1]:  # every visit is told, also one that finds the catalog read
+        note_secret(sentence)
+    return _with_runs(stamp, tuple(run.model_dump_json() for run in runs))
 
 
 def visited_catalog(problems: list[InputError], today: date) -> Known:
@@ -52,14 +56,16 @@ def visited_catalog(problems: list[InputError], today: date) -> Known:
 
 
 @lru_cache(maxsize=4)
-def _opened(_: Stamp) -> Catalog:
-    """Return the catalog as it stands at a stamp."""
-    return open_catalog()
+def _opened(_: Stamp) -> tuple[Catalog, tuple[str, ...]]:
+    """Return the catalog as it stands at a stamp, and what was noted of secrets in its files."""
+    with secrets_noted() as noted:
+        catalog = open_catalog()
+    return catalog, tuple(noted)
 
 
 @lru_cache(maxsize=16)
 def _with_runs(stamp: Stamp, runs: tuple[str, ...]) -> Known:
-    catalog = _opened(stamp)
+    catalog, _ = _opened(stamp)
     for run in runs:
         catalog = with_run(catalog, RunRecord.model_validate_json(run))
     return Known((stamp, runs), with_audited_runs(catalog, read_matmul_ceilings()))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from planner.adapters.documents import PLAN_LIMIT_BYTES, RECORD_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.user_text import text_without_secrets, without_secrets
 from planner.adapters.workspace import examples_dir
 from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
@@ -71,6 +72,7 @@ def plan_of_form(form: Form) -> Plan:
 def plan_of_upload(name: str, data: bytes) -> str:
     """Return the text of an uploaded plan, YAML or JSON, which must be one."""
     text = _text(name, data, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
+    text = text_without_secrets(text, where=name, fix=PLAN_FIX)
     parse_plan(text, where=name)
     return text
 
@@ -78,6 +80,7 @@ def plan_of_upload(name: str, data: bytes) -> str:
 def config_of_upload(name: str, data: bytes) -> str:
     """Return the text of an uploaded config.json, which must describe a network."""
     text = _text(name, data, limit_bytes=CONFIG_LIMIT_BYTES, fix=ARCHITECTURE_FIX)
+    text = text_without_secrets(text, where=name, fix=ARCHITECTURE_FIX, foreign=True)
     network_of(parse_mapping(text, where=name, fix=ARCHITECTURE_FIX, foreign=True), Path(name), text=text)
     return text
 
@@ -85,7 +88,7 @@ def config_of_upload(name: str, data: bytes) -> str:
 def run_of_upload(name: str, data: bytes) -> RunRecord:
     """Read an uploaded run record."""
     text = _text(name, data, limit_bytes=RECORD_LIMIT_BYTES, fix=RUN_FIX)
-    return parse_run(parse_mapping(text, where=name, fix=RUN_FIX), where=name)
+    return parse_run(without_secrets(parse_mapping(text, where=name, fix=RUN_FIX), text=text, where=name), where=name)
 
 
 def with_run(catalog: Catalog, record: RunRecord) -> Catalog:

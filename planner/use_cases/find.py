@@ -127,4 +127,4 @@ def plan_of(
         "options": [],
         "find": filters,
     }
-    return parse_model(Plan, data, where="planner find")
+    return parse_model(Plan, data, where="planner find", fix="See: planner find --help")

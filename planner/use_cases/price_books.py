@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from pathlib import Path
 
-from planner.adapters.documents import read_model
+from planner.adapters.documents import read_own_model
 from planner.adapters.workspace import is_there, workspace_dir
 from planner.cost.cloud.net_price import with_book
 from planner.errors import InputError
@@ -18,7 +18,7 @@ FIX = "Its keys are in docs/prices.md. A fraction is between 0 and 1: 0.13 is 13
 
 def read_book(path: Path) -> PriceBook:
     """Read a price book."""
-    return read_model(PriceBook, path, fix=FIX)
+    return read_own_model(PriceBook, path, fix=FIX)
 
 
 def own_book(home: str | None) -> PriceBook:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from datetime import date
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 
-from planner.adapters.price_file import COLUMNS, as_csv, numbered_prices
+from planner.adapters.price_file import COLUMNS, as_csv, parse_prices
 from planner.adapters.workspace import catalogs_dir
 from planner.cost.cloud.price_level import usd_per_accelerator_hour
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
@@ -17,7 +18,14 @@ from tests.every_row import every
 
 CATALOG = bundled_catalog()
 PATHS = sorted((catalogs_dir() / "prices").glob("*.csv"))
-ROWS = [(f"{path.name}:{line}", row) for path in PATHS for line, row in numbered_prices(path)]
+
+
+def rows_of(path: Path) -> list[tuple[int, Price]]:
+    """Return the rows of a table, each with its line."""
+    return parse_prices(path.read_text(encoding="utf-8"), where=path.name, origin=PriceOrigin.BUNDLED)
+
+
+ROWS = [(f"{path.name}:{line}", row) for path in PATHS for line, row in rows_of(path)]
 TODAY = date(2026, 11, 24)
 
 
@@ -92,7 +100,7 @@ def test_no_price_stands_twice_on_one_day():
 
 def test_a_file_has_its_provider_s_name_and_all_columns():
     for path in PATHS:
-        rows = [row for _, row in numbered_prices(path)]
+        rows = [row for _, row in rows_of(path)]
         assert {row.provider for row in rows} == {path.stem}
         assert path.read_text(encoding="utf-8") == as_csv(rows), "written as the planner writes it"
         assert path.read_text(encoding="utf-8").splitlines()[0] == ",".join(COLUMNS)

@@ -175,7 +175,7 @@ def test_images_are_found_machines_for_too(planner) -> None:
         (("llama3-8b", "--accelerator", "H200-SMX"), "Did you mean"),
         (("llama3-8b", "--gpus", "0"), "gpus"),
         (("llama3-8b", "--max-usd-per-hour", "-1"), "max_usd_per_hour"),
-        (("llama3-8b", "--max-usd-per-hour", "nan"), "must be a finite number"),
+        (("llama3-8b", "--max-usd-per-hour", "nan"), "'nan' is not a valid float"),
         (("llama3-8b", "--tokens", "inf"), "is no number. Write 50B"),
         (("llama3-8b", "--gpus", "1" + "0" * 20), "gpus"),
         (("llama3-8b", "--spot", "--provider", "lambda"), "have no such machine"),

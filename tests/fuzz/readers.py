@@ -54,6 +54,41 @@ class Reader:
     weight: int = 2
 
 
+TYPED = (
+    *(
+        f"ask gpt-305m --seq-len 512 {options} --json"
+        for options in (
+            "--data={typed} --own 2xRTX-3090",
+            "--tokens={typed} --own 2xRTX-3090",
+            "--data 1000x512 --own={typed}",
+            "--data 1000x512 --own 2xRTX-3090 --budget={typed}",
+            "--data 1000x512 --own 2xRTX-3090 --by={typed}",
+            "--data 1000x512 --own 2xRTX-3090 --runs={typed}",
+            "--data 1000x512 --own 2xRTX-3090 --epochs={typed}",
+            "--data 1000x512 --on={typed}",
+        )
+    ),
+    "find gpt-305m --gpus={typed} --provider lambda --json",
+    "find gpt-305m --max-usd-per-hour={typed} --provider lambda --json",
+    "memory gpt-305m --on={typed} --json",
+    "memory gpt-305m --on H100-SXM --gpus={typed} --json",
+    "memory llama3-8b --on H100-SXM --method lora --lora-targets={typed} --json",
+    "memory {typed} --on H100-SXM --json",
+    "strategies gpt-305m --on={typed} --json",
+    "launch cpu-smoke --on={typed} --dry-run --json",
+    "launch cpu-smoke --on aws/p4d.24xlarge --usd-per-hour={typed} --dry-run --json",
+    "launch cpu-smoke --on aws/p4d.24xlarge --max-minutes={typed} --dry-run --json",
+    "launch cpu-smoke --on aws/p4d.24xlarge --deadline={typed} --dry-run --json",
+    "launch cpu-smoke --on aws/p4d.24xlarge --gpus={typed} --dry-run --json",
+    "runs show {typed}",
+    "prices history {typed} --json",
+    "prices show --accelerator={typed} --json",
+)
+"""Commands with an option that a person types."""
+TYPED_TEXTS = [
+    b"1", b"8", b"50000x700", b"50B", b"300.5", b"2027-06-30", b"3w", b"2xRTX-3090", b"4x8xH100-SXM", b"query,value",
+    b"aws/p5.48xlarge", b"llama3-8b", b"2026-12-01T18:00", b"H100:8",
+]  # fmt: skip
 OBJECTIVES = ("time", "front")
 OF_A_LOG = "--workload gpt-305m --accelerator A100-80GB-SXM --gpus 8 --seq-len 512 --global-batch 8"
 """What its log does not say."""
@@ -285,6 +320,7 @@ def readers() -> list[Reader]:
             locks(),
             2,
         ),
+        Reader("typed", "typed", "typed.txt", TYPED, goods(TYPED_TEXTS), 12),
         Reader(
             "ledger",
             "bytes",
@@ -317,8 +353,14 @@ def trials(seed: str, begin: int, end: int, *, only: str = "") -> Iterator[Trial
             content = _written(rng.choice(made), reader.form, good.content, rng)
         else:
             content = spoilt(good.content, reader.form, rng, every[reader.form])
-        command = tuple(word.replace("{}", reader.place) for word in rng.choice(reader.commands).split())
+        command = _words(rng.choice(reader.commands), reader, content)
         yield Trial(number, reader.name, reader.place, content, command, good.also)
+
+
+def _words(command: str, reader: Reader, content: bytes) -> tuple[str, ...]:
+    """Return the words of a command; `{}` is the file, `{typed}` what it holds, typed by a person."""
+    typed = content.decode("utf-8", "surrogateescape").replace("\0", "")  # of which no process can be given one
+    return tuple(word.replace("{}", reader.place).replace("{typed}", typed) for word in command.split())
 
 
 @cache

@@ -12,6 +12,7 @@ import yaml
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from tests.fuzz.number_texts import number_text
 from tests.fuzz.values import SPECIAL, VALUES
 
 TOKEN = re.compile(r"[^\s,:\[\]{}\"']+")
@@ -169,6 +170,14 @@ def _change(holder: Any, key: Any, rng: random.Random, document: Any) -> None:
         holder[key] = rng.choice(VALUES)
 
 
+def _number(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
+    """Put a text like a number in the place of a number in the words of an option, or of all of them."""
+    text = data.decode("utf-8", "replace")
+    found = list(re.finditer(r"[0-9.]+", text)) if rng.random() < 0.5 else []
+    one = rng.choice(found).span() if found else (0, len(text))
+    return (text[: one[0]] + number_text(rng) + text[one[1] :]).encode()
+
+
 TEXT_WAYS: list[Way] = [_flip, _cut, _lines, _ends, _encoded, _token, _token, _token, _insert, _long, _spliced]
 WAYS: dict[str, list[Way]] = {
     "text": TEXT_WAYS,
@@ -176,6 +185,7 @@ WAYS: dict[str, list[Way]] = {
     "json": [*TEXT_WAYS, _nested, *[_structure] * 8],
     "csv": [*TEXT_WAYS, *[_cell] * 8],
     "bytes": [_flip, _cut, _lines, _spliced],
+    "typed": [_number, _number, _number, _token, _insert, _flip, _cut, _long, _spliced],
 }
 
 

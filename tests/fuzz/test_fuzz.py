@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.fuzz.number_texts import Place, misread_texts, shown_values
+
 ROOT = Path(__file__).parents[2]
-SEED, INPUTS = "1", 1000
 FAKES = """
 import json, pathlib, sys, warnings
 sys.path.insert(0, "scripts")
@@ -41,6 +42,7 @@ DOES = {
     "never stops talking": lambda: leave(2, err="Error: " + "x" * 30_000 + "\\nMend it.\\n"),
     "warns": lambda: leave(0, out="{}", err="RuntimeWarning: overflow\\n"),
     "writes outside": lambda: pathlib.Path("../outside").write_text("x") and leave(0),
+    "changes its input": lambda: pathlib.Path("file").write_text("y") and leave(0, out="{}"),
     "leaves a part": lambda: pathlib.Path("x.part").write_text("x") and leave(0, out="{}"),
     "connects": lambda: __import__("socket").create_connection(("127.0.0.1", 9)),
 }
@@ -70,15 +72,38 @@ def test_a_trial_sees_what_goes_wrong(tmp_path: Path) -> None:
         "never stops talking": "an endless message",
         "warns": "a traceback or warning on stderr",
         "writes outside": "wrote outside its folder",
+        "changes its input": "changed a file that it was given",
         "leaves a part": "left a part file",
         "connects": "ConnectionRefusedError at ?",
     }
 
 
-@pytest.mark.slow
-def test_spoilt_files_are_answered_or_refused(tmp_path: Path) -> None:
-    """What fails is kept; a longer run with another seed: make fuzz N=50000 SEED=2."""
-    program = [sys.executable, "scripts/fuzz.py", "--count", str(INPUTS), "--seed", SEED, "--keep", str(tmp_path)]
+@pytest.mark.parametrize(("seed", "inputs"), [("1", 300), pytest.param("2", 3000, marks=pytest.mark.slow)])
+def test_spoilt_inputs_are_answered_or_refused(seed: str, inputs: int, tmp_path: Path) -> None:
+    """What fails is kept; a longer run with another seed: make fuzz N=50000 SEED=3."""
+    program = [sys.executable, "scripts/fuzz.py", "--count", str(inputs), "--seed", seed, "--keep", str(tmp_path)]
     done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"seed {SEED}:\n{done.stdout}{done.stderr}"
-    assert f"\n{INPUTS} inputs in " in done.stdout
+    assert done.returncode == 0, f"seed {seed}:\n{done.stdout}{done.stderr}"
+    assert f"\n{inputs} inputs in " in done.stdout
+
+
+@pytest.mark.parametrize(("seed", "texts"), [("1", 300), pytest.param("2", 5000, marks=pytest.mark.slow)])
+def test_no_number_day_or_flag_is_read_as_another_value(seed: str, texts: int) -> None:
+    assert misread_texts(seed, 0, texts) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "shown"),
+    [
+        pytest.param("010", Place("plan", "", "yaml"), [], id="octal to some"),
+        pytest.param("0x10", Place("plan", "", "yaml"), [16.0], id="hexadecimal of YAML 1.2"),
+        pytest.param("1_000", Place("prices", "", "csv"), [], id="grouped"),
+        pytest.param("1.5e3", Place("run", "", "json"), [1500.0], id="exponent"),
+        pytest.param("\u0663", Place("prices", "", "csv"), [], id="Arabic digit"),
+        pytest.param("1764547200", Place("plan", "", "yaml", "day"), [], id="seconds for a day"),
+        pytest.param("yes", Place("plan", "", "yaml", "flag"), [False], id="no yes in YAML 1.2"),
+        pytest.param("50B", Place("--tokens", "", "text"), [5e10], id="billions"),
+    ],
+)
+def test_what_a_text_shows(text: str, place: Place, shown: list[object]) -> None:
+    assert shown_values(text, place) == shown

@@ -22,8 +22,8 @@ from typing import IO, Any
 
 SECONDS = 5
 """Of the processor."""
-PATIENCE_S = 20
-"""Of the clock: other processes may hold the processor."""
+PATIENCE_S = 120
+"""Of the clock, for what waits and does not compute: other processes may hold the processor for most of the time."""
 MEGABYTES = 500
 CODES = (0, 2, 3)
 ALARMS = (
@@ -34,6 +34,8 @@ measured nothing."""
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
 """Audit events of which every path must lie in the trial's folder."""
+WRITTEN = ("ledger",)
+"""Readers of files that the planner keeps itself, and writes again."""
 SHOWN = 4_000
 """Characters of what was printed that are kept."""
 
@@ -49,9 +51,13 @@ class Trial:
     command: tuple[str, ...]
     also: dict[str, bytes] = field(default_factory=dict)
 
+    def files(self) -> dict[str, bytes]:
+        """Return what the command finds, by name."""
+        return {**self.also, self.place: self.content}
+
     def lay(self, folder: Path) -> None:
         """Write the files."""
-        for name, content in {**self.also, self.place: self.content}.items():
+        for name, content in self.files().items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content)
@@ -158,6 +164,9 @@ def _child(trial: Trial, folder: Path, writing: int) -> None:
         fault, detail = _judged(trial, code, thrown, out.getvalue(), err.getvalue())
         if outside:
             fault, detail = "wrote outside its folder", outside[0]
+        changed = [name for name, content in trial.files().items() if (folder / name).read_bytes() != content]
+        if changed and fault is None and trial.reader not in WRITTEN:
+            fault, detail = "changed a file that it was given", changed[0]
         left = [path.name for path in folder.rglob("*.part")]
         if left and fault is None:
             fault, detail = "left a part file", left[0]

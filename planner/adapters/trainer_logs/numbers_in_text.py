@@ -9,7 +9,10 @@ from datetime import datetime
 MOST = 1e18
 DIGITS = 18
 """Of a whole number that is surely at most as large."""
-_NUMBER = re.compile(r"\s*([-+]?[\d,]{1,30}(?:\.\d{0,30})?(?:[eE][-+]?\d{1,4})?)\s?([kKmMbBgGtT]?)\s*")
+_NUMBER = re.compile(
+    r"\s*([-+]?(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})?(?:\.\d{0,30})?(?:[eE][-+]?\d{1,4})?)\s?([kKmMbBgGtT]?)\s*", re.ASCII
+)
+"""Commas part groups of three digits alone: `10,5` is no number that all programs read alike."""
 THOUSANDS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
 
 
@@ -20,7 +23,7 @@ def number(value: object) -> float | None:
     if isinstance(value, int | float):
         return _finite(value)
     text = str(value)
-    if text.isdecimal() and len(text) <= DIGITS:  # as most cells of a long table
+    if text.isascii() and text.isdecimal() and len(text) <= DIGITS:  # as most cells of a long table
         return float(text)
     found = _NUMBER.fullmatch(text)
     if found is None:

@@ -89,7 +89,8 @@ def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, mana
         raise InputError(f"{' and '.join(given)}: a machine is bought in one way.", fix="Give one of them.")
     check_positive(target.nodes, "--nodes", most=MOST_NODES)
     if target.max_minutes is not None and not 0 < target.max_minutes <= MOST_MINUTES:
-        raise InputError(f"--max-minutes {target.max_minutes:g}: must be over 0 and at most a week.")
+        problem = f"--max-minutes {target.max_minutes:g}: must be over 0 and at most a week."
+        raise InputError(problem, fix=f"Write minutes, at most {MOST_MINUTES:,.0f}.")
     for option in ("gpus", "region", "reservation", "capacity_block", "network_tier"):
         check_no_secret(getattr(target, option), f"--{option.replace('_', '-')}")
     return Terms(
@@ -110,14 +111,14 @@ def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, mana
 def _read_tier(text: str | None) -> Literal["standard", "best"] | None:
     tiers: dict[str | None, Literal["standard", "best"] | None] = {None: None, "standard": "standard", "best": "best"}
     if text not in tiers:
-        raise InputError(f"--network-tier {text}: is neither standard nor best.")
+        raise InputError(f"--network-tier {text}: is neither standard nor best.", fix="Write one of the two.")
     return tiers[text]
 
 
 def _not_negative(value: float | None, name: str) -> float | None:
     """Return the number, refusing one below 0, far beyond any price, and what is no number."""
     if value is not None and not 0 <= value <= MOST_USD:
-        raise InputError(f"{name} {value:g}: must be 0 or more, and at most {MOST_USD:g}.")
+        raise InputError(f"{name} {value:g}: must be 0 or more, and at most {MOST_USD:g}.", fix="Write USD, as 12.5.")
     return value
 
 

@@ -15,7 +15,9 @@ MULTIPLIERS = {
     "billion": 1e9, "bn": 1e9, "mrd": 1e9,
     "trillion": 1e12, "k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12,
 }  # fmt: skip
-_DIGITS = r"(?:\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?!\d)|\d[\d.,]*\d|\d|\.\d+)(?:[eE][-+]?\d+)?"
+_DIGITS = (
+    r"(?:[0-9]{1,3}(?:[ \u00a0\u2009\u202f][0-9]{3})+(?![0-9])|[0-9][0-9.,]*[0-9]|[0-9]|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+)
 _LONG = sorted((word for word in MULTIPLIERS if len(word) > 1 or not word.isascii()), key=len, reverse=True)
 _WORDS = "|".join(map(re.escape, _LONG))
 _TIMES = rf"(?:\s*(?:{_WORDS})|\s*(?-i:[kKMBT])(?=\s|/|$))?"
@@ -32,7 +34,7 @@ _AMOUNT = re.compile(
 )
 WANTED = "must be a number with its unit, as 83.5 h or 7-10 days"
 MOST_CHARACTERS = 200
-Value = Annotated[float, Field(ge=-1e30, le=1e30)]
+Value = Annotated[float, Field(strict=True, ge=-1e30, le=1e30)]
 
 
 class Amount(Frozen):

@@ -15,7 +15,7 @@ Several = Annotated[tuple[Stated, ...], Field(max_length=100)]
 """Inputs: numbers, or numbers with units."""
 MOST_ACCELERATORS = 10**9
 """Of a training; all that were ever built are fewer."""
-Large = Annotated[float, BeforeValidator(read_count), Field(gt=0, le=1e20)]
+Large = Annotated[float, BeforeValidator(read_count), Field(strict=True, gt=0, le=1e20)]
 """A count as people write it: 7.0e9, 7B, 70억."""
 
 
@@ -79,10 +79,10 @@ class MemoryClaim(_Claim):
     strategy: Annotated[Literal["ddp", "zero1", "zero2", "zero3", "fsdp2"], Word] = "zero3"
     """zero3 and fsdp2 shard everything: the least that a device can hold."""
     amount: Stated | None = None
-    bytes_per_parameter: Annotated[float, Field(gt=0, le=1000)] | None = None
+    bytes_per_parameter: Annotated[float, Field(strict=True, gt=0, le=1000)] | None = None
     workload: Text | None = None
     micro_batch: Count | None = None
-    used_share: Annotated[float, Field(gt=0, le=1)] | None = None
+    used_share: Annotated[float, Field(strict=True, gt=0, le=1)] | None = None
     """Of the memory; needs workload and micro_batch."""
 
 
@@ -156,8 +156,8 @@ class SumClaim(_Claim):
 class BatchRow(Frozen):
     """One row: what the document prints for an epoch."""
 
-    batch: Annotated[float, Field(gt=0, le=1e12)]
-    seconds_per_batch: Annotated[float, Field(gt=0, le=1e9)]
+    batch: Annotated[float, Field(strict=True, gt=0, le=1e12)]
+    seconds_per_batch: Annotated[float, Field(strict=True, gt=0, le=1e9)]
     epoch: Stated
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from planner.model.base import Fraction, Frozen, Id, NonNegative, Positive, Text
+from planner.model.base import Flag, Fraction, Frozen, Id, NonNegative, Positive, Text
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -30,5 +30,5 @@ class ImportedLog(Frozen):
     """Seconds of a step in the last third of the steps over those in the first; null: they do not differ."""
     filled_share: Fraction | None = None
     """Of the tokens that were computed those that are no padding, where the log counts them."""
-    padded: bool | None = None
+    padded: Flag | None = None
     """Samples may be shorter than seq_len, and padding counts as work; null: not known."""

@@ -25,7 +25,7 @@ FIRST_YEAR, LAST_YEAR = 2015, 2200
 Cleaned = Annotated[str, Field(max_length=20_000), AfterValidator(clean)]
 Small = Annotated[int, Field(strict=True, ge=0, le=10**9)]
 WholeNumber = Annotated[int, Field(strict=True, ge=-(10**18), le=10**18)]
-Figure = Annotated[float, Field(ge=-1e18, le=1e18)]
+Figure = Annotated[float, Field(strict=True, ge=-1e18, le=1e18)]
 
 
 class _Shape(BaseModel):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+from planner.model.base import Count, Flag, Frozen, Id, NonNegative, Number, Positive, Text
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.node_shapes import (
     CalibrationFacts,
@@ -22,6 +22,8 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.model.quantity import Basis, Quantity, Unit
+
+Whole = Annotated[int, Field(strict=True, ge=0, le=10**18)]
 
 
 class RunHardware(Frozen):
@@ -76,7 +78,7 @@ class LaunchFacts(Frozen):
     """What it was allowed to cost."""
     submitted_at: Text | None = None
     down_at: Text | None = None
-    truncated: bool = False
+    truncated: Flag = False
     """Stopped before its end; what was measured until then counts."""
 
     @model_validator(mode="after")
@@ -106,14 +108,14 @@ class RunRecord(Frozen):
     strategy: Strategy | None
     precision: Precision | None
     checkpointing: Checkpointing | None = None
-    compiled: bool | None = None
+    compiled: Flag | None = None
     loss_chunks: Count | None = None
     method: Literal["full", "lora"] | None = None
     """All weights are trained, or low-rank adapters beside frozen ones."""
     trained_parameters: Count | None = None
     adapters: Adapters | None = None
     """Which of them, where adapters alone were trained; older records do not say."""
-    channels_last: bool | None = None
+    channels_last: Flag | None = None
     """Of convolutions: the colours of a pixel beside each other in memory; null where there are none."""
     mode: BenchMode | None = None
     """How the micro-batch was chosen; ratios between hardware come from tuned runs."""
@@ -142,14 +144,14 @@ class RunRecord(Frozen):
     """Throughput of each process restart, samples/s."""
     device_busy_seconds: NonNegative | None = None
     """Seconds in which the first device works in one step; below 80 % of a step the host decides on the speed."""
-    losses_first10: tuple[float | None, ...] = ()
+    losses_first10: tuple[Number | None, ...] = ()
     """Mean over ranks; null where a loss was not finite."""
-    state_bytes: dict[str, int] = Field(default_factory=dict)
+    state_bytes: dict[str, Whole] = Field(default_factory=dict)
     """Bytes of weights, gradients and optimizer states on the fullest rank, measured: the proof of the strategy."""
     matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
     """Work of the matrix products in one step of rank 0, by the type they were computed in: the proof of precision."""
     sdpa_backend: Text | None = None
-    memory: dict[str, float | None] = Field(default_factory=dict)
+    memory: dict[str, Number | None] = Field(default_factory=dict)
     """Of the hungriest rank, as the benchmark names it; with `estimate_gib` and used / estimate on a known device."""
     mfu: dict[str, NonNegative] = Field(default_factory=dict)
     """FLOPs by formula / (seconds x peak), by convention and peak: `full_attention_of_nominal_peak`, and so on."""
@@ -165,7 +167,7 @@ class RunRecord(Frozen):
     environment: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
     method_version: Count | None = None
     """Of our own benchmark; null for runs taken from documents. Versions are never averaged together."""
-    short_window: bool = False
+    short_window: Flag = False
     """Measured for seconds, not minutes: good for a demonstration, weak evidence."""
     verdict: tuple[Text, ...] = ()
     """What was found wrong with the run, in plain words; empty when nothing was."""
@@ -205,7 +207,6 @@ class RunRecord(Frozen):
         return self.throughput.basis
 
 
-Whole = Annotated[int, Field(strict=True, ge=0, le=10**18)]
 Devices = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 
 
@@ -231,7 +232,7 @@ class NodeResult(Frozen):
     backend: Text | None
     global_batch: Count | None
     warmup_steps: Whole
-    warmup_steady: bool
+    warmup_steady: Flag
     steps: Whole
     step_seconds: tuple[Positive, ...]
     window_s: NonNegative
@@ -253,7 +254,7 @@ class NodeResult(Frozen):
     state_bytes: dict[str, Whole] = Field(default_factory=dict)
     matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
     sdpa_backend: Cleaned | None
-    tf32_allowed: bool
+    tf32_allowed: Flag
     topology: tuple[TopologyFacts, ...] = ()
     calibration: CalibrationFacts | None = None
     telemetry: TelemetryFacts | None = None

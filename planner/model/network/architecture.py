@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
-from planner.model.base import MOST_COUNT, Count, Frozen, Positive
+from planner.model.base import MOST_COUNT, Count, Flag, Frozen, Positive
 
 KINDS = ("decoder", "moe_decoder", "encoder", "resnet", "vit")
 TAG = "kind:"
@@ -41,13 +41,13 @@ class _Transformer(Frozen):
     mlp: Literal["gelu", "swiglu"]
     norm: Literal["layernorm", "rmsnorm"]
     norm_eps: Positive = 1e-5
-    bias: bool = False
+    bias: Flag = False
     positions: Literal["learned", "rope"]
     max_positions: Count
     rope_theta: Positive = 10_000.0
-    qk_norm: bool = False
+    qk_norm: Flag = False
     vocab: Count
-    tied_head: bool
+    tied_head: Flag
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:

@@ -151,9 +151,9 @@ class BenchWorkload(Frozen):
     quick_window: Window
     global_batch: Count | None = None
     """Samples of one optimizer step in tuned mode; null: micro_batch x devices."""
-    least_mfu: Annotated[float, Field(gt=0, lt=1), AfterValidator(not_a_tiny_share)] | None = None
+    least_mfu: Annotated[float, Field(strict=True, gt=0, lt=1), AfterValidator(not_a_tiny_share)] | None = None
     """Of the nominal peak, full attention: a run below it has something wrong. Any kernels, eager ones included."""
-    least_mfu_compiled: Annotated[float, Field(gt=0, lt=1), AfterValidator(not_a_tiny_share)] | None = None
+    least_mfu_compiled: Annotated[float, Field(strict=True, gt=0, lt=1), AfterValidator(not_a_tiny_share)] | None = None
     """The same of a run under torch.compile; null: no higher than `least_mfu`."""
     first_losses: tuple[FirstLosses, ...] = ()
     note: Text | None = None

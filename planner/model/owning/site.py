@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Day, Frozen, Id, Text
+from planner.model.base import Count, Day, Flag, Frozen, Id, Text
 from planner.model.figure import (
     FractionFigure,
     LeftYearsFigure,
@@ -57,7 +57,7 @@ class Lease(Frozen):
 
     usd_per_month: PositiveFigure
     term_months: Annotated[int, Field(strict=True, ge=1, le=240)]
-    maintenance_included: bool = False
+    maintenance_included: Flag = False
 
 
 class AlreadyOwned(Frozen):
@@ -87,7 +87,7 @@ class Colocation(Frozen):
     usd_per_kw_hour: UsdFigure | None = None
     reserved_kw_per_node: PowerFigure | None = None
     """Left out: the rated power of a node."""
-    power_included: bool
+    power_included: Flag
     """Then no electricity and no PUE is charged beside it."""
 
     @model_validator(mode="after")
@@ -149,7 +149,7 @@ class Incentive(Frozen):
     schedule_fractions: tuple[Annotated[float, Field(strict=True, ge=0, le=1)], ...] = ()
     """Share of the base written off in each year."""
     eligibility: Text
-    eligible: bool = False
+    eligible: Flag = False
     expires: Day | None = None
     source: Text
     as_of: Day

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from planner.model.base import Count, Frozen, Id, Positive, Text
+from planner.model.base import Count, Flag, Frozen, Id, Positive, Text
 
 AUTO = "auto"
 
@@ -38,7 +38,7 @@ class FindFilters(Frozen):
     provider: Annotated[tuple[Id, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
     region: Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
     terms: Terms | None = None
-    available: bool = False
+    available: Flag = False
     """Only what its source says is to be had."""
 
     @property

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC
 from typing import Annotated, Self
 
-from pydantic import AfterValidator, AwareDatetime, Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from planner.model.base import Count, Frozen, not_tiny
+from planner.model.base import Count, Frozen, Moment, not_tiny
 
 MOST_TURNS = 200
 
@@ -15,8 +15,8 @@ MOST_TURNS = 200
 class Window(Frozen):
     """From when to when machines are rented, and paid for, used or not; times carry their zone."""
 
-    start: AwareDatetime
-    end: AwareDatetime
+    start: Moment
+    end: Moment
 
     @model_validator(mode="after")
     def _ends_after_it_starts(self) -> Self:

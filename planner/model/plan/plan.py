@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Day, Fraction, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Flag, Fraction, Frozen, Id, Positive, Text
 from planner.model.currency import Currency
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.adapters import Adapters
@@ -54,7 +54,7 @@ class Training(TrainerSettings):
     micro_batch: Count | Literal["auto"] = "auto"
     checkpointing: Checkpointing | Literal["auto"] = "auto"
     """auto: of a decoder what is fastest of all that fits; else recompute only where it does not fit otherwise."""
-    packing: bool | None = None
+    packing: Flag | None = None
     """Samples of `work.tokens_per_sample` are joined to full sequences, as where nothing is said; false: each is padded
     to one."""
     adapters: Adapters | None = None
@@ -167,7 +167,7 @@ class Data(Frozen):
 
     dataset_gb: Gigabytes | None = None
     """Left out: samples x sequence length x bytes a token, where the workload counts tokens."""
-    already_there: bool = False
+    already_there: Flag = False
     """The data set lies with the provider already: it is not uploaded, and its storage is paid for anyway."""
     upload_mbit_per_s: Positive | None = None
     storage: Id | StorageRates | None = None

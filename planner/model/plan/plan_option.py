@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Day, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Flag, Frozen, Id, Positive, Text
 from planner.model.figure import HoursFigure
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.workload import Strategy
@@ -69,7 +69,7 @@ class PlanOption(Frozen):
     """Of one machine that is to be bought, in place of its site's price."""
     other_use: Share | None = None
     """Share of the machine's busy hours that others use; of a machine to be bought, and pay for."""
-    sell_after: bool = False
+    sell_after: Flag = False
     """A machine to be bought is sold when the campaign ends: what it still fetches is taken off its cost."""
     ready_on: Day | None = None
     """The day from which it can be used; left out: today, of a machine to be bought after its lead time."""
@@ -104,7 +104,7 @@ class PlanOption(Frozen):
     """The same of `price: hosted_training`: a service that trains for a price per million tokens."""
     training_hours: Positive | None = None
     """How long that service says it takes; left out: not known."""
-    commitment_bought: bool = False
+    commitment_bought: Flag = False
     """The term (savings plan, reservation, block) is paid for already: its hours add nothing to the bills."""
     nodes: Count | Counts | None = None
     accelerators: Count | Counts | None = None

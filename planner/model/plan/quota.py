@@ -12,7 +12,7 @@ from planner.model.base import Frozen
 
 MOST_MACHINES = 100_000
 MOST_VCPUS = 100_000_000
-WRITTEN = re.compile(r"(\d{1,9}) *(machines?|vcpus?)", re.IGNORECASE)
+WRITTEN = re.compile(r"(\d{1,9}) *(machines?|vcpus?)", re.IGNORECASE | re.ASCII)
 HOW_TO_WRITE = "write a number with its unit, as in `quota: 4 machines` or `quota: 192 vCPUs`"
 
 

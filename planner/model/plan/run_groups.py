@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Fraction, Frozen, Text
+from planner.model.base import Count, Flag, Fraction, Frozen, Text
 from planner.model.network.work import Work
 
 MOST_RUNS = 10**6
@@ -45,7 +45,7 @@ class SuccessiveHalving(Frozen):
     factor: Annotated[int, Field(strict=True, ge=2, le=100)] = 3
     first_fraction: Fraction
     """Of the plan's `work`, for each trial before the first are stopped."""
-    asynchronous: bool = False
+    asynchronous: Flag = False
     """Runs of a rung begin as soon as one is promoted (ASHA); else when all of the rung before have ended."""
 
 

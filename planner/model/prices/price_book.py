@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from planner.model.base import Count, Day, Frozen, Id, Positive, Text, not_a_tiny_share
+from planner.model.base import Count, Day, Flag, Frozen, Id, Positive, Text, not_a_tiny_share
 from planner.model.prices.offer import Price, PriceKind
 
 DiscountFraction = Annotated[float, Field(strict=True, gt=0, lt=1), AfterValidator(not_a_tiny_share)]
@@ -48,7 +48,7 @@ class Discount(Scope):
     """list: the share is of the list price, whatever was taken off before."""
     after: tuple[Id, ...] = ()
     """Names of discounts that come first; otherwise the order of the file holds."""
-    on_quotes: bool = False
+    on_quotes: Flag = False
     """Whether it also holds for a price of `quotes`; a quote is usually final."""
     source: Text
 

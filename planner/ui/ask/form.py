@@ -6,8 +6,9 @@ from datetime import date
 from enum import StrEnum
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
+from planner.adapters.user_text import name_without_secrets
 from planner.model.base import Day, Frozen, Text
 from planner.model.network.workload import Precision
 from planner.model.plan.find_filters import Terms
@@ -52,7 +53,7 @@ class Form(Frozen):
     """A question in the terms of the page."""
 
     start: Start = Start.TRAIN
-    model: Text = "llama3-8b"
+    model: Annotated[Text, AfterValidator(name_without_secrets)] = "llama3-8b"
     config: Annotated[str, Field(max_length=60_000)] | None = None
     """A config.json that was uploaded; its name is `model`."""
     example: Annotated[str, Field(max_length=80)] | None = None

@@ -8,8 +8,10 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from planner.adapters.csv_rows import refuse_grouped
 from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.user_text import text_without_secrets
 from planner.errors import InputError
 from planner.model.base import Frozen
 from planner.model.evidence.run import RunRecord
@@ -57,7 +59,7 @@ def form_of(parameters: Mapping[str, Sequence[str]]) -> Form:
         raise InputError(f"the link: there is no starting point '{start[:40]}'.", fix=LINK_FIX)
     example = next(iter(parameters.get("example", ())), None)
     plan = next(iter(parameters.get("plan", ())), None)
-    first = first_form(Start(start), example, None if plan is None else unpacked(plan))
+    first = first_form(Start(start), example, None if plan is None else _own_text("plan", plan))
     data: dict[str, Any] = first.model_dump(mode="json")
     for name, values in parameters.items():
         if name not in data or name in SOURCE or not values:
@@ -69,8 +71,9 @@ def form_of(parameters: Mapping[str, Sequence[str]]) -> Form:
         elif values[0] == NONE:
             data[name] = None
         else:
-            data[name] = unpacked(values[0]) if name in PACKED else values[0]
+            data[name] = _own_text(name, values[0]) if name in PACKED else values[0]
     form = parse_model(Form, data, where="the link", fix=LINK_FIX)
+    refuse_grouped(form, {name: values[0] for name, values in parameters.items() if values}, "the link")
     for name, model in CARRIED.items():
         text, where = getattr(form, name), f"the link: its {name}"
         if text is not None:
@@ -98,6 +101,11 @@ def unpacked(text: str) -> str:
         raise InputError("the link: a part of it is cut off or changed.", fix=LINK_FIX) from error
 
 
+def _own_text(name: str, value: str) -> str:
+    """Return a text that a link carries, with the secrets in it hidden."""
+    return text_without_secrets(unpacked(value), where=f"the link: its {name}", fix=LINK_FIX, foreign=name == "config")
+
+
 def _machine_text(machine: Machine) -> str:
     """Write `have:2xRTX-3090`, `buy:1xRTX-4090@1600`."""
     price = "" if machine.usd is None else f"@{machine.usd:g}"
@@ -108,6 +116,6 @@ def _machine(text: str) -> dict[str, Any]:
     hold, _, rest = text.partition(":")
     count, _, name = rest.partition("x")
     name, _, price = name.partition("@")
-    if hold not in ("have", "buy") or not count.isdecimal() or not name:
+    if hold not in ("have", "buy") or not (count.isascii() and count.isdecimal()) or not name:
         raise InputError(f"the link: '{text[:60]}' is no machine.", fix="Write machines=have:2xRTX-3090")
     return {"name": name, "count": count, "buy": hold == "buy", "usd": price or None}

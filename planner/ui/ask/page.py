@@ -7,6 +7,7 @@ from datetime import date
 import streamlit as st
 
 from planner import clock
+from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError
 from planner.present.page.words import Words
 from planner.ui.answer import parts, view
@@ -102,7 +103,7 @@ def _with_plan(_: Form, name: str, data: bytes) -> Form:
 
 
 def _with_config(form: Form, name: str, data: bytes) -> Form:
-    return form.changed(model=name[:80], config=config_of_upload(name, data))
+    return form.changed(model=name_without_secrets(name[:80]), config=config_of_upload(name, data))
 
 
 def _answer(form: Form, known: Known, problems: list[InputError], *, today: date) -> Answered | None:

@@ -13,6 +13,7 @@ from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.present.page.words import Words
+from planner.redact import clean
 from planner.ui.ask.form import Form, Method
 from planner.ui.ask.question import Known, log_of
 from planner.ui.state import current_form, replace_form
@@ -60,7 +61,7 @@ def _read(known: Known) -> None:
         found = understood(text, current_form([]), known.catalog)
     except InputError as error:
         found = Understood({}, (str(error),))
-    st.session_state["understood"] = found.lines
+    st.session_state["understood"] = tuple(clean(line) for line in found.lines)
     if found.changes:
         replace_form(found.changes)
 

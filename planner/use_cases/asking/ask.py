@@ -18,6 +18,7 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.plan import Plan
+from planner.text.number_text import read_grouped_number
 from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines
 from planner.use_cases.asking.question import Asked, Draft, MissingAnswerError, Question
 from planner.use_cases.networks import find_architecture, is_name
@@ -54,9 +55,16 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
     if not question.finds:
         if not data["options"]:
             raise MissingAnswerError("on which machines", "--own", "2xRTX-3090, or --on lambda/gpu_8x_h100_sxm5")
-        return Asked(parse_model(Plan, data, where="planner ask"), tuple(draft.assumed))
-    named = parse_model(Plan, data, where="planner ask").options if data["options"] else ()
-    plan = parse_model(Plan, data | {"options": [], "find": question.filters, "limits": {}}, where="planner ask")
+        return Asked(parse_model(Plan, data, where="planner ask", fix="See: planner ask --help"), tuple(draft.assumed))
+    named = (
+        parse_model(Plan, data, where="planner ask", fix="See: planner ask --help").options if data["options"] else ()
+    )
+    plan = parse_model(
+        Plan,
+        data | {"options": [], "find": question.filters, "limits": {}},
+        where="planner ask",
+        fix="See: planner ask --help",
+    )
     plan = with_found_options(plan, catalog, today=today)
     known = {(option.offer, option.site) for option in named}
     found = [option for option in plan.options if (option.offer, option.site) not in known]
@@ -102,7 +110,7 @@ def _seq_len(draft: Draft, choice: dict[str, Any], network: Architecture | None,
     if run is not None and run.seq_len is not None:
         return run.seq_len
     usual = _usual_seq_len(question, draft.catalog)
-    mean = _data(question.data)[1] if question.data else None
+    mean = samples_and_tokens(question.data)[1] if question.data else None
     length = usual
     if mean is not None:
         length = SHORTEST_SEQUENCE
@@ -134,7 +142,7 @@ def _work(draft: Draft, network: Architecture | None, run: RunRecord | None) -> 
             return {"samples": float(run.samples)}
         what = "1281167" if isinstance(network, ImageModel) else "50000x700 (samples x tokens), or --tokens 1e9"
         raise MissingAnswerError("how much is it trained on", "--data", what)
-    samples, mean = _data(question.data)
+    samples, mean = samples_and_tokens(question.data)
     if question.epochs is None:
         draft.assume("one epoch", "--epochs")
     work: dict[str, Any] = {"epochs": question.epochs or 1.0, "samples_per_epoch": samples}
@@ -145,14 +153,14 @@ def _work(draft: Draft, network: Architecture | None, run: RunRecord | None) -> 
     return work
 
 
-def _data(text: str) -> tuple[float, float | None]:
+def samples_and_tokens(text: str) -> tuple[float, float | None]:
     """Read `50000x700`, samples x mean tokens, or samples alone."""
     found = DATA.fullmatch(text.strip())
     try:
-        numbers = [float(part.replace(",", "").replace("_", "")) for part in found.groups() if part] if found else []
+        numbers = [read_grouped_number(part) for part in found.groups() if part] if found else []
     except ValueError:
         numbers = []
-    if not numbers or min(numbers) <= 0:
+    if not numbers or min(numbers) <= 0 or numbers[0] % 1:
         raise InputError(f"--data {text}: is no number of samples.", fix="Write --data 50000x700: samples x tokens.")
     return numbers[0], numbers[1] if len(numbers) > 1 else None
 

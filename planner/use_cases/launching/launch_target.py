@@ -57,7 +57,10 @@ def resolve_target(text: str, terms: Terms, catalog: Catalog, hosts: Mapping[str
     if target.is_cloud:
         node = catalog.nodes[target.id]
         if accelerator is not None:
-            raise InputError(f"--gpus {terms.gpus}: {target.id} has {node.accelerators}x {node.accelerator}.")
+            raise InputError(
+                f"--gpus {terms.gpus}: {target.id} has {node.accelerators}x {node.accelerator}.",
+                fix="Write their number alone.",
+            )
         if devices is not None and devices > node.accelerators and node.accelerator != "CPU":
             raise InputError(f"--gpus {devices}: {target.id} has {node.accelerators}.", fix="Ask for fewer.")
         accelerator, devices = node.accelerator, devices or (node.accelerators if node.accelerator != "CPU" else None)

@@ -101,7 +101,16 @@ def test_columns_that_say_nothing_of_the_training_are_not_kept():
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("007", 7.0), ("9" * 18, 1e18), ("1" + "0" * 18, 1e18), ("9" * 19, None), ("1_000", None), ("\u0663", 3.0)],
+    [
+        ("007", 7.0),
+        ("9" * 18, 1e18),
+        ("1" + "0" * 18, 1e18),
+        ("9" * 19, None),
+        ("1_000", None),
+        ("\u0663", None),
+        ("10,5", None),
+        ("10,500", 10_500.0),
+    ],
 )
 def test_whole_numbers_are_read_as_others_are(text, value):
     assert number(text) == number(f" {text}") == value

@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.adapters.user_text import secrets_noted
 from planner.adapters.workspace import examples_dir
 from planner.errors import InputError
 from planner.ui.ask.form import STARTS, Form, Machine, Method, Start
 from planner.ui.ask.link import LONGEST_UNPACKED, form_of, packed, parameters_of
-from planner.ui.scenario import first_form
+from planner.ui.scenario import first_form, plan_of_form
 
 MACHINES = st.builds(
     Machine,
@@ -70,6 +71,9 @@ def test_a_plan_of_ones_own_travels_in_the_link() -> None:
         pytest.param({"budget": ["many"]}, "budget", id="no number"),
         pytest.param({"epochs": ["-1"]}, "epochs", id="below zero"),
         pytest.param({"budget": ["nan"]}, "budget", id="not a number"),
+        pytest.param({"samples": ["1_0"]}, "samples: has underscores", id="grouped digits"),
+        pytest.param({"samples": ["\u0663"]}, "samples", id="digits of another script"),
+        pytest.param({"machines": ["have:\u0663xRTX-3090"]}, "is no machine", id="such digits of a machine"),
         pytest.param({"machines": ["2xRTX-3090"]}, "is no machine", id="machine"),
         pytest.param({"machines": ["have:1xRTX-3090"] * 7}, "machines", id="too many machines"),
         pytest.param({"config": ["%%%"]}, "cut off or changed", id="cut"),
@@ -82,6 +86,20 @@ def test_a_plan_of_ones_own_travels_in_the_link() -> None:
 def test_a_wrong_link_is_refused_with_words(parameters: dict[str, list[str]], said: str) -> None:
     with pytest.raises(InputError, match=said):
         form_of(parameters)
+
+
+def test_a_secret_in_a_link_is_hidden_and_noted() -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    text = (examples_dir() / "local_pc.yaml").read_text(encoding="utf-8")
+    name = next(line for line in text.splitlines() if line.startswith("name:"))
+    with secrets_noted() as noted:
+        form = form_of({"start": ["plan"], "plan": [packed(text.replace(name, f"name: with {secret}"))]})
+    assert plan_of_form(form).name == "with [hidden]"
+    assert secret not in str(form)
+    assert "the link: its plan: holds a secret (name)" in noted[0]
+    with secrets_noted() as noted:
+        assert form_of(parameters_of(form)) == form
+    assert noted == []
 
 
 def test_what_the_form_does_not_know_is_left_alone() -> None:

@@ -1,0 +1,33 @@
+"""Warnings of secrets in what a visit uploads, types or opens by a link: the sentences of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+
+import streamlit as st
+
+from planner.adapters.user_text import secrets_noted
+from planner.present.page.words import Words
+from planner.ui.answer.parts import html
+
+KEPT = "secrets"
+
+
+@contextmanager
+def secrets_shown(words: Words) -> Iterator[None]:
+    """Show above a page what was noted of secrets while it was drawn, and before in this visit.
+
+    A text is cleaned once, where it enters: later runs of the page find nothing to note, so the visit keeps it.
+    """
+    place = st.container()
+    kept: list[str] = st.session_state.setdefault(KEPT, [])
+    with secrets_noted() as found:
+        try:
+            yield
+        finally:
+            kept.extend(sentence for sentence in found if sentence not in kept)
+    with place:
+        for sentence in kept:
+            html(f'<div class="problem" role="alert"><p>{words("Warning")}: {escape(sentence)}</p></div>')
