@@ -23,8 +23,10 @@ from planner.adapters.trainer_logs import (
     progress_bar_alone,
     torchtitan,
     torchtune,
+    wandb_summary,
 )
 from planner.adapters.trainer_logs.config_keys import facts_of_config
+from planner.adapters.trainer_logs.joined_logs import joined
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.refusals import refuse
 from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
@@ -61,6 +63,7 @@ OWN_FORMATS = (
     LogFormat("json-lines", json_lines.read),
     LogFormat("parquet", parquet.read),
     LogFormat("csv", csv_columns.read),
+    LogFormat("wandb", wandb_summary.read),
     LogFormat("progress-bar", progress_bar_alone.read),
 )
 """The more telling before those that fit nearly anything; the first that finds a log in a file has it."""
@@ -79,7 +82,7 @@ def read_logs(source: LogSource) -> list[TrainerLog]:
         taken.update(name for log in found for name in log.files)
     if not logs:
         raise refuse(source)
-    return [_with_files_beside(log, source) for log in logs]
+    return [_with_files_beside(log, source) for log in joined(logs)]
 
 
 def _with_files_beside(log: TrainerLog, source: LogSource) -> TrainerLog:

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import TypeVar
 
-from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog
 from planner.errors import InputError
 from planner.model.base import MOST_COUNT
@@ -16,6 +15,7 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.workload import Checkpointing, Precision, Preset, Strategy
 from planner.use_cases.catalogs import find_accelerator
+from planner.use_cases.importing.log_adapters import adapters_of_log
 from planner.use_cases.networks import find_architecture, is_name
 
 Value = TypeVar("Value")
@@ -52,6 +52,8 @@ class Stated:
     strategy: Strategy | None = None
     checkpointing: Checkpointing | None = None
     lora: Adapters | None = None
+    hours: float | None = None
+    """Of the steps of a log without times."""
     machine: str | None = None
     packed: bool = False
 
@@ -72,6 +74,9 @@ class Known:
     checkpointing: Checkpointing | None
     compiled: bool | None
     adapters: Adapters | None
+    hours: float | None
+    planned_samples: float | None
+    """Of the whole training."""
     padded: bool | None
     doubts: tuple[str, ...]
 
@@ -80,6 +85,7 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
     """Join what is said; InputError where a flag contradicts the log, MissingFactError where nobody says."""
     where, facts = str(source.path), log.facts
     _check_counts(where, facts, stated)
+    _check_contradictions(where, log, stated)
     workload, architecture = _network(facts, source, stated, catalog)
     image = isinstance(architecture, ImageModel)
     hardware, doubts = _hardware(facts, stated, catalog, where)
@@ -94,7 +100,8 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
     if global_batch is None and facts.accumulation and micro_batch:
         replicas = facts.devices or hardware.accelerators
         global_batch = micro_batch * facts.accumulation * replicas
-    adapters = stated.lora or (Adapters(rank=facts.lora_rank) if facts.lora_rank else None)
+    adapters = stated.lora or adapters_of_log(facts, architecture)
+    planned = facts.planned_steps * global_batch if facts.planned_steps and global_batch else None
     precision = PRECISIONS.get((facts.precision or "").casefold())
     return Known(
         workload=workload,
@@ -111,9 +118,22 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
         ),
         compiled=facts.compiled,
         adapters=adapters,
+        hours=stated.hours,
+        planned_samples=facts.planned_samples or planned,
         padded=False if stated.packed or image else facts.padded,
         doubts=tuple(doubts),
     )
+
+
+def _check_contradictions(where: str, log: TrainerLog, stated: Stated) -> None:
+    """Refuse a fact that two files state differently, unless the person states it."""
+    for one in log.contradictions:
+        if getattr(stated, one.key, None) is None and not (one.key == "lora_rank" and stated.lora):
+            flag = f"--{one.key.replace('_', '-')}"
+            said = f"Say which is right ({flag}), or name" if one.key in vars(stated) else "Name"
+            raise InputError(
+                f"{where}: its files contradict each other on {one.text}.", fix=f"{said} the files of one training."
+            )
 
 
 def _check_counts(where: str, facts: Facts, stated: Stated) -> None:
