@@ -129,7 +129,9 @@ def test_a_run_that_is_too_fast_gets_no_list_of_what_holds_it_back():
 
 
 def test_of_a_run_that_is_a_hundred_times_too_slow_no_cause_claims_to_explain_it():
-    document = check_run(run(*LLAMA, 8, 8192, 2, 5762 / 100, checkpointing="selective", framework="torchtitan"), CATALOG)
+    document = check_run(
+        run(*LLAMA, 8, 8192, 2, 5762 / 100, checkpointing="selective", framework="torchtitan"), CATALOG
+    )
     assert "None of these explains it" in document.sentence or "No usual cause explains it" in document.sentence
     assert document.unexplained is not None
     assert document.unexplained > 5

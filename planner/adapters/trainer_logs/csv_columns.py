@@ -20,8 +20,8 @@ from planner.errors import InputError
 
 FORMAT = "csv"
 COLUMNS = {
-    "step": ("global_step_max_steps", "global_step", "trainer_global_step", "current_steps", "step", "steps", "iteration", "iter", "it",
-             "_step"),
+    "step": ("global_step_max_steps", "global_step", "trainer_global_step", "current_steps", "step", "steps",
+             "iteration", "iter", "it", "_step"),
     "clock": ("elapsed_s", "elapsed", "elapsed_time", "_runtime", "runtime", "relative_time", "time_s", "time",
               "timestamp",
               "_timestamp", "relative_time_process", "relative_time_wall", "wall_time", "datetime", "date"),

@@ -85,7 +85,10 @@ def _log(source: LogSource, state: Json, console: Console | None, files: tuple[s
         said.add(console.facts, files[-1], console.at | {"planned_steps": console.at.get("planned", 1)})
     said = statements_of(source, files[0], said)
     micro = said.first("micro_batch")
-    said.add(_of_state(state, micro.value if micro else None), next((name for name in files if base(name).startswith("trainer_state")), files[0]))
+    said.add(
+        _of_state(state, micro.value if micro else None),
+        next((name for name in files if base(name).startswith("trainer_state")), files[0]),
+    )
     facts = with_whole_batch(said.facts())
     entries = _history(state)
     totals = state if "train_runtime" in state else (console.totals if console else {})

@@ -42,7 +42,10 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
         if "elapsed" not in line or not (found := _LINE.search(line[:LONGEST_LINE])):
             continue
         step = int(found[2])
-        fields = {key.strip(): value.partition("/")[0] for key, value in _FIELD.findall(f"{found[1]}|{found[4]}".replace("||", "|"))}
+        fields = {
+            key.strip(): value.partition("/")[0]
+            for key, value in _FIELD.findall(f"{found[1]}|{found[4]}".replace("||", "|"))
+        }
         if "elapsed_time_per_iteration_ms" in fields:
             framework = "nanotron"
             fields = {key.replace("_", " "): value for key, value in fields.items()}

@@ -32,7 +32,7 @@ def read(source: LogSource) -> list[TrainerLog]:
 
 
 def _without_history(source: LogSource, root: str, metrics: list[str]) -> list[TrainerLog]:
-    """Return the training of a run whose metrics have one entry each: its steps, and its seconds where one says them."""
+    """Return the training of a run whose metrics have one entry each: its steps, and the seconds if one says them."""
     single = {name.rpartition("/")[2].casefold(): points[0] for name in metrics if (points := _points(source, name))}
     steps = max((step for step, _, _ in single.values()), default=0)
     if not steps:

@@ -76,7 +76,7 @@ def clock_s(text: str) -> float | None:
 
 
 def moment_s(value: object) -> float | None:
-    """Return a moment in seconds: a number (of milliseconds where it is as large), an ISO date and time, or elapsed time."""
+    """Return a moment in seconds: a number (milliseconds if that large), an ISO date and time, or elapsed time."""
     elapsed = clock_s(str(value))
     found = number(value) if elapsed is None else None
     if found is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -13,10 +13,17 @@ MOST_OPEN = 16
 """Processes that a point is compared with, the newest ones."""
 MOST_OF_A_STEP = 4
 """Clocks of one step that the estimate of the pace looks at."""
-SHARED_FILE = 0.3
-"""Share of the steps that a log shows twice, from which several processes write it at once."""
+MOST_SILENT = 24
+"""Points of other processes after which one that wrote none of them has ended."""
+APART = 8
+MOST_RESUMES = 3
+MOST_FALLS = 0.02
+"""Share of the points whose step is not above the one before, from which several processes write a log at once."""
 TOO_EARLY = 0.8
 """A point that comes earlier than this share of the usual time of a process belongs to another one."""
+
+COARSE_S = 1.0
+"""By which a clock of whole seconds may be off."""
 
 
 class Point(NamedTuple):
@@ -42,8 +49,8 @@ class Process:
         return self.points[-1].step - self.points[0].step
 
     def fits(self, point: Point) -> bool:
-        """Return whether step and clock of a point come after those of the process."""
-        return point.step > self.points[-1].step and point.reached_s > self.points[-1].left_s
+        """Return whether the step comes after those of the process, and the clock not before; clocks may be coarse."""
+        return point.step > self.points[-1].step and point.reached_s >= self.points[-1].left_s
 
     def expects(self, point: Point, pace: float) -> float:
         """Return the clock at which the process should reach a point, at `pace` seconds a step."""
@@ -58,14 +65,12 @@ def processes_of(points: Sequence[Point]) -> list[Process]:
     """
     if all(one.step < two.step and one.left_s < two.reached_s for one, two in pairwise(points)):
         return [Process(0, len(points) - 1, list(points))] if points else []
-    pace, shared = _pace(points), _is_shared(points)
+    once = once_each(points)
+    pace, shared = _pace(once), is_shared(once)
     found: list[Process] = []
-    seen: set[tuple[int, float]] = set()
-    for place, point in enumerate(points):
-        if (point.step, point.reached_s) in seen:
-            continue
-        seen.add((point.step, point.reached_s))
-        process = _process_of(point, found[-MOST_OPEN:], pace, shared=shared)
+    for place, point in enumerate(once):
+        writing = [process for process in found[-MOST_OPEN:] if place - process.last <= MOST_SILENT]
+        process = _process_of(point, writing if shared else found[-1:], pace, shared=shared)
         if process is None:
             process = Process(place, place)
             found.append(process)
@@ -82,10 +87,9 @@ def _process_of(point: Point, candidates: Sequence[Process], pace: float | None,
     if pace is None:
         return min(fitting, key=lambda one: (point.step - one.points[-1].step, one.points[-1].left_s))
     nearest = min(fitting, key=lambda one: abs(point.reached_s - one.expects(point, pace)))
-    usual = nearest.expects(point, pace) - nearest.points[-1].left_s
-    if shared and point.reached_s - nearest.points[-1].left_s < TOO_EARLY * usual:
-        return None
-    return nearest
+    usual, took = pace * (point.step - nearest.points[-1].step), point.reached_s - nearest.points[-1].left_s
+    too_early = took < min(TOO_EARLY * usual, usual - COARSE_S)
+    return None if shared and too_early else nearest
 
 
 def _clocks(points: Sequence[Point]) -> dict[int, list[Point]]:
@@ -98,15 +102,16 @@ def _clocks(points: Sequence[Point]) -> dict[int, list[Point]]:
 
 
 def _pace(points: Sequence[Point]) -> float | None:
-    """Return seconds of a step: the median over all pairs of points of neighbouring steps.
+    """Return seconds of a step: the median over all pairs of points that lie an eighth of the steps apart.
 
-    Pairs of two processes are off by the difference of their clocks, as often above as below, so that the median is
-    that of pairs of one process.
+    So far apart a clock of whole seconds is fine enough. Pairs of two processes are off by the
+    difference of their clocks, as often above as below, so that the median is that of pairs of one process.
     """
     of_step = _clocks(points)
+    steps = sorted(of_step)
     slopes = [
         (two.reached_s - one.left_s) / (after - before)
-        for before, after in pairwise(sorted(of_step))
+        for before, after in zip(steps, steps[max(1, len(steps) // APART) :], strict=False)
         for one in of_step[before]
         for two in of_step[after]
     ]
@@ -114,9 +119,18 @@ def _pace(points: Sequence[Point]) -> float | None:
     return pace if pace > 0 else None
 
 
-def _is_shared(points: Sequence[Point]) -> bool:
-    of_step = _clocks(points)
-    return sum(len(one) > 1 for one in of_step.values()) > SHARED_FILE * len(of_step)
+def once_each(points: Iterable[Point]) -> list[Point]:
+    """Leave out points whose step and clock stood before."""
+    return list({(point.step, point.reached_s): point for point in points}.values())
+
+
+def is_shared(points: Sequence[Point]) -> bool:
+    """Return whether several processes write at once: the steps fall again and again, and not at a few resumes alone.
+
+    Each point must stand once (`once_each`).
+    """
+    falls = sum(two.step <= one.step for one, two in pairwise(points))
+    return falls > max(MOST_RESUMES, MOST_FALLS * len(points))
 
 
 def _without_copies(found: Sequence[Process]) -> list[Process]:

@@ -178,14 +178,19 @@ def spans_of_points(
 ) -> tuple[list[Span], list[str]]:
     """Return the spans of points that know when the next step began, as `spans_between` does."""
     marked = _Marked(list(beside))
-    doubts = [
-        CLOCK_WENT_BACK
-        for one, two in pairwise(points)
-        if two.step > one.step and two.reached_s <= one.left_s
-    ]
+    doubts = [CLOCK_WENT_BACK for one, two in pairwise(points) if two.step > one.step and two.reached_s < one.left_s]
     spans = [
         Span(one.step, two.step, two.reached_s - one.left_s, beside=marked.first(one.step, two.step))
         for process in processes_of(points)
-        for one, two in pairwise(process.points)
+        for one, two in pairwise(_first_of_each_moment(process.points))
     ]
     return spans, list(dict.fromkeys(doubts))
+
+
+def _first_of_each_moment(points: Sequence[Point]) -> list[Point]:
+    """Leave out points whose clock shows the same as before: of a coarse clock the first has just been reached."""
+    kept: list[Point] = []
+    for point in points:
+        if not kept or point.reached_s > kept[-1].left_s:
+            kept.append(point)
+    return kept

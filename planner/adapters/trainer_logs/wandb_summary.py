@@ -24,7 +24,7 @@ def read(source: LogSource) -> list[TrainerLog]:
         steps = next((found for key in STEPS if (found := count(data.get(key)))), None)
         if steps is None:
             continue
-        seconds = next((found for key in (*SECONDS, RUNTIME) if (found := positive(data.get(key)))), None)
+        seconds = next((time for key in (*SECONDS, RUNTIME) if (time := positive(data.get(key)))), None)
         said = Statements()
         for beside in source.beside(name, "config.yaml", "wandb-metadata.json"):
             said.add(facts_of_config(source.json(beside)), beside)

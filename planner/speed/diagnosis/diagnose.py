@@ -62,7 +62,7 @@ class Diagnosis:
     slowdown: float | None = None
     """Expected / measured of a run below its range; None of any other."""
     explained: float = 1.0
-    """Times as fast, at most, without what the causes add to the settings: the proven ones and the best of the others."""
+    """Times as fast, at most, without the causes that no setting states: the proven ones and the best other one."""
     needed: float = 1.0
     """Times as fast from which the run is within its range."""
 

@@ -43,7 +43,7 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
         "schema_version": 1,
         "name": f"{name}, as asked",
         "workload": choice if seq_len is None else choice | {"seq_len": seq_len},
-        "work": _work(draft, network, run),
+        "work": _work(draft, network),
         "training": _training(draft, network, run),
         "campaign": _campaign(draft),
         "options": [*owned, *offers],
@@ -120,7 +120,7 @@ def _usual_seq_len(question: Question, catalog: Catalog) -> int:
     return find_architecture(question.workload, catalog).seq_len or 2048
 
 
-def _work(draft: Draft, network: Architecture | None, run: RunRecord | None) -> dict[str, Any]:
+def _work(draft: Draft, network: Architecture | None) -> dict[str, Any]:
     question = draft.question
     if question.data and question.tokens is not None:
         raise InputError("--data and --tokens are two amounts of work.", fix="Keep one.")
@@ -129,11 +129,15 @@ def _work(draft: Draft, network: Architecture | None, run: RunRecord | None) -> 
             raise InputError("--epochs: --tokens is the whole training.", fix="Write --data instead of --tokens.")
         return {"tokens": question.tokens}
     if question.data is None:
-        if question.log is not None and run is not None and run.samples:
-            draft.assume(f"as much work as the log timed, {run.samples:,} samples", "--data, --tokens")
-            return {"samples": float(run.samples)}
+        planned = question.log.log.planned_samples if question.log is not None and question.log.log else None
+        if planned is not None:
+            draft.assume(f"the whole job that the log states, {planned:,.0f} samples", "--data, --tokens")
+            return {"samples": planned}
         what = "1281167" if isinstance(network, ImageModel) else "50000x700 (samples x tokens), or --tokens 1e9"
-        raise MissingAnswerError("how much is it trained on", "--data", what)
+        asked = (
+            "how much is it trained on in all (the log holds a part)" if question.log else "how much is it trained on"
+        )
+        raise MissingAnswerError(asked, "--data", what)
     samples, mean = _data(question.data)
     if question.epochs is None:
         draft.assume("one epoch", "--epochs")

@@ -10,6 +10,7 @@ from planner.errors import InputError, NotFoundError
 from planner.model.owning.hold import Hold
 from planner.model.plan.find_filters import Terms
 from planner.model.plan.plan import SpotUse
+from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 from planner.scenario.price_choice import ANY_REGION
@@ -80,7 +81,7 @@ def _with_step(draft: Draft, option: dict[str, Any]) -> dict[str, Any]:
         draft.assume(f"the log's speed, which is doubtful: {log.verdict[0]}", "--log")
     step = {"batch": log.global_batch, "seconds": log.global_batch / rate.value, "basis": basis.value,
             "low_seconds": log.global_batch / rate.high, "high_seconds": log.global_batch / rate.low,
-            "source": "the trainer's log"}  # fmt: skip
+            "source": OWN_LOG}  # fmt: skip
     return option | {"step": step}
 
 

@@ -42,7 +42,8 @@ WORDS = {
 }  # fmt: skip
 """Of each cause: what it is, what mends it, the cheapest test."""
 CANDIDATES = (
-    ("spill", "the device's memory spills into the host's", "nvidia-smi dmon -s mt (memory full, PCIe busy all the time)"),
+    ("spill", "the device's memory spills into the host's",
+     "nvidia-smi dmon -s mt (memory full, PCIe busy all the time)"),
     ("dead_link", "one link between accelerators nearly dead, or traffic over the wrong network",
      "NCCL_DEBUG=INFO on ten steps; all_reduce_perf -b 64M -e 64M of nccl-tests"),
     ("cpu_fallback", "a part of the step runs on the CPU", "py-spy top --pid PID; torch.profiler on three steps"),
@@ -80,7 +81,9 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         explained=found.explained if found.slowdown else None,
         unexplained=found.unexplained,
         candidates=_candidates(run, found),
-        hardware_fixes=() if setup is None or verdict is RunVerdict.TOO_FAST else hardware_fixes(setup, read_upgrades(), catalog),
+        hardware_fixes=()
+        if setup is None or verdict is RunVerdict.TOO_FAST
+        else hardware_fixes(setup, read_upgrades(), catalog),
         parts={names[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
         assumed=assumed,
         doubts=run.verdict,

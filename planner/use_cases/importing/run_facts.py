@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TypeVar
 
+from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog
 from planner.errors import InputError
 from planner.model.base import MOST_COUNT

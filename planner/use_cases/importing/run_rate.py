@@ -190,6 +190,7 @@ def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, .
         drift=rate.steady.drift if rate.steady else None,
         filled_share=_filled_share(known, rate),
         padded=known.padded,
+        planned_samples=known.planned_samples,
     )
 
 
