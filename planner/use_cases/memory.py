@@ -9,6 +9,7 @@ from planner.model.base import Count
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import Encoder, ImageModel
+from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.workload import ArchitectureFile, Checkpointing, Method, Precision, Strategy
 from planner.speed.memory.memory_answer import answer
@@ -32,7 +33,8 @@ class MemoryRequest(TrainerSettings):
     """An accelerator by any usual name, `8xRTX-5090`, or a machine's id."""
     gpus: Count | None = None
     """How many share one training; None: as many as `on` names."""
-    strategy: Strategy = Strategy.DDP
+    strategy: Strategy | None = None
+    """None: as the files of the training say, else ddp."""
     micro_batch: Count | None = None
     """Samples on each accelerator; None: the workload's own, else 1."""
     seq_len: Count | None = None
@@ -56,23 +58,28 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     if request.seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
     asked_for = TrainerSettings.model_validate(request.stated).over(network)
+    stated = network if isinstance(network, StatedTraining) else None
+    strategy = request.strategy or (stated.strategy if stated else None) or Strategy.DDP
     known = planned_settings(asked_for, network.framework)
     cluster = cluster_named(request.on, catalog)
     if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:
         raise InputError(f"--on {request.on}: is not {request.gpus} accelerators.", fix="State their number once.")
+    devices = request.gpus or cluster.accelerators
+    if request.gpus is None and cluster.accelerators == 1 and stated is not None:
+        devices = stated.accelerators or 1
     question = MemoryQuestion(
         workload=network.name or request.workload,
         architecture=network.architecture,
         seq_len=request.seq_len or network.seq_len,
         micro_batch=request.micro_batch or network.micro_batch,
         accelerator=cluster.accelerator,
-        devices=request.gpus or cluster.accelerators,
-        strategy=request.strategy,
+        devices=devices,
+        strategy=strategy,
         precision=precision,
-        checkpointing=request.checkpointing,
+        checkpointing=request.checkpointing or (stated.checkpointing if stated else None),
         trainer=known.trainer,
         stated=frozenset(known.stated),
-        traced_layer_bytes=_traced(network, request.strategy, precision, adapters) if request.trace else None,
+        traced_layer_bytes=_traced(network, strategy, precision, adapters) if request.trace else None,
         adapters=adapters,
     )
     return answer(question)

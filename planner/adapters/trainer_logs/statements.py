@@ -11,7 +11,8 @@ from planner.adapters.trainer_logs.trainer_log import Contradiction, Facts
 COMPARED = {
     "micro_batch": "the samples of one pass", "accumulation": "the gradient accumulation",
     "global_batch": "the samples of a step", "devices": "the accelerators", "lora_rank": "the rank of the adapters",
-    "planned_steps": "the steps of the whole training",
+    "planned_steps": "the steps of the whole training", "strategy": "the parallel strategy",
+    "precision": "the number format", "method": "what is trained", "epochs": "the epochs",
 }  # fmt: skip
 """Facts that cannot differ between two files of one training, in words."""
 
@@ -67,7 +68,7 @@ class Statements:
             other = next((one for one in of_key if one.value != of_key[0].value), None)
             if other is not None:
                 one = of_key[0]
-                text = f"{one.place} says {one.value:,} and {other.place} says {other.value:,}"
+                text = f"{one.place} says {one.value} and {other.place} says {other.value}"
                 found.append(Contradiction(key, f"{words}: {text}"))
         return tuple(found)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -78,6 +78,22 @@ class Facts:
     """Samples of the whole training, all epochs."""
     config: str | None = None
     """The file of the network, a Hugging Face config.json."""
+    method: str | None = None
+    """full, or lora."""
+    epochs: float | None = None
+    optimizer: str | None = None
+    """As plans name it."""
+    offload: str | None = None
+    loss: str | None = None
+    kernels: str | None = None
+    weights: str | None = None
+    tensor: int | None = None
+    """Accelerators over which each layer is divided."""
+    pipeline: int | None = None
+    """Stages of layers."""
+    framework: str | None = None
+    network: Mapping[str, object] | None = None
+    """Sizes of the network, as a config.json states them."""
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,13 @@ def original_name(name: str) -> str:
     return _PACKED.sub("", own) if owner.casefold() in REHOSTS else name
 
 
+def preset_words(name: str) -> list[str]:
+    """Return what a trainer's word for a network may be known as: itself, or the last part of a folder's path."""
+    plain = name.rstrip("/\\")
+    is_path = bool(re.match(r"[/.~]|[A-Za-z]:", plain))
+    return [name, *([re.split(r"[/\\]", plain)[-1]] if is_path else [])]
+
+
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:
     """Return up to three known names that begin so, or are spelt nearly so, the nearest first."""
     by_key, key = {name_key(each): each for each in known}, name_key(name)

@@ -20,6 +20,7 @@ from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.plan import Plan
 from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines
 from planner.use_cases.asking.question import Asked, Draft, MissingAnswerError, Question
+from planner.use_cases.asking.stated_files import stated_settings, with_stated
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import with_found_options
 from planner.use_cases.runs import find_run
@@ -35,6 +36,7 @@ DAYS = {"d": 1, "w": 7, "m": 30}
 
 def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> Asked:
     """Return the plan that a question means, its options listed; MissingAnswerError where it cannot be guessed."""
+    question = with_stated(question, catalog)
     draft = Draft(question, catalog, today)
     name, choice, network, run = _what(draft)
     seq_len = _seq_len(draft, choice, network, run)
@@ -168,7 +170,8 @@ def _training(draft: Draft, network: Architecture | None, run: RunRecord | None)
         if network
         else None
     )
-    adapters = question.adapters(file) if file is not None else None
+    stated = question.stated
+    adapters = question.adapters(stated or file) if file is not None else None
     if run is not None and run.method == "lora" and adapters is None:
         adapters = run.adapters or Adapters()
     precision = question.precision or (run.precision if run is not None else None)
@@ -179,15 +182,16 @@ def _training(draft: Draft, network: Architecture | None, run: RunRecord | None)
         draft.assume(
             f"adapters of rank {adapters.rank} on {', '.join(adapters.targets)}", "--lora-rank, --lora-targets"
         )
-    framework = question.framework
+    framework = question.framework or (stated.framework if stated else None)
     if framework is None and question.log is not None and question.log.log is not None:
         framework = question.log.log.framework
-    return {
+    training = {
         "precision": precision,
         "adapters": adapters,
         "framework": framework,
         "global_batch": run.global_batch if run is not None else None,
     }
+    return training | (stated_settings(question, stated) if stated is not None else {})
 
 
 def _campaign(draft: Draft) -> dict[str, Any]:

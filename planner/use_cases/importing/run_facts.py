@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -14,7 +13,8 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunHardware
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel
-from planner.model.network.workload import Checkpointing, Precision, Preset, Strategy
+from planner.model.network.names import preset_words
+from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.importing.log_adapters import adapters_of_log
 from planner.use_cases.networks import find_architecture, is_name
@@ -159,22 +159,11 @@ def _network(facts: Facts, source: LogSource, stated: Stated, catalog: Catalog) 
     if facts.config is not None:
         network = find_architecture(str(source.file(facts.config)), catalog)
         return _name_of(network.architecture), network.architecture
-    preset = _preset_of(facts.model, catalog) if facts.model else None
+    words = preset_words(facts.model) if facts.model else []
+    preset = next((found for one in words if (found := catalog.preset_named(one)) is not None), None)
     if preset is None:
         raise MissingFactError(str(source.path), "what was trained", "--workload", "llama3-8b (or its config.json)")
     return preset.name, preset.architecture
-
-
-MIRROR = re.compile(r"unsloth/(.{1,100}?)(?:-unsloth)?(?:-bnb-4bit)?", re.IGNORECASE)
-"""unsloth's copies of others' networks: the same, some at 4 bits."""
-
-
-def _preset_of(name: str, catalog: Catalog) -> Preset | None:
-    """Return the network that a trainer's word for it means: a name, a folder of that name, or unsloth's copy."""
-    copied = MIRROR.fullmatch(name)
-    folder = re.split(r"[/\\]", name.rstrip("/\\"))[-1] if re.match(r"[/.~]|[A-Za-z]:", name) else None
-    tried = [name, *([copied[1]] if copied else []), *([folder] if folder else [])]
-    return next((found for one in tried if (found := catalog.preset_named(one)) is not None), None)
 
 
 def _name_of(architecture: Architecture) -> str:
