@@ -46,7 +46,6 @@ MISSING: dict[str, str] = {
          "phi4_multimodal", "blip", "blip-2", "blip_2", "qwen2_audio", "voxtral", "glm4v", "glm4v_moe", "kimi_vl"),
         _PARTS,
     ),
-    "dbrx": "its nested configuration",
 }  # fmt: skip
 """By `model_type`: "the planner has no formula for ..."."""
 
@@ -65,6 +64,8 @@ _NAMED: tuple[tuple[str, str | None], ...] = (
     ("nemotron nano 12b v2", _HYBRID),
     ("gemma 3n", MISSING["gemma3n"]),
     *((words, _PARTS) for words in ("llama 4", "gemma 4", "mistral large 3", "ministral 3", "vision", "multimodal")),
+    *((words, _PARTS) for words in ("internvl3", "internvl2", "internvl2 5", "llava", "qwen vl", "pixtral")),
+    *((words, _ALIBI) for words in ("baichuan2 13b", "baichuan 13b")),
     *((words, _IMAGES) for words in ("dinov3", "sam vit", "sam2")),
     *((words, "diffusion") for words in ("flux", "flux 1", "sdxl", "stable diffusion")),
     *((words, "sound encoders") for words in ("wav2vec2", "hubert", "wavlm")),
