@@ -15,7 +15,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
 from planner.model.network.names import base_name, name_key, nearest_names, original_name
-from planner.model.network.other_families import INSTEAD, missing_for
+from planner.model.network.other_families import missing_for, nearest_to
 from planner.model.network.workload import Preset
 from planner.model.owning.holding_defaults import HoldingDefaults
 from planner.model.owning.owning_defaults import OwningDefaults
@@ -139,7 +139,7 @@ class Catalog(Frozen):
         if preset is None:
             missing = missing_for(name)
             if missing is not None:
-                text = f"The planner has no formula for {missing}. {INSTEAD}"
+                text = f"The planner has no formula for {missing}. {nearest_to(missing)}"
                 raise NotFoundError("workload", name, (), where=where, fix=text)
             near = nearest_names(name, self.presets)
             hint = f"Did you mean {' or '.join(near)}?" if near else fix or "The names: docs/workloads.md"

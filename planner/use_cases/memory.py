@@ -12,6 +12,7 @@ from planner.model.network.architecture import Encoder, ImageModel
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.workload import ArchitectureFile, Checkpointing, Method, Precision, Strategy
+from planner.speed.diagnosis.run_setup import usual_precision
 from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
 from planner.speed.memory.planned_settings import planned_settings
@@ -52,7 +53,10 @@ class MemoryRequest(TrainerSettings):
 def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     """Estimate what one accelerator holds."""
     network = find_architecture(request.workload, catalog)
+    cluster = cluster_named(request.on, catalog)
     precision = request.precision or network.precision
+    if request.precision is None and precision is Precision.BF16:
+        precision = usual_precision(cluster.accelerator)
     asked = None if request.method is Method.FULL else request.adapters or network.adapters
     adapters = trained_alone(asked, network, catalog, precision=precision, where=request.workload)
     if request.seq_len is not None and isinstance(network.architecture, ImageModel):
@@ -61,7 +65,6 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     stated = network if isinstance(network, StatedTraining) else None
     strategy = request.strategy or (stated.strategy if stated else None) or Strategy.DDP
     known = planned_settings(asked_for, network.framework)
-    cluster = cluster_named(request.on, catalog)
     if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:
         raise InputError(f"--on {request.on}: is not {request.gpus} accelerators.", fix="State their number once.")
     devices = request.gpus or cluster.accelerators

@@ -116,11 +116,16 @@ def _check_parts(fields: ConfigFields, data: Mapping[str, Any], model_type: str)
         )
 
 
+def _is_large_baichuan(fields: ConfigFields) -> bool:
+    """Whether it is Baichuan's 13B, which has ALiBi and no word for it; the smaller ones state their positions."""
+    return fields.word("model_type") == "baichuan" and not fields.has("max_position_embeddings")
+
+
 def _missing_part(fields: ConfigFields) -> str | None:
     """Return what a configuration of a known family has that is not counted; None where all is."""
     if fields.has("kv_lora_rank"):
         return "latent attention (MLA: kv_lora_rank)"
-    if fields.flag("alibi", default=False):
+    if fields.flag("alibi", default=False) or _is_large_baichuan(fields):
         return "ALiBi positions (alibi)"
     if fields.has("word_embed_proj_dim") and fields.count("word_embed_proj_dim") != fields.count("hidden_size"):
         return "embeddings of another width than the layers (word_embed_proj_dim)"

@@ -49,24 +49,30 @@ def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
     hidden = _hidden(fields)
     heads = fields.count("num_attention_heads", "n_head", "n_heads")
     mlp = (family.mlp_of or _dense)(fields)
-    return {
-        "kind": family.kind,
-        "layers": _layers(fields),
-        "hidden": hidden,
-        "heads": heads,
-        "kv_heads": _kv_heads(fields, heads),
-        "head_dim": fields.count("head_dim", default=family.head_dim or max(1, hidden // heads)),
-        "mlp": family.mlp,
-        "norm": family.norm,
-        "norm_eps": fields.number("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", default=1e-5),
-        "bias": family.bias,
-        "positions": family.positions,
-        "max_positions": fields.count("max_position_embeddings", "n_positions", "n_ctx", "seq_length", default=2048),
-        "rope_theta": fields.number("rope_theta", "rotary_emb_base", "global_rope_theta", default=10_000.0),
-        "qk_norm": fields.flag("use_qk_norm", default=family.qk_norm),
-        "vocab": fields.count("vocab_size", "padded_vocab_size"),
-        "tied_head": fields.flag("tie_word_embeddings", default=family.tied),
-    } | mlp | ({"token_types": _token_types(fields, family)} if family.kind == "encoder" else {})
+    return (
+        {
+            "kind": family.kind,
+            "layers": _layers(fields),
+            "hidden": hidden,
+            "heads": heads,
+            "kv_heads": _kv_heads(fields, heads),
+            "head_dim": fields.count("head_dim", default=family.head_dim or max(1, hidden // heads)),
+            "mlp": family.mlp,
+            "norm": family.norm,
+            "norm_eps": fields.number("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", default=1e-5),
+            "bias": family.bias,
+            "positions": family.positions,
+            "max_positions": fields.count(
+                "max_position_embeddings", "n_positions", "n_ctx", "seq_length", default=2048
+            ),
+            "rope_theta": fields.number("rope_theta", "rotary_emb_base", "global_rope_theta", default=10_000.0),
+            "qk_norm": fields.flag("use_qk_norm", default=family.qk_norm),
+            "vocab": fields.count("vocab_size", "padded_vocab_size"),
+            "tied_head": fields.flag("tie_word_embeddings", default=family.tied),
+        }
+        | mlp
+        | ({"token_types": _token_types(fields, family)} if family.kind == "encoder" else {})
+    )
 
 
 def _token_types(fields: ConfigFields, family: TextFamily) -> int:
@@ -184,8 +190,26 @@ def _moe(read: Callable[[ConfigFields], dict[str, Any]], **others: Any) -> TextF
 
 TEXT_FAMILIES: dict[str, TextFamily] = {
     **dict.fromkeys(
-        ("llama", "mistral", "ministral", "qwen2", "phi3", "granite", "glm", "glm4", "chatglm", "seed_oss", "Yi",
-         "internlm2", "internlm3", "baichuan", "helium", "exaone", "aquila", "orion"),
+        (
+            "llama",
+            "mistral",
+            "ministral",
+            "qwen2",
+            "phi3",
+            "granite",
+            "glm",
+            "glm4",
+            "chatglm",
+            "seed_oss",
+            "Yi",
+            "internlm2",
+            "internlm3",
+            "baichuan",
+            "helium",
+            "exaone",
+            "aquila",
+            "orion",
+        ),
         TextFamily(),
     ),
     "arcee": TextFamily(mlp=GELU),

@@ -77,11 +77,22 @@ None: no family."""
 INSTEAD = "Write a network of nearly its size: architecture (layers, hidden, heads, ...), as in docs/workloads.md."
 
 
+NOTHING_NEAR = "Nothing that is modelled trains like it."
+NEAR_TEXT = (_STATE_SPACE, _HYBRID, _LATENT, _ALIBI)
+"""Parts whose absence leaves a network of text that a plain one of its sizes is near to."""
+
+
+def nearest_to(missing: str) -> str:
+    """Return what is nearest to a network that has such a part, in a sentence."""
+    return INSTEAD if missing in NEAR_TEXT else NOTHING_NEAR
+
+
 def fix_of(model_type: str, *, has_text: bool) -> str:
     """Return what a person can do about a family that is not known."""
     if has_text and MISSING.get(model_type) in (None, _PARTS):
         return "Save its text_config as a file of its own to plan the text part alone, without the others."
-    return INSTEAD
+    missing = MISSING.get(model_type)
+    return INSTEAD if missing is None else nearest_to(missing)
 
 
 def missing_for(name: str) -> str | None:

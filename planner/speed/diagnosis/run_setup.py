@@ -149,14 +149,14 @@ def described(
     if run.micro_batch is None:
         assumed.append(f"micro-batch {micro} (--micro-batch)")
     if run.precision is None:
-        assumed.append("bf16 products (--precision)")
+        assumed.append(f"{usual_precision(accelerator).value} products (--precision)")
     setup = kind(
         network=network,
         seq_len=seq_len,
         micro_batch=micro,
         accumulation=accumulation,
         strategy=run.strategy or Strategy.DDP,
-        precision=run.precision or Precision.BF16,
+        precision=run.precision or usual_precision(accelerator),
         checkpointing=run.checkpointing or Checkpointing.NONE,
         compiled=bool(run.compiled),
         accelerator=accelerator,
@@ -172,6 +172,12 @@ def described(
     if run.checkpointing is None:
         assumed.append(f"recomputation {setup.checkpointing.value} (--checkpointing)")
     return replace(setup, assumed=tuple(assumed))
+
+
+def usual_precision(accelerator: Accelerator) -> Precision:
+    """Return the number format of a run that states none: bf16, of a card without it fp16, else fp32."""
+    usual = (Precision.BF16, Precision.FP16)
+    return next((one for one in usual if accelerator.peak_tflops(one) is not None), Precision.FP32)
 
 
 def _batch(run: RunRecord) -> tuple[int, int]:

@@ -18,7 +18,7 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.plan import Plan
-from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines
+from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines, usual_precision
 from planner.use_cases.asking.question import Asked, Draft, MissingAnswerError, Question
 from planner.use_cases.asking.stated_files import stated_settings, with_stated
 from planner.use_cases.networks import find_architecture, is_name
@@ -176,8 +176,9 @@ def _training(draft: Draft, network: Architecture | None, run: RunRecord | None)
         adapters = run.adapters or Adapters()
     precision = question.precision or (run.precision if run is not None else None)
     if precision is None and run is None:
-        precision = Precision.BF16
-        draft.assume("bf16", "--precision")
+        precision = usual_precision(draft)
+        why = "" if precision is Precision.BF16 else ", as your card has no bf16"
+        draft.assume(f"{precision.value}{why}", "--precision")
     if adapters is not None:
         draft.assume(
             f"adapters of rank {adapters.rank} on {', '.join(adapters.targets)}", "--lora-rank, --lora-targets"

@@ -12,7 +12,7 @@ from planner.model.base import MOST_COUNT
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunHardware
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.architecture import Architecture, ImageModel, TextModel
 from planner.model.network.names import preset_words
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.use_cases.catalogs import find_accelerator
@@ -21,6 +21,7 @@ from planner.use_cases.networks import find_architecture, is_name
 
 Value = TypeVar("Value")
 Choice = TypeVar("Choice", Strategy, Checkpointing)
+USUAL_LENGTH = 2048
 PRECISIONS = {
     "bf16": Precision.BF16, "bfloat16": Precision.BF16, "bf16-mixed": Precision.BF16, "bf16-true": Precision.BF16,
     "amp_bf16": Precision.BF16, "fp16": Precision.FP16, "float16": Precision.FP16, "16-mixed": Precision.FP16,
@@ -95,7 +96,8 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
         stated.seq_len if padded_less and stated.seq_len else _agreed(where, "--seq-len", stated.seq_len, facts.seq_len)
     )
     if seq_len is None and not image:
-        raise MissingFactError(where, "how many tokens a sample has", "--seq-len", "2048")
+        most = architecture.max_positions if isinstance(architecture, TextModel) else USUAL_LENGTH
+        raise MissingFactError(where, "how many tokens a sample has", "--seq-len", str(min(most, USUAL_LENGTH)))
     micro_batch = _agreed(where, "--micro-batch", stated.micro_batch, facts.micro_batch)
     global_batch = _agreed(where, "--global-batch", stated.global_batch, facts.global_batch)
     if global_batch is None and facts.accumulation and micro_batch:

@@ -7,7 +7,7 @@ import pytest
 from planner.adapters.training_files.reader import read_training
 from planner.errors import InputError
 
-CASES = {
+CASES: dict[str, tuple[str, str, dict[str, object]]] = {
     "axolotl": (
         "train.yaml",
         """
