@@ -12,6 +12,7 @@ from planner.model.network.workload import Precision
 from planner.speed.diagnosis.causes import RULES, CauseCode, CauseRule
 from planner.speed.diagnosis.likelihood import MOST_SLOWED, density, density_of_any, deviation
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, expectations
+from planner.speed.physics.observation import Observation
 
 SMALLEST_GAIN = 1.05
 """A cause that costs less is not named."""
@@ -72,7 +73,9 @@ class Diagnosis:
         return self.slowdown / self.explained if self.slowdown and self.explained < self.needed else None
 
 
-def diagnose(run: RunRecord, setup: RunSetup | None, calibration: Calibration | None) -> Diagnosis:
+def diagnose(
+    run: RunRecord, setup: RunSetup | None, calibration: Calibration | None, *, own: Sequence[Observation] = ()
+) -> Diagnosis:
     """Return what is expected of the run as stated, and what may hold it back.
 
     Three kinds of causes: proven by what the run itself measured (types of the products, waits, ranks, padding);
@@ -88,7 +91,7 @@ def diagnose(run: RunRecord, setup: RunSetup | None, calibration: Calibration | 
             variants.append((rule, "mended", mended))
         if (unseen := rule.unseen(setup, run)) is not None:
             variants.append((rule, "unseen", unseen))
-    base, *others = expectations([setup, *(variant for _, _, variant in variants)], calibration)
+    base, *others = expectations([setup, *(variant for _, _, variant in variants)], calibration, own=own)
     if base is None:
         return Diagnosis(None, _best([*shown, *_stated_without_physics(run)]))
     if run.throughput.value > base.high:  # nothing holds it back

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ from planner.scenario.own_machine import own_node
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
-from planner.speed.physics.observation import Labels
+from planner.speed.physics.observation import Labels, Observation
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
 TRIED = (Strategy.DDP, Strategy.ZERO2, Strategy.FSDP2)
@@ -180,6 +180,20 @@ def usual_precision(accelerator: Accelerator) -> Precision:
     return next((one for one in usual if accelerator.peak_tflops(one) is not None), Precision.FP32)
 
 
+def runs_beside(run: RunRecord, setup: RunSetup, catalog: Catalog) -> tuple[Observation, ...]:
+    """Return the other runs on file that say something of a run of text, as of a plan on its machine."""
+    from planner.speed.throughput.own_evidence import telling_runs
+    from planner.speed.throughput.predict_text import observed_text_run
+
+    found = telling_runs(
+        setup.cluster,
+        catalog,
+        of_run=lambda other, node: observed_text_run(other, node, catalog),
+        besides=run.id,
+    )
+    return tuple(observed for _, observed in found)
+
+
 def _batch(run: RunRecord) -> tuple[int, int]:
     """Return micro-batch and accumulation; what is not said is one."""
     each = max(1, (run.global_batch or 0) // run.hardware.accelerators)
@@ -195,8 +209,13 @@ def _that_fits(setup: Setup, run: RunRecord) -> Setup:
     return next((one for one in tried if one.fits()), tried[-1])
 
 
-def expectations(setups: list[RunSetup], calibration: Calibration) -> list[Expectation | None]:
-    """Return what the estimator expects of each, from published evidence alone; no run of one's own moves it."""
+def expectations(
+    setups: list[RunSetup], calibration: Calibration, *, own: Sequence[Observation] = ()
+) -> list[Expectation | None]:
+    """Return what the estimator expects of each, as it does of a plan: `own` are the runs on file that say something.
+
+    Of images from published evidence alone.
+    """
     from planner.speed.diagnosis.image_setup import ImageSetup, image_expectations
     from planner.speed.estimator.text_estimator import estimate_text, fitted
     from planner.speed.physics.config_arrays import from_rows
@@ -212,7 +231,7 @@ def expectations(setups: list[RunSetup], calibration: Calibration) -> list[Expec
     if not known:
         return found
     rows = from_rows([config for _, config in known])
-    answer = estimate_text(rows, [setups[place].labels for place, _ in known], calibration)
+    answer = estimate_text(rows, [setups[place].labels for place, _ in known], calibration, own=own)
     shares = step(rows, fitted(calibration).constants).shares
     for number, (place, _) in enumerate(known):
         per_sample = setups[place].devices / setups[place].seq_len

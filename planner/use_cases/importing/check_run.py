@@ -12,7 +12,7 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
 from planner.speed.diagnosis.image_setup import ImageSetup, image_setup_of
-from planner.speed.diagnosis.run_setup import Expectation, RunSetup, setup_of
+from planner.speed.diagnosis.run_setup import Expectation, RunSetup, runs_beside, setup_of
 from planner.speed.throughput.mfu import mfu_of_run
 from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES, SMALLEST_SHARE
 from planner.use_cases.audited_records import audit_record
@@ -59,7 +59,8 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
     """Compare a run with what is expected of it."""
     setup = setup_of(run, catalog) or image_setup_of(run, catalog)
     of_images = isinstance(setup, ImageSetup)
-    found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration)
+    own = () if setup is None or of_images else runs_beside(run, setup, catalog)
+    found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration, own=own)
     names = IMAGE_PART_NAMES if of_images else PART_NAMES
     expected = None if found.expected is None else _quantity(found.expected)
     verdict = _verdict(run, found)
@@ -136,7 +137,7 @@ def _candidates(run: RunRecord, found: Diagnosis) -> tuple[RunCandidate, ...]:
 def _quantity(expected: Expectation) -> Quantity:
     return Quantity(
         value=expected.value, low=expected.low, high=expected.high, unit=Unit.SAMPLES_PER_S, basis=Basis.MODELLED,
-        source="the estimator on published runs, without any run of your own",
+        source="the estimator, as for a plan of the same training",
     )  # fmt: skip
 
 
