@@ -18,17 +18,16 @@ from planner.adapters.trainer_logs import (
     litgpt,
     loops,
     megatron,
-    mlflow_export,
     parquet,
     progress_bar_alone,
     torchtitan,
     torchtune,
-    wandb_summary,
 )
 from planner.adapters.trainer_logs.config_keys import facts_of_config
 from planner.adapters.trainer_logs.joined_logs import joined
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.refusals import refuse
+from planner.adapters.trainer_logs.trackers import mlflow_export, wandb_summary
 from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
 from planner.errors import InputError
 
