@@ -63,6 +63,11 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
     asked_for = TrainerSettings.model_validate(request.stated).over(network)
     stated = network if isinstance(network, StatedTraining) else None
+    if stated is not None and stated.divided is not None:
+        raise InputError(
+            f"{request.workload}: its layers are divided ({stated.divided}), and memory counts whole ones.",
+            fix=f"See: planner strategies {request.workload} --on {request.on}",
+        )
     strategy = request.strategy or (stated.strategy if stated else None) or Strategy.DDP
     known = planned_settings(asked_for, network.framework)
     if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:

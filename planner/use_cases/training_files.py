@@ -61,7 +61,13 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
         accelerator=facts.accelerator,
         accelerators=devices,
         nodes=facts.nodes,
+        divided=", ".join(_divisions(facts)) or None,
     )
+
+
+def _divisions(facts: Facts) -> list[str]:
+    parts = (("tensor", facts.tensor), ("pipeline", facts.pipeline))
+    return [f"{name} parallel {degree}" for name, degree in parts if degree and degree > 1]
 
 
 def _global_batch(facts: Facts) -> int | None:

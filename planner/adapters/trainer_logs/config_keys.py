@@ -20,7 +20,7 @@ COUNTS = {
 """By fact; the first name that stands in a configuration says it."""
 RECOMPUTED = ("gradient_checkpointing", "activation_checkpointing")
 TARGETS = ("lora_target", "lora_target_modules", "target_modules", "lora_targets")
-MODELS = ("model_name_or_path", "base_model", "model_name", "_name_or_path")
+MODELS = ("model_name_or_path", "base_model", "model_name", "_name_or_path", "model")
 ACCELERATORS = ("gpu", "gpu_name", "gpu_type", "accelerator_name")
 TRUE = ("true", "1", "yes")
 

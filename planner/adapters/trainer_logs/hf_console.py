@@ -17,6 +17,7 @@ _FIGURE = re.compile(r"'([A-Za-z_/]{1,60})': '?([-+\w.]{1,40})'?")
 _SWIFT_STEP = re.compile(r"'(?:global_step/max_steps|iteration)': '(\d{1,9})/(\d{1,9})'")
 _SWIFT_TIME = re.compile(r"'elapsed_time': '([^']{1,40})'")
 """What ms-swift adds to each line of figures: `9m 40s`, `1h 2m 3s`, `4 days, 5:06:09`."""
+_SWIFT_SPEED = re.compile(r"'train_speed\((s/it|iter/s)\)': '?([\d.eE+-]{1,20})'?")
 _TOTAL = re.compile(
     r"^\s{1,9}(train_(?:runtime|samples_per_second|steps_per_second))\s{1,20}=\s{1,20}([\d:.]{1,30})\s*$"
 )
@@ -56,6 +57,8 @@ class Console:
     notebook: BarState | None = None
     accelerator: str | None = None
     quantized: bool | None = None
+    has_rates_alone: bool = False
+    """The steps are timed by a mean rate since the start."""
     at: dict[str, int] = field(default_factory=dict)
     """The line on which each fact was said, from 1."""
     figure_lines: int = 0
@@ -143,6 +146,13 @@ def read_console(lines: Iterable[str]) -> Console:
 
 def _take_stamp(console: Console, figures: str) -> None:
     step, time = _SWIFT_STEP.search(figures), _SWIFT_TIME.search(figures)
+    if step is not None and time is None and (speed := _SWIFT_SPEED.search(figures)):
+        mean = number(speed[2]) or 0.0  # since the start
+        if mean > 0:
+            per_step = mean if speed[1] == "s/it" else 1 / mean
+            console.stamped.append((int(step[1]), int(step[1]) * per_step))
+            console.has_rates_alone = True
+        return
     if step is None or time is None:
         return
     elapsed = clock_s(time[1])

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.adapters.trainer_logs.config_keys import facts_of_config
-from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.numbers_in_text import count
 from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.trainer_log import Facts
@@ -24,12 +25,16 @@ CONFIGS = ("args.json", "training_args.yaml", "axolotl.yaml", "axolotl.yml", "co
 """Arguments of the trainers that stand on it, by the names under which people and trainers keep them."""
 
 
-def statements_of(source: LogSource, log: str, own: Statements) -> Statements:
+AXOLOTL = ("axolotl.yaml", "axolotl.yml")
+
+
+def statements_of(source: LogSource, log: str, own: Statements, *, passed_over: Sequence[str] = ()) -> Statements:
     """Join what a log states itself with the files in its folder.
 
-    Of a log that was named by itself, files beside it that contradict it are of another training, and left out.
+    `passed_over`: names of files that another trainer writes. Of a log that was named by itself, files beside it that
+    contradict it are of another training, and left out.
     """
-    beside = _beside(source, log)
+    beside = Statements(one for one in _beside(source, log).said if base(one.file) not in passed_over)
     if source.lone:
         others = {name for name in beside.files if Statements([*own.said, *beside.of(name)]).contradictions()}
         beside = Statements(one for one in beside.said if one.file not in others)

@@ -10,8 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.adapters.mapping_text import Json
+from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.hf_console import Console, read_console
-from planner.adapters.trainer_logs.hf_facts import statements_of, with_whole_batch
+from planner.adapters.trainer_logs.hf_facts import AXOLOTL, statements_of, with_whole_batch
 from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
 from planner.adapters.trainer_logs.statements import Statements
@@ -83,7 +84,8 @@ def _log(source: LogSource, state: Json, console: Console | None, files: tuple[s
     said = Statements()
     if console is not None:
         said.add(console.facts, files[-1], console.at | {"planned_steps": console.at.get("planned", 1)})
-    said = statements_of(source, files[0], said)
+    is_swift = console is not None and bool(console.stamped)
+    said = statements_of(source, files[0], said, passed_over=AXOLOTL if is_swift else ())
     micro = said.first("micro_batch")
     said.add(
         _of_state(state, micro.value if micro else None),
@@ -100,6 +102,7 @@ def _log(source: LogSource, state: Json, console: Console | None, files: tuple[s
     total = None
     if console is not None:
         spans, doubts = console_spans(console, state)
+        doubts += [RATES_ALONE] if console.has_rates_alone else []
     if not spans:
         total, doubts = _total(totals, state, entries)
         if total is None and console is not None and console.notebook is not None and console.notebook.done:

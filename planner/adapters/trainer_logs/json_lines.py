@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from planner.adapters.trainer_logs.config_keys import facts_of_config
 from planner.adapters.trainer_logs.csv_columns import MOST_ROWS, is_known, log_of_rows
-from planner.adapters.trainer_logs.hf_facts import statements_of, with_whole_batch
+from planner.adapters.trainer_logs.hf_facts import AXOLOTL, statements_of, with_whole_batch
 from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.numbers_in_text import count
 from planner.adapters.trainer_logs.statements import Statements
@@ -21,7 +21,9 @@ from planner.errors import InputError
 MOST_OF_ONE = 20_000_000
 """Characters of one value; it takes up to fifteen times as much memory."""
 LLAMA_FACTORY = "trainer_log.jsonl"
-PLANNED = ("total_steps", "max_steps", "global_step/max_steps")
+SWIFT = "global_step/max_steps"
+"""ms-swift's `logging.jsonl` counts its steps so."""
+PLANNED = ("total_steps", "max_steps", SWIFT)
 """Where a row says how many steps the training has."""
 OWN_COLUMNS = ("_step", "_runtime", "_timestamp")
 
@@ -37,11 +39,15 @@ def read(source: LogSource) -> list[TrainerLog]:
         if is_factory and not trains(rows):
             continue
         said = Statements().add(Facts(planned_steps=_planned(rows)), name)
-        said = statements_of(source, name, said) if is_factory else said.add(_facts(source, name), name)
+        is_of_trainer = is_factory or any(SWIFT in row for row in rows[:100])
+        if is_of_trainer:
+            said = statements_of(source, name, said, passed_over=AXOLOTL)
+        else:
+            said.add(_facts(source, name), name)
         facts = with_whole_batch(said.facts())
-        form, framework = ("hf-trainer", "HF Trainer") if is_factory else ("wandb" if is_wandb else "jsonl", None)
+        form, framework = ("hf-trainer", "HF Trainer") if is_of_trainer else ("wandb" if is_wandb else "jsonl", None)
         log = log_of_rows(rows, form, framework, (name,), facts=facts)
-        if log is not None and is_factory:
+        if log is not None and is_of_trainer:
             log = replace(log, resolution_s=1.0, facts=merged(log.facts, Facts(padded=True)))
         if log is not None:
             logs.append(replace(log, contradictions=said.contradictions()))

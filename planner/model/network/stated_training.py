@@ -23,6 +23,8 @@ class StatedTraining(ArchitectureFile):
     accelerators: Count | None = None
     """Of all nodes."""
     nodes: Count | None = None
+    divided: Text | None = None
+    """How layers are divided over accelerators, in words; None: each has whole layers."""
 
     def global_batch_on(self, accelerators: int) -> int | None:
         """Return samples of a step: as stated, else micro-batch x accumulation x accelerators."""

@@ -38,6 +38,8 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
     """Return the plan that a question means, its options listed; MissingAnswerError where it cannot be guessed."""
     question = with_stated(question, catalog)
     draft = Draft(question, catalog, today)
+    if question.stated is not None and question.stated.divided is not None:
+        draft.assume(f"the best way to divide the network, not {question.stated.divided}", "planner strategies FILE")
     name, choice, network, run = _what(draft)
     seq_len = _seq_len(draft, choice, network, run)
     owned, offers = owned_machines(draft), named_offers(draft)
