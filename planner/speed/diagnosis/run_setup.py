@@ -10,7 +10,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
-from planner.model.network.adapters import Adapters
+from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import ImageModel, TextModel
 from planner.model.network.trainer_memory import trainer_memory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
@@ -167,6 +167,8 @@ def described(
         framework=run.log.framework if run.log else None,
     )
     setup = _that_fits(setup, run)
+    if setup.adapters is not None and run.adapters is not None and setup.adapters.frozen != run.adapters.frozen:
+        assumed.append("frozen weights at 4 bits, which alone fit (QLoRA)")
     if run.strategy is None and setup.devices > 1:
         assumed.append(f"strategy {setup.strategy.value} (--strategy)")
     if run.checkpointing is None:
@@ -202,10 +204,17 @@ def _batch(run: RunRecord) -> tuple[int, int]:
 
 
 def _that_fits(setup: Setup, run: RunRecord) -> Setup:
-    """Return the plainest strategy and the least recomputation that fit, of those that the run leaves open."""
+    """Return the plainest strategy and the least recomputation that fit, of those that the run leaves open.
+
+    Adapters of a log that does not say how the frozen weights are kept: at 4 bits (QLoRA) before they are sharded.
+    """
     strategies = TRIED if run.strategy is None and setup.devices > 1 else (setup.strategy,)
     ways = tuple(checkpointings_of(setup.network)) if run.checkpointing is None else (setup.checkpointing,)
     tried = [replace(setup, strategy=one, checkpointing=way) for way in ways for one in strategies]
+    if run.log is not None and setup.adapters is not None and setup.adapters.frozen is None:
+        narrow = replace(setup, adapters=setup.adapters.model_copy(update={"frozen": FrozenFormat.NF4}))
+        packed = [replace(narrow, strategy=strategies[0], checkpointing=way) for way in ways]
+        tried = [*(one for one in tried if one.strategy is strategies[0]), *packed, *tried]
     return next((one for one in tried if one.fits()), tried[-1])
 
 
