@@ -108,9 +108,21 @@ def log_of_rows(
         spans=tuple(spans),
         facts=merged(facts or Facts(), said),
         losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        used_lines=len(rows) - (unread := _unread(rows, named)),
+        skipped_lines=unread,
         rates_alone=bool(doubts) and doubts[0] == RATES_ALONE and all(span.tokens == 1.0 for span in spans),
         doubts=tuple(doubts),
         files=files,
+    )
+
+
+def _unread(rows: Iterable[Mapping[str, object]], named: Mapping[str, str]) -> int:
+    """Count the rows whose step or clock is filled and not understood."""
+    step, clock = named["step"], named.get("clock")
+    return sum(
+        (_filled(row, step) and step_number(row[step]) is None)
+        or (clock is not None and _filled(row, clock) and moment_s(row[clock]) is None)
+        for row in rows
     )
 
 

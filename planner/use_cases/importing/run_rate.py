@@ -138,13 +138,15 @@ def quantity_of(log: TrainerLog, rate: Rate, *, doubtful: bool) -> Quantity:
     )
     ends = [rate.samples_per_s, rate.total_per_s or rate.samples_per_s] if rate.total_differs else [rate.samples_per_s]
     timed = f"{rate.steps:,.0f} steps" + (f" in {rate.seconds:.6g} s" if rate.has_seconds else ", rates alone")
+    read = f"{log.used_lines:,} lines used, {log.skipped_lines:,} skipped"
+    lines = f"; {read}" if log.used_lines else ""
     return Quantity(
         value=rate.samples_per_s,
         low=min(ends) / (1 + width),
         high=max(ends) * (1 + width),
         unit=Unit.SAMPLES_PER_S,
         basis=Basis.MEASURED,
-        source=f"the trainer's log ({log.format}): {timed}; a single run, {width:.0%} assumed both ways",
+        source=f"the trainer's log ({log.format}): {timed}{lines}; a single run, {width:.0%} assumed both ways",
     )
 
 
