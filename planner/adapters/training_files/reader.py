@@ -29,7 +29,7 @@ from planner.adapters.training_files.commands import Command, command_of, launch
 from planner.adapters.training_files.spellings import strategy_of_file_name
 from planner.errors import InputError
 
-FIX = "Name the file of a trainer: docs/cli.md lists the formats."
+FIX = "Name the file of a trainer: docs/workloads.md lists the formats."
 MAPPINGS = (".yaml", ".yml", ".json", ".toml")
 SCRIPTS = (".sh", ".sbatch", ".slurm", ".bash", ".args")
 MOST_FILES = 20
