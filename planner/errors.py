@@ -67,6 +67,7 @@ class NotFoundError(InputError):
         near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
         hint = f"Did you mean {' or '.join(near)}?" if near else fix
         prefix = f"{where}: " if where else ""
+        self.what = what
         super().__init__(f"{prefix}there is no {what} '{name}'.", fix=hint)
 
 

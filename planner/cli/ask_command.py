@@ -72,7 +72,8 @@ class LimitOptions:
 @command(app, example="planner ask llama3-8b --method lora --data 50000x700 --epochs 3 --own 2xRTX-3090 --budget 300")
 def ask(
     workload: Annotated[
-        str | None, typer.Argument(metavar="WORKLOAD", help="Network (llama3-8b), config.json, or a run's id")
+        str | None,
+        typer.Argument(metavar="WORKLOAD", help="Network (llama3-8b), config.json, trainer's file, or a run's id"),
     ] = None,
     *,
     work: WorkOptions,

@@ -14,6 +14,7 @@ from planner.adapters.price_filter import NOTHING
 from planner.cli.output import HomeOption, JsonFlag, check_positive, screen_width
 from planner.cli.streams import say
 from planner.cli.workload_options import LoraRankOption, LoraTargetsOption
+from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
 from planner.present.audit_screen import audited_lines
@@ -24,6 +25,7 @@ from planner.use_cases.importing.run_facts import MissingFactError, Stated
 from planner.use_cases.trained_adapters import read_adapters
 
 MOST_QUESTIONS = 5
+MOST_HOURS = 100_000
 WHOLE_NUMBERS = ("--gpus", "--seq-len", "--global-batch")
 
 
@@ -49,6 +51,7 @@ class FactOptions:
     lora_rank: LoraRankOption = None
     lora_targets: LoraTargetsOption = None
     packed: Annotated[bool, typer.Option("--packed", help="Every sample is full: no padding")] = False
+    hours: Annotated[float | None, typer.Option(help="Hours of the steps, of a log without times")] = None
     machine: Annotated[
         str | None, typer.Option(metavar="ID", help="Node of the catalog it ran on, for several accelerators")
     ] = None
@@ -57,6 +60,8 @@ class FactOptions:
         """Return what was said; InputError where it cannot be."""
         for name in ("gpus", "nodes", "seq_len", "global_batch", "micro_batch", "lora_rank"):
             check_positive(getattr(self, name), f"--{name.replace('_', '-')}")
+        if self.hours is not None and not 0 < self.hours < MOST_HOURS:
+            raise InputError(f"--hours {self.hours:g}: must be above 0 and below {MOST_HOURS:,}.", fix="Write 3.5.")
         return Stated(
             workload=self.workload,
             accelerator=self.accelerator,
@@ -69,6 +74,7 @@ class FactOptions:
             strategy=self.strategy,
             checkpointing=self.checkpointing,
             lora=read_adapters(self.method or Method.FULL, self.lora_rank, self.lora_targets),
+            hours=self.hours,
             machine=self.machine,
             packed=self.packed,
         )
@@ -112,9 +118,8 @@ def may_ask() -> bool:
 
 def _with_answer(stated: Stated, missing: MissingFactError) -> Stated:
     whole = missing.flag in WHOLE_NUMBERS
-    answer = typer.prompt(
-        f"{missing.what} ({missing.flag}, e.g. {missing.example})", type=int if whole else str, err=True
-    )
+    kind: type = int if whole else float if missing.flag == "--hours" else str
+    answer = typer.prompt(f"{missing.what} ({missing.flag}, e.g. {missing.example})", type=kind, err=True)
     if whole:
         check_positive(answer, missing.flag)
     return replace(stated, **{missing.flag.removeprefix("--").replace("-", "_"): answer})

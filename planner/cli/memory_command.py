@@ -11,13 +11,7 @@ from planner import clock
 from planner.cli.output import DetailsFlag, HomeOption, TableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
-from planner.cli.workload_options import (
-    AdapterOptions,
-    FrameworkOption,
-    StrategyOption,
-    TrainerOptions,
-    WorkloadOptions,
-)
+from planner.cli.workload_options import AdapterOptions, FrameworkOption, TrainerOptions, WorkloadOptions
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.network.workload import Checkpointing, Method, Strategy
 from planner.present.memory_screen import memory_lines, parts_of
@@ -34,7 +28,7 @@ class StepOptions:
 
     heading: ClassVar = "Training"
 
-    strategy: StrategyOption = Strategy.DDP
+    strategy: Annotated[Strategy | None, typer.Option(help="Parallel strategy; default: the file's, else ddp")] = None
     micro_batch: Annotated[int | None, typer.Option(help="Samples per device; default: the workload's, else 1")] = None
     checkpointing: Annotated[
         Checkpointing | None, typer.Option(help="Activations to recompute; default: as few as fit")

@@ -14,8 +14,8 @@ from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
-from planner.model.network.names import name_key, nearest_names, original_name
-from planner.model.network.other_families import INSTEAD, missing_for
+from planner.model.network.names import base_name, name_key, nearest_names, original_name
+from planner.model.network.other_families import missing_for, nearest_to
 from planner.model.network.workload import Preset
 from planner.model.owning.holding_defaults import HoldingDefaults
 from planner.model.owning.owning_defaults import OwningDefaults
@@ -114,7 +114,15 @@ class Catalog(Frozen):
         """Return a workload by its id, or by a name as people write it; None where there is none."""
         if name in self.presets:
             return self.presets[name]
-        return self._preset_of(name) or self._preset_of(original_name(name))
+        return self._preset_of(name) or self._preset_of(original_name(name)) or self._base_of(name)
+
+    def _base_of(self, name: str) -> Preset | None:
+        """Return the network that a name says it was trained from; None where it may be of another kind."""
+        if "/" not in name or missing_for(name) is not None:
+            return None
+        text = {known: one for one in self.presets.values() for known in (one.name, *one.names) if one.seq_len}
+        found = base_name(name, text)
+        return None if found is None else text[found]
 
     def _preset_of(self, name: str) -> Preset | None:
         key, in_full = name_key(name), "/" in name
@@ -131,7 +139,7 @@ class Catalog(Frozen):
         if preset is None:
             missing = missing_for(name)
             if missing is not None:
-                text = f"The planner has no formula for {missing}. {INSTEAD}"
+                text = f"The planner has no formula for {missing}. {nearest_to(missing)}"
                 raise NotFoundError("workload", name, (), where=where, fix=text)
             near = nearest_names(name, self.presets)
             hint = f"Did you mean {' or '.join(near)}?" if near else fix or "The names: docs/workloads.md"

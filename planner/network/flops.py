@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.model.network.architecture import Architecture, Decoder, ImageModel, MoeDecoder, TextModel
+from planner.model.network.architecture import Architecture, Decoder, Encoder, ImageModel, MoeDecoder, TextModel
 from planner.model.plan.plan import FlopsConvention
 from planner.network.image_flops import image_parameters, image_training_flops
 
@@ -11,6 +11,7 @@ def parameters(architecture: Architecture) -> int:
     """Count every trained parameter; of a mixture all experts, whether a token meets them or not.
 
     decoder: embedding + positions + layers x (attention + MLP + norms) + final norm + head (unless tied)
+    encoder: the same + token types + the head's layer, norm and bias; norms have a bias where the linear maps have
 
     Biases: LayerNorm has one; linear layers in blocks have one where `bias` is set; the router,
     the routed experts and the head have none.
@@ -86,12 +87,16 @@ def flops_per_token(decoder: TextModel, *, seq_len: int, convention: FlopsConven
 def _decoder_parameters(decoder: TextModel, *, experts_met: int | None) -> int:
     """`experts_met`: how many routed experts of a layer are counted; None for all."""
     d = decoder.hidden
-    norm = d * (2 if decoder.norm == "layernorm" else 1)
+    has_norm_bias = decoder.norm == "layernorm" and (decoder.bias or not isinstance(decoder, Encoder))
+    norm = d * (2 if has_norm_bias else 1)
     qk_norms = 2 * decoder.head_dim if decoder.qk_norm else 0
     matrices = _layers_matrices(decoder, experts_met=experts_met)
     biases = _layers_biases(decoder) if decoder.bias else 0
     embedding = decoder.vocab * d + (decoder.max_positions * d if decoder.positions == "learned" else 0)
     head = 0 if decoder.tied_head else decoder.vocab * d
+    if isinstance(decoder, Encoder):  # token types; of the head a layer, its norm, and a bias for each entry
+        embedding += decoder.token_types * d
+        head += d * d + (d if decoder.bias else 0) + norm + decoder.vocab
     return embedding + matrices + biases + decoder.layers * (2 * norm + qk_norms) + norm + head
 
 

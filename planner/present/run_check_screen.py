@@ -40,6 +40,11 @@ def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
         lines += ["", *table_lines(CAUSES, rows, width=width), ""]
         for number, one in enumerate(document.causes, start=1):
             lines += wrapped(f"{number} {one.fix}. Test: {one.test}", width=width, indent="    ")
+    if document.explained is not None and document.causes:
+        rest = "" if document.unexplained is None else f"; x{document.unexplained:.3g} remains unexplained"
+        lines += wrapped(f"Without them at most x{document.explained:.3g} as fast{rest}.", width=width)
+    for candidate in document.candidates:
+        lines += wrapped(f"Could be: {candidate.text}. Test: {candidate.test}", width=width, indent="    ")
     for part in document.hardware_fixes:
         lines += wrapped(_part(part), width=width)
     if document.assumed:

@@ -8,12 +8,15 @@ from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
 from planner.adapters.price_search import Search
 from planner.adapters.workspace import workspace_dir
-from planner.errors import NotFoundError
+from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.hardware.accelerator_name import accelerator_named, spelling
 from planner.model.hardware.machines import Accelerator
+from planner.model.hardware.other_machines import not_modelled
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price
+
+NAME_A_CARD = "Name a card of catalogs/hardware/accelerators.csv, or leave --own out to see what can be rented."
 
 
 def open_catalog(home: str | None = None, *, wanted: PriceFilter = EVERYTHING) -> Catalog:
@@ -85,6 +88,9 @@ def _valid(catalog: Catalog) -> Catalog:
 def find_accelerator(name: str, catalog: Catalog) -> Accelerator:
     """Return an accelerator by its id, or by a name that drivers, clouds and publications give it."""
     accelerator = accelerator_named(name, catalog.accelerators, accelerator_aliases())
+    reason = not_modelled(name) if accelerator is None else None
+    if reason is not None:
+        raise InputError(f"{name}: {reason}.", fix=NAME_A_CARD)
     if accelerator is None:
         raise NotFoundError("accelerator", name, catalog.accelerators, fix="See catalogs/hardware/accelerators.csv")
     return accelerator

@@ -9,9 +9,11 @@ from planner.model.base import Count, Text
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import Encoder, ImageModel, TextModel
+from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.workload import WHOLE, ArchitectureFile, Checkpointing, Method, Precision, Split, Strategy
 from planner.scenario.training_setup import TrainingSetup
+from planner.speed.diagnosis.run_setup import usual_precision
 from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
 from planner.speed.memory.planned_settings import planned_settings
@@ -34,7 +36,8 @@ class MemoryRequest(TrainerSettings):
     """An accelerator by any usual name, `8xRTX-5090`, or a machine's id."""
     gpus: Count | None = None
     """How many share one training; None: as many as `on` names."""
-    strategy: Strategy = Strategy.DDP
+    strategy: Strategy | None = None
+    """None: as the files of the training say, else ddp."""
     micro_batch: Count | None = None
     """Samples on each accelerator; None: the workload's own, else 1."""
     seq_len: Count | None = None
@@ -58,17 +61,29 @@ class MemoryRequest(TrainerSettings):
 def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     """Estimate what one accelerator holds."""
     network = find_architecture(request.workload, catalog)
+    cluster = cluster_named(request.on, catalog)
     precision = request.precision or network.precision
+    if request.precision is None and precision is Precision.BF16:
+        precision = usual_precision(cluster.accelerator)
     asked = None if request.method is Method.FULL else request.adapters or network.adapters
     adapters = trained_alone(asked, network, catalog, precision=precision, where=request.workload)
     if request.seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
     asked_for = TrainerSettings.model_validate(request.stated).over(network)
+    stated = network if isinstance(network, StatedTraining) else None
+    strategy = request.strategy or (stated.strategy if stated else None) or Strategy.DDP
     known = planned_settings(asked_for, request.framework or network.framework)
-    cluster = cluster_named(request.on, catalog)
     if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:
         raise InputError(f"--on {request.on}: is not {request.gpus} accelerators.", fix="State their number once.")
     devices = request.gpus or cluster.accelerators
+    if request.gpus is None and cluster.accelerators == 1 and stated is not None:
+        devices = stated.accelerators or 1
+    split = _split(request, network, devices)
+    if stated is not None and stated.divided is not None and split == WHOLE:
+        raise InputError(
+            f"{request.workload}: its layers are divided ({stated.divided}), and no split is stated.",
+            fix="State it with --tensor, --pipeline and --context.",
+        )
     setup = TrainingSetup(
         workload=network.name or request.workload,
         network=network.architecture,
@@ -76,9 +91,9 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         adapters=adapters,
         precision=precision,
         micro_batch=request.micro_batch or network.micro_batch,
-        checkpointing=request.checkpointing,
-        strategy=request.strategy,
-        split=_split(request, network, devices),
+        checkpointing=request.checkpointing or (stated.checkpointing if stated else None),
+        strategy=strategy,
+        split=split,
     )
     question = MemoryQuestion(
         setup,
@@ -86,7 +101,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         devices=devices,
         trainer=known.trainer,
         stated=frozenset(known.stated),
-        traced_layer_bytes=_traced(network, request.strategy, precision, adapters) if request.trace else None,
+        traced_layer_bytes=_traced(network, strategy, precision, adapters) if request.trace else None,
     )
     document = answer(question)
     return document.model_copy(update={"answer_id": document_id(document)})

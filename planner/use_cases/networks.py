@@ -22,6 +22,7 @@ from planner.model.plan.plan import Plan
 from planner.scenario.job import checked_adapters, known_framework, resolve_job
 from planner.use_cases.network_files import ARCHITECTURE_FIX, is_network_file, network_of, with_config
 from planner.use_cases.plans import parse_plan
+from planner.use_cases.training_files import read_stated_training, training_paths
 
 NAMES_FIX = "Name a network (docs/workloads.md lists them), a model's config.json or an architecture file (mine.yaml)."
 LONGEST_OWN_NAME = 60
@@ -36,7 +37,7 @@ def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
 
 def is_name(workload: str, catalog: Catalog) -> bool:
     """Whether a word is meant as a network's name, known or not, and not as a file."""
-    return workload in catalog.presets or not is_network_file(workload)
+    return workload in catalog.presets or not (is_network_file(workload) or training_paths(workload))
 
 
 def bench_workload(
@@ -78,6 +79,8 @@ def trained_alone(
 
 
 def _find_workload(workload: str, catalog: Catalog) -> BenchWorkload | ArchitectureFile:
+    if paths := training_paths(workload):
+        return read_stated_training(paths, catalog)
     if is_name(workload, catalog):
         return catalog.find_preset(workload, fix=NAMES_FIX)
     path = network_file(Path(workload))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from planner.errors import InputError, NotFoundError
-from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
+from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat, targets_of
 from planner.model.network.workload import ArchitectureFile, Method
 from workloads.contract.spec import LORA_TARGETS
 
@@ -60,14 +60,6 @@ class AdapterChoice:
         return FrozenFormat.NF4
 
 
-EVERY_TARGET = ("all", "all-linear")
-HUGGING_FACE = {
-    "q_proj": "query", "k_proj": "key", "v_proj": "value", "o_proj": "out", "gate_proj": "gate", "up_proj": "up",
-    "down_proj": "down",
-}  # fmt: skip
-"""Names of linear maps in Hugging Face's decoders, as peft's `target_modules` writes them."""
-
-
 def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:
     """Return the adapters that are trained; None where all weights are. InputError where the options contradict."""
     if method is not Method.FULL:
@@ -88,9 +80,8 @@ def _changed(adapters: Adapters, rank: int | None, targets: str | None) -> Adapt
 
 def _read_targets(text: str) -> tuple[str, ...]:
     """Read names of linear maps, with commas between them: ours, those of Hugging Face (q_proj), or `all`."""
-    if text.strip() in EVERY_TARGET:
-        return LORA_TARGETS
-    names = tuple(HUGGING_FACE.get(name.strip(), name.strip()) for name in text.split(","))
+    given = [name.strip() for name in text.split(",")]
+    names = tuple(target for name in given for target in targets_of([name]) or (name,))
     for name in names:
         if name not in LORA_TARGETS:
             known = f"Known: all, {', '.join(LORA_TARGETS)}"

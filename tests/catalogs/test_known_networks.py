@@ -69,7 +69,14 @@ def test_there_are_about_a_hundred_and_the_page_lists_them_all() -> None:
         pytest.param("unsloth/Llama-3.2-3B-Instruct", "llama-3.2-3b", id="hosted again"),
         pytest.param("unsloth/Meta-Llama-3.1-8B-Instruct-bnb-4bit", "llama-3.1-8b", id="hosted again, packed"),
         pytest.param("unsloth/Qwen3-8B-unsloth-bnb-4bit", "qwen3-8b", id="packed their way"),
-        pytest.param("somebody/Llama-3.2-3B-Instruct", None, id="of an organization that nobody knows"),
+        pytest.param("somebody/Llama-3.2-3B-Instruct", "llama-3.2-3b", id="of another organization"),
+        pytest.param("teknium/OpenHermes-2.5-Mistral-7B", "mistral-7b-v0.1", id="trained further"),
+        pytest.param("beomi/Llama-3-Open-Ko-8B", "llama3-8b", id="words between family and size"),
+        pytest.param("unsloth/gpt-oss-20b-BF16", "gpt-oss-20b", id="a number format"),
+        pytest.param("Qwen/Qwen3-Embedding-0.6B", "qwen3-0.6b", id="trained for embeddings"),
+        pytest.param("somebody/Llama-3.1-EAGLE-8B", None, id="a draft network made from another"),
+        pytest.param("nvidia/Llama-3.1-Minitron-2B", None, id="another size of a family"),
+        pytest.param("OpenGVLab/InternVL3-8B", None, id="several networks in one"),
         pytest.param("mistralai/Mistral-Small-3.2-24B-Instruct-2506", "mistral-small-24b", id="a later release"),
         pytest.param("ViT-L/16", None, id="a size of a patch is no repository"),
     ],
@@ -83,7 +90,6 @@ def test_names_are_matched_as_people_write_them(written: str, meant: str | None)
     ("written", "near"),
     [
         pytest.param("qwen3-9b", "qwen3-8b", id="a size that is not"),
-        pytest.param("somebody/Llama-3.1-8B", "llama-3.1-8b", id="another owner's"),
         pytest.param("roberta", "roberta-base", id="the beginning"),
     ],
 )

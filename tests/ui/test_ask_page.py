@@ -179,6 +179,12 @@ def test_nothing_to_run_on_is_asked_for_and_the_answer_before_it_stays() -> None
     assert before
 
 
+def test_a_network_that_is_not_modelled_leaves_no_answer_of_another() -> None:
+    page = opened(start="train", model="flux-1-dev")
+    assert "The planner has no formula for diffusion." in said(page)
+    assert not [element.value for element in page.html if 'class="headline"' in element.value]
+
+
 def test_a_discount_and_credits_are_taken_off() -> None:
     full = opened(start="offers", offers=["aws/p5.48xlarge:on_demand"], budget="none")
     net = opened(start="offers", offers=["aws/p5.48xlarge:on_demand"], budget="none", discount="10", credits="2000")

@@ -121,10 +121,28 @@ def test_a_run_far_below_its_range_is_slow_by_a_fault_that_nothing_states(code):
     assert code in [cause.code for cause in document.causes if not cause.proven]
 
 
-def test_samples_shorter_than_stated_look_too_fast_and_padding_is_named():
+def test_a_run_that_is_too_fast_gets_no_list_of_what_holds_it_back():
     document = check_run(run(*MISTRAL, 1, 4096, 8, 3143 * 5, checkpointing="full", log={"padded": True}), CATALOG)
     assert document.verdict is RunVerdict.TOO_FAST
-    assert document.causes[0].code == "padding"
+    assert (document.causes, document.hardware_fixes) == ((), ())
+    assert "shorter than 4,096 tokens" in document.sentence
+
+
+def test_of_a_run_that_is_a_hundred_times_too_slow_no_cause_claims_to_explain_it():
+    document = check_run(
+        run(*LLAMA, 8, 8192, 2, 5762 / 100, checkpointing="selective", framework="torchtitan"), CATALOG
+    )
+    assert "None of these explains it" in document.sentence or "No usual cause explains it" in document.sentence
+    assert document.unexplained is not None
+    assert document.unexplained > 5
+    assert [one.code for one in document.candidates] == ["spill", "dead_link", "cpu_fallback", "swap"]
+    assert all(cause.probability < 0.5 for cause in document.causes if cause.evidence.startswith("unseen"))
+
+
+def test_what_the_causes_explain_is_the_rest_of_the_slowdown():
+    document = check_run(FAULTY["data_wait"], CATALOG)
+    assert document.unexplained is None
+    assert document.candidates == ()
 
 
 def test_the_share_of_the_peak_is_that_of_the_model_flops():

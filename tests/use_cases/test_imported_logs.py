@@ -123,7 +123,7 @@ TOO_MANY = 10**17
 )  # fmt: skip
 def test_a_count_beyond_any_is_one_error_that_names_it(tmp_path, column, beside, stated, told):
     name, value = column.split(",")
-    rows = [json.dumps({"current_steps": n, "elapsed_time": 2 * n, name: int(value)}) for n in range(30)]
+    rows = [json.dumps({"current_steps": n, "elapsed_time": 2 * n, "loss": 1, name: int(value)}) for n in range(30)]
     (tmp_path / "trainer_log.jsonl").write_text("\n".join(rows), encoding="utf-8")
     (tmp_path / "adapter_config.json").write_text(beside, encoding="utf-8")
     with pytest.raises(InputError, match=told) as caught:

@@ -19,17 +19,54 @@ MARKS = ("model_type", "architectures")
 """Keys that a config.json has and no file of ours."""
 ATTENTION = ("full_attention", "sliding_attention", "chunked_attention", "attention")
 """Kinds of layers that are counted; windows as whole samples."""
+OTHER_PARTS = ("vision_config", "audio_config", "speech_config")
+"""Networks beside the text, which are not counted."""
 TASK = re.compile(r"(For[A-Z]\w*|LMHeadModel|Model|PreTrainedModel)$")
 _ARCHITECTURE: TypeAdapter[Architecture] = TypeAdapter(Architecture)
 
 
 def is_model_config(data: Mapping[str, Any]) -> bool:
     """Whether a mapping is a Hugging Face configuration."""
-    return any(mark in data for mark in MARKS) and "architecture" not in data
+    return any(mark in data for mark in MARKS) and "architecture" not in data and "run" not in data
+
+
+def one_spelling(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a configuration as transformers 4 writes it, of one that transformers 5 saved.
+
+    `rope_parameters` holds `rope_theta`, for each kind of layer where there are several; a network of text alone may
+    stand in `text_config`; DBRX nests its sizes.
+    """
+    text = data.get("text_config")
+    classes = data.get("architectures")
+    is_text = isinstance(classes, list) and all(str(name).endswith("ForCausalLM") for name in classes) and bool(classes)
+    if isinstance(text, dict) and is_text and not any(isinstance(data.get(part), dict) for part in OTHER_PARTS):
+        outer = {key: value for key, value in data.items() if key != "text_config"}
+        data = outer | text if "model_type" in text else text | outer
+    rope = data.get("rope_parameters")
+    if isinstance(rope, dict) and "rope_theta" not in data:
+        nested = rope.get("full_attention")
+        theta = (nested if isinstance(nested, dict) else rope).get("rope_theta")
+        data = {**data, "rope_theta": theta}
+    if data.get("model_type") == "dbrx":
+        data = _of_dbrx(data)
+    return data
+
+
+def _of_dbrx(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    attention, mlp = data.get("attn_config"), data.get("ffn_config")
+    if not isinstance(attention, dict) or not isinstance(mlp, dict):
+        return data
+    own = {
+        "num_key_value_heads": attention.get("kv_n_heads"), "rope_theta": attention.get("rope_theta"),
+        "intermediate_size": mlp.get("ffn_hidden_size"), "num_local_experts": mlp.get("moe_num_experts"),
+        "num_experts_per_tok": mlp.get("moe_top_k"), "max_position_embeddings": data.get("max_seq_len"),
+    }  # fmt: skip
+    return {**data, **own}
 
 
 def architecture_of(data: Mapping[str, Any], *, where: str) -> Architecture:
     """Return the network of a configuration; InputError names what is wrong, or what the planner has no formula for."""
+    data = one_spelling(data)
     fields = ConfigFields(data, where=where)
     model_type = _model_type(fields)
     _check_parts(fields, data, model_type)
@@ -79,11 +116,16 @@ def _check_parts(fields: ConfigFields, data: Mapping[str, Any], model_type: str)
         )
 
 
+def _is_large_baichuan(fields: ConfigFields) -> bool:
+    """Whether it is Baichuan's 13B, which has ALiBi and no word for it; the smaller ones state their positions."""
+    return fields.word("model_type") == "baichuan" and not fields.has("max_position_embeddings")
+
+
 def _missing_part(fields: ConfigFields) -> str | None:
     """Return what a configuration of a known family has that is not counted; None where all is."""
     if fields.has("kv_lora_rank"):
         return "latent attention (MLA: kv_lora_rank)"
-    if fields.flag("alibi", default=False):
+    if fields.flag("alibi", default=False) or _is_large_baichuan(fields):
         return "ALiBi positions (alibi)"
     if fields.has("word_embed_proj_dim") and fields.count("word_embed_proj_dim") != fields.count("hidden_size"):
         return "embeddings of another width than the layers (word_embed_proj_dim)"

@@ -9,13 +9,17 @@ are counted as whole samples.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from planner.adapters.model_config.fields import ConfigFields
 from planner.model.network.architecture import MOST_LAYERS
 
 GELU, SWIGLU = "gelu", "swiglu"
+EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
+"""One figure, by the family and the release of transformers that saved it."""
+PER_TOKEN = ("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k", "moe_topk", "moe_top_k")
+SHARED = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert")
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class TextFamily:
     tied: bool = False
     """Where the configuration does not say."""
     kind: str = "decoder"
+    token_types: int = 0
+    """Of an encoder, where the configuration does not say."""
     head_dim: int | None = None
     """None: hidden / heads."""
     mlp_of: Callable[[ConfigFields], dict[str, Any]] | None = None
@@ -43,24 +49,34 @@ def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
     hidden = _hidden(fields)
     heads = fields.count("num_attention_heads", "n_head", "n_heads")
     mlp = (family.mlp_of or _dense)(fields)
-    return {
-        "kind": family.kind,
-        "layers": _layers(fields),
-        "hidden": hidden,
-        "heads": heads,
-        "kv_heads": _kv_heads(fields, heads),
-        "head_dim": fields.count("head_dim", default=family.head_dim or max(1, hidden // heads)),
-        "mlp": family.mlp,
-        "norm": family.norm,
-        "norm_eps": fields.number("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", default=1e-5),
-        "bias": family.bias,
-        "positions": family.positions,
-        "max_positions": fields.count("max_position_embeddings", "n_positions", "n_ctx", "seq_length", default=2048),
-        "rope_theta": fields.number("rope_theta", "rotary_emb_base", "global_rope_theta", default=10_000.0),
-        "qk_norm": fields.flag("use_qk_norm", default=family.qk_norm),
-        "vocab": fields.count("vocab_size", "padded_vocab_size"),
-        "tied_head": fields.flag("tie_word_embeddings", default=family.tied),
-    } | mlp
+    return (
+        {
+            "kind": family.kind,
+            "layers": _layers(fields),
+            "hidden": hidden,
+            "heads": heads,
+            "kv_heads": _kv_heads(fields, heads),
+            "head_dim": fields.count("head_dim", default=family.head_dim or max(1, hidden // heads)),
+            "mlp": family.mlp,
+            "norm": family.norm,
+            "norm_eps": fields.number("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", default=1e-5),
+            "bias": family.bias,
+            "positions": family.positions,
+            "max_positions": fields.count(
+                "max_position_embeddings", "n_positions", "n_ctx", "seq_length", default=2048
+            ),
+            "rope_theta": fields.number("rope_theta", "rotary_emb_base", "global_rope_theta", default=10_000.0),
+            "qk_norm": fields.flag("use_qk_norm", default=family.qk_norm),
+            "vocab": fields.count("vocab_size", "padded_vocab_size"),
+            "tied_head": fields.flag("tie_word_embeddings", default=family.tied),
+        }
+        | mlp
+        | ({"token_types": _token_types(fields, family)} if family.kind == "encoder" else {})
+    )
+
+
+def _token_types(fields: ConfigFields, family: TextFamily) -> int:
+    return fields.number_of("type_vocab_size", default=family.token_types) if family.token_types else 0
 
 
 def _layers(fields: ConfigFields) -> int:
@@ -91,8 +107,8 @@ def _dense(fields: ConfigFields) -> dict[str, Any]:
 def _experts(fields: ConfigFields) -> dict[str, Any]:
     """Every layer has experts of `intermediate_size`: Mixtral and its kind."""
     return {
-        "experts": fields.count("num_local_experts", "num_experts"),
-        "experts_per_token": fields.count("num_experts_per_tok", "experts_per_token"),
+        "experts": fields.count(*EXPERTS),
+        "experts_per_token": fields.count(*PER_TOKEN),
         "moe_ffn_hidden": fields.count("intermediate_size"),
     }
 
@@ -104,8 +120,8 @@ def _qwen_experts(fields: ConfigFields) -> dict[str, Any]:
     width = fields.count("moe_intermediate_size")
     shared = fields.number_of("shared_expert_intermediate_size")
     return {
-        "experts": fields.count("num_experts"),
-        "experts_per_token": fields.count("num_experts_per_tok"),
+        "experts": fields.count("num_experts", *EXPERTS),
+        "experts_per_token": fields.count(*PER_TOKEN),
         "moe_ffn_hidden": width,
         "shared_experts": _whole_experts(shared, width),
     } | _dense_layers(fields, dense, "intermediate_size")
@@ -120,12 +136,15 @@ def _whole_experts(shared: int, width: int) -> int:
 def _deepseek_experts(fields: ConfigFields) -> dict[str, Any]:
     """The first `first_k_dense_replace` layers are dense, the others have experts and `n_shared_experts`."""
     first, step = fields.number_of("first_k_dense_replace"), fields.count("moe_layer_freq", default=1)
+    if fields.has("mlp_layer_types"):  # as transformers 5 saves it
+        kinds = fields.words("mlp_layer_types")
+        first, step = next((place for place, kind in enumerate(kinds) if kind == "sparse"), len(kinds)), 1
     dense = tuple(layer for layer in range(_layers(fields)) if layer < first or layer % step)
     return {
-        "experts": fields.count("n_routed_experts"),
-        "experts_per_token": fields.count("num_experts_per_tok"),
+        "experts": fields.count("n_routed_experts", *EXPERTS),
+        "experts_per_token": fields.count(*PER_TOKEN),
         "moe_ffn_hidden": fields.count("moe_intermediate_size"),
-        "shared_experts": fields.number_of("n_shared_experts"),
+        "shared_experts": next((fields.number_of(name) for name in SHARED if fields.has(name)), 0),
     } | _dense_layers(fields, dense, "intermediate_size")
 
 
@@ -134,11 +153,26 @@ def _llama4_experts(fields: ConfigFields) -> dict[str, Any]:
     step = fields.count("interleave_moe_layer_step", default=1)
     dense = tuple(layer for layer in range(_layers(fields)) if (layer + 1) % step)
     return {
-        "experts": fields.count("num_local_experts"),
-        "experts_per_token": fields.count("num_experts_per_tok"),
+        "experts": fields.count(*EXPERTS),
+        "experts_per_token": fields.count(*PER_TOKEN),
         "moe_ffn_hidden": fields.count("intermediate_size"),
         "shared_experts": 1,
     } | _dense_layers(fields, dense, "intermediate_size_mlp")
+
+
+def _ernie_experts(fields: ConfigFields) -> dict[str, Any]:
+    """Layers from `moe_layer_start_index` to `moe_layer_end_index` have experts, every `moe_layer_interval`-th."""
+    layers, interval = _layers(fields), fields.count("moe_layer_interval", default=1)
+    start = fields.number_of("moe_layer_start_index", default=1)
+    end = fields.number_of("moe_layer_end_index", default=layers - 1)
+    sparse = {layer for layer in range(layers) if start <= layer <= end and (layer + 1) % interval == 0}
+    dense = tuple(layer for layer in range(layers) if layer not in sparse)
+    return {
+        "experts": fields.count(*EXPERTS),
+        "experts_per_token": fields.count(*PER_TOKEN),
+        "moe_ffn_hidden": fields.count("moe_intermediate_size"),
+        "shared_experts": next((fields.number_of(name) for name in SHARED if fields.has(name)), 0),
+    } | _dense_layers(fields, dense, "intermediate_size")
 
 
 def _dense_layers(fields: ConfigFields, dense: tuple[int, ...], width: str) -> dict[str, Any]:
@@ -156,8 +190,33 @@ def _moe(read: Callable[[ConfigFields], dict[str, Any]], **others: Any) -> TextF
 
 TEXT_FAMILIES: dict[str, TextFamily] = {
     **dict.fromkeys(
-        ("llama", "mistral", "qwen2", "phi3", "granite", "glm", "glm4", "chatglm", "seed_oss", "Yi"), TextFamily()
+        (
+            "llama",
+            "mistral",
+            "ministral",
+            "qwen2",
+            "phi3",
+            "granite",
+            "glm",
+            "glm4",
+            "chatglm",
+            "seed_oss",
+            "Yi",
+            "internlm2",
+            "internlm3",
+            "baichuan",
+            "helium",
+            "exaone",
+            "aquila",
+            "orion",
+        ),
+        TextFamily(),
     ),
+    "arcee": TextFamily(mlp=GELU),
+    "ernie4_5": TextFamily(tied=True),
+    "exaone4": TextFamily(qk_norm=True),
+    "hunyuan_v1_dense": TextFamily(qk_norm=True),
+    "gptj": TextFamily(mlp=GELU, norm="layernorm"),
     "smollm3": TextFamily(tied=True),
     "qwen3": TextFamily(qk_norm=True),
     "olmo2": TextFamily(qk_norm=True),
@@ -180,14 +239,19 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
     "mixtral": _moe(_experts),
     "phimoe": _moe(_experts, norm="layernorm"),
     "granitemoe": _moe(_experts),
+    "dbrx": _moe(_experts, norm="layernorm"),
     "gpt_oss": _moe(_experts, head_dim=64),
     "olmoe": _moe(_experts, qk_norm=True),
     "qwen2_moe": _moe(_qwen_experts),
     "qwen3_moe": _moe(_qwen_experts, qk_norm=True),
     "deepseek": _moe(_deepseek_experts),
     "glm4_moe": _moe(_deepseek_experts),
+    "dots1": _moe(_deepseek_experts, qk_norm=True),
+    "ernie4_5_moe": _moe(_ernie_experts, tied=True),
+    "minimax_m2": _moe(_experts, qk_norm=True),
     "llama4_text": _moe(_llama4_experts),
-    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert", "distilbert"), _BERT),
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), replace(_BERT, token_types=2)),
+    "distilbert": _BERT,
     "modernbert": TextFamily(kind="encoder", norm="layernorm", tied=True),
 }
 """By `model_type`."""

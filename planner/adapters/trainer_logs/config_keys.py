@@ -19,7 +19,8 @@ COUNTS = {
 }  # fmt: skip
 """By fact; the first name that stands in a configuration says it."""
 RECOMPUTED = ("gradient_checkpointing", "activation_checkpointing")
-MODELS = ("model_name_or_path", "base_model", "model_name", "_name_or_path")
+TARGETS = ("lora_target", "lora_target_modules", "target_modules", "lora_targets")
+MODELS = ("model_name_or_path", "base_model", "model_name", "_name_or_path", "model")
 ACCELERATORS = ("gpu", "gpu_name", "gpu_type", "accelerator_name")
 TRUE = ("true", "1", "yes")
 
@@ -41,11 +42,22 @@ def facts_of_config(config: Mapping[str, object]) -> Facts:
         global_batch=found["global_batch"],
         seq_len=found["seq_len"],
         lora_rank=found["lora_rank"],
+        lora_targets=_targets(plain),
+        quantized=True if str(plain.get("quantization_bit")) == "4" or _is_true(plain.get("load_in_4bit")) else None,
+        planned_steps=count(plain.get("max_steps")),
         precision=next((name for name in ("bf16", "fp16") if _is_true(plain.get(name))), None),
         checkpointing="full" if any(_is_true(plain.get(name)) for name in RECOMPUTED) else None,
         compiled=True if _is_true(plain.get("torch_compile")) else None,
         padded=None if packed is None else not _is_true(packed),
     )
+
+
+def _targets(plain: Mapping[str, object]) -> tuple[str, ...] | None:
+    """Return the names of the linear maps with adapters: a list, or text with commas."""
+    value = next((plain[name] for name in TARGETS if plain.get(name)), None)
+    if isinstance(value, str):
+        return tuple(part.strip() for part in value.split(",") if part.strip()) or None
+    return tuple(str(part) for part in value) if isinstance(value, list) else None
 
 
 def _is_wrapped(value: object) -> bool:

@@ -10,24 +10,26 @@ import io
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 
 from planner.adapters.trainer_logs.log_source import LogSource
-from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive
-from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, merged, spans_of_pairs
+from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive, step_number
+from planner.adapters.trainer_logs.processes import Point
+from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, merged, spans_of_points
 from planner.errors import InputError
 
 FORMAT = "csv"
 COLUMNS = {
-    "step": ("global_step", "trainer_global_step", "current_steps", "step", "steps", "iteration", "iter", "it",
-             "_step"),
+    "step": ("global_step_max_steps", "global_step", "trainer_global_step", "current_steps", "step", "steps",
+             "iteration", "iter", "it", "_step"),
     "clock": ("elapsed_s", "elapsed", "elapsed_time", "_runtime", "runtime", "relative_time", "time_s", "time",
               "timestamp",
               "_timestamp", "relative_time_process", "relative_time_wall", "wall_time", "datetime", "date"),
     "step_seconds": ("step_seconds", "step_time_s", "step_time", "seconds_per_step", "iteration_time", "iter_time",
-                     "sec_per_step", "time_per_step"),
+                     "sec_per_step", "time_per_step", "train_speed_s_it"),
     "step_ms": ("step_time_ms", "step_ms", "ms_per_step", "iteration_time_ms", "elapsed_time_per_iteration_ms"),
-    "steps_per_s": ("steps_per_second", "steps_per_s", "steps_per_sec", "it_s", "its_per_second", "batches_per_sec"),
+    "steps_per_s": ("steps_per_second", "steps_per_s", "steps_per_sec", "it_s", "its_per_second", "batches_per_sec",
+                    "train_speed_iter_s"),
     "tokens": ("tokens", "tokens_seen", "total_tokens", "num_tokens", "consumed_tokens", "num_input_tokens_seen"),
     "tokens_per_s": ("tokens_per_second", "tokens_per_s", "tokens_per_sec", "tok_s", "tps"),
     "samples_per_s": ("samples_per_second", "samples_per_s", "samples_per_sec", "images_per_second"),
@@ -41,6 +43,7 @@ _WORDS = frozenset(word for words in COLUMNS.values() for word in words)
 PREFIXES = r"^(?:(?:train|training|trainer|device|throughput|time|metrics|perf|wps_debugger)[/|.])+"
 CSV_FIX = "It needs a column step, and one of elapsed_s, step_seconds, steps_per_s, tokens_per_s or samples_per_s."
 RATES_ALONE = "it holds rates that the trainer averaged, not times of steps; import a log whose steps carry time"
+MOSTLY = 0.5
 MOST_HEAD = 100_000
 MOST_ROWS = 200_000
 """So many are read in some seconds and a quarter of a gigabyte."""
@@ -105,9 +108,21 @@ def log_of_rows(
         spans=tuple(spans),
         facts=merged(facts or Facts(), said),
         losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        used_lines=len(rows) - (unread := _unread(rows, named)),
+        skipped_lines=unread,
         rates_alone=bool(doubts) and doubts[0] == RATES_ALONE and all(span.tokens == 1.0 for span in spans),
         doubts=tuple(doubts),
         files=files,
+    )
+
+
+def _unread(rows: Iterable[Mapping[str, object]], named: Mapping[str, str]) -> int:
+    """Count the rows whose step or clock is filled and not understood."""
+    step, clock = named["step"], named.get("clock")
+    return sum(
+        (_filled(row, step) and step_number(row[step]) is None)
+        or (clock is not None and _filled(row, clock) and moment_s(row[clock]) is None)
+        for row in rows
     )
 
 
@@ -139,13 +154,7 @@ def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tu
     if "step_seconds" in named or "step_ms" in named:
         return _timed(rows, named), []
     if "clock" in named:
-        points = [
-            (int(step), clock)
-            for row in rows
-            if (step := number(row.get(named["step"]))) is not None
-            and (clock := moment_s(row.get(named["clock"]))) is not None
-        ]
-        spans, doubts = _between(points)
+        spans, doubts = spans_of_points(_points(rows, named))
         return _with_tokens(spans, rows, named), doubts
     for what, per in (("steps_per_s", 1.0), ("tokens_per_s", None), ("samples_per_s", None)):
         if what in named:
@@ -153,17 +162,29 @@ def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tu
     return [], []
 
 
-def _between(points: Sequence[tuple[int, float]]) -> tuple[list[Span], list[str]]:
-    """Return the spans from the last row of a step to the first of the next: an evaluation may stand between rows."""
-    first: list[tuple[int, float]] = []
-    last: list[tuple[int, float]] = []
-    for point in points:
-        if last and point[0] == last[-1][0]:
-            last[-1] = point
-        else:
-            first.append(point)
-            last.append(point)
-    return spans_of_pairs(zip(last, first[1:], strict=False))
+def _points(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Point]:
+    """Return the rows of training; a row of another kind at the same step, as of an evaluation, ends what ran there.
+
+    Where rows have a loss those without one are of another kind. Where none has, a step that stands in two rows is
+    such a pair, unless most steps do.
+    """
+    found: list[tuple[int, float, bool]] = []
+    for row in rows:
+        step, clock = step_number(row.get(named["step"])), moment_s(row.get(named["clock"]))
+        if step is not None and clock is not None:
+            found.append((step, clock, _filled(row, named.get("loss"))))
+    has_loss = any(loss for _, _, loss in found)
+    steps = [step for step, _, _ in found]
+    pairs = not has_loss and sum(one == two for one, two in pairwise(steps)) < MOSTLY * len(set(steps))
+    points: list[Point] = []
+    for step, clock, loss in found:
+        trains = loss or not has_loss
+        same = bool(points) and step == points[-1].step and clock >= points[-1].left_s
+        if same and (pairs or not trains):
+            points[-1] = points[-1]._replace(left_s=clock)
+        elif trains:
+            points.append(Point(step, clock, clock))
+    return points
 
 
 def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:
@@ -171,7 +192,7 @@ def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> li
     column, unit = (named["step_seconds"], 1.0) if "step_seconds" in named else (named["step_ms"], 1e-3)
     spans, before = [], None
     for row in rows:
-        step, seconds = number(row.get(named["step"])), positive(row.get(column))
+        step, seconds = step_number(row.get(named["step"])), positive(row.get(column))
         if step is None or seconds is None:
             continue
         steps = int(step) - before if before is not None and step > before else 1
@@ -189,7 +210,7 @@ def _with_tokens(spans: list[Span], rows: Sequence[Mapping[str, object]], named:
     since = {
         int(step): tokens
         for row in rows
-        if (step := number(row.get(named["step"]))) is not None
+        if (step := step_number(row.get(named["step"]))) is not None
         and (tokens := number(row.get(named["tokens"]))) is not None
     }
     counted = []
@@ -207,7 +228,7 @@ def _of_rates(
     spans: list[Span] = []
     batch_column: str = named.get("global_batch", "")
     for row in rows:
-        step, rate = number(row.get(named["step"])), positive(row.get(named[what]))
+        step, rate = step_number(row.get(named["step"])), positive(row.get(named[what]))
         if step is None or rate is None:
             continue
         if steps is not None:

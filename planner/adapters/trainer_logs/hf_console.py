@@ -14,9 +14,10 @@ from planner.adapters.trainer_logs.trainer_log import Facts
 
 _FIGURES = re.compile(r"\{'[A-Za-z_]{1,60}': [^{}]{1,4000}\}")
 _FIGURE = re.compile(r"'([A-Za-z_/]{1,60})': '?([-+\w.]{1,40})'?")
-_SWIFT_STEP = re.compile(r"'global_step/max_steps': '(\d{1,9})/\d{1,9}'")
-_SWIFT_TIME = re.compile(r"'elapsed_time': '(?:(\d{1,4})d ?)?(?:(\d{1,4})h ?)?(?:(\d{1,2})m ?)?(?:(\d{1,2})s)?'")
-"""What ms-swift adds to each line of figures."""
+_SWIFT_STEP = re.compile(r"'(?:global_step/max_steps|iteration)': '(\d{1,9})/(\d{1,9})'")
+_SWIFT_TIME = re.compile(r"'elapsed_time': '([^']{1,40})'")
+"""What ms-swift adds to each line of figures: `9m 40s`, `1h 2m 3s`, `4 days, 5:06:09`."""
+_SWIFT_SPEED = re.compile(r"'train_speed\((s/it|iter/s)\)': '?([\d.eE+-]{1,20})'?")
 _TOTAL = re.compile(
     r"^\s{1,9}(train_(?:runtime|samples_per_second|steps_per_second))\s{1,20}=\s{1,20}([\d:.]{1,30})\s*$"
 )
@@ -29,8 +30,14 @@ START_LINES = {
     "accumulation": r"Gradient accumulation steps = ([\d,]{1,12})",
     "planned": r"Total (?:optimization )?steps = ([\d,]{1,12})",
     "devices": r"Data Parallel GPUs = ([\d,]{1,12})",
+    "examples": r"Num examples = ([\d,]{1,15})",
+    "epochs": r"Num Epochs = ([\d,]{1,6})",
+    "trainable": r"(?:Number of trainable parameters|Trainable parameters) = ([\d,]{1,18})",
 }
 """What the Trainer logs before the first step (transformers 4.0 to 5.23), and unsloth in its place."""
+PEFT = re.compile(r"trainable params: ([\d,]{1,18}) \|\| all params: ([\d,]{1,18})")
+"""As peft's `print_trainable_parameters` writes it, and LLaMA-Factory."""
+FOUR_BIT = re.compile(r"Quantizing model to 4 bit|load_in_4bit['\"]?[:=] ?True|bnb-4bit", re.IGNORECASE)
 _START = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in START_LINES.items()}
 
 
@@ -45,8 +52,17 @@ class Console:
     said: dict[str, int] = field(default_factory=dict)
     stamped: list[tuple[int, float]] = field(default_factory=list)
     """Steps with the seconds since the start, as ms-swift writes them."""
+    tokens: list[tuple[int, float]] = field(default_factory=list)
+    """Steps with the tokens since the start, padding left out, as TRL counts them."""
     notebook: BarState | None = None
     accelerator: str | None = None
+    quantized: bool | None = None
+    has_rates_alone: bool = False
+    """The steps are timed by a mean rate since the start."""
+    at: dict[str, int] = field(default_factory=dict)
+    """The line on which each fact was said, from 1."""
+    figure_lines: int = 0
+    unread_lines: int = 0
 
     @property
     def is_of_trainer(self) -> bool:
@@ -64,6 +80,7 @@ class Console:
         said = self.said
         micro, accumulation, whole = (said.get(name) for name in ("micro_batch", "accumulation", "global_batch"))
         devices = said.get("devices")
+        examples, epochs = said.get("examples"), said.get("epochs")
         if devices is None and micro and accumulation and whole and whole % (micro * accumulation) == 0:
             devices = whole // (micro * accumulation)
         return Facts(
@@ -72,7 +89,15 @@ class Console:
             global_batch=whole,
             devices=devices,
             accelerator=self.accelerator,
+            trainable=said.get("trainable"),
+            quantized=self.quantized,
+            planned_steps=self.planned_steps,
+            planned_samples=float(examples * epochs) if examples and epochs else self._planned_samples(whole),
         )
+
+    def _planned_samples(self, whole: int | None) -> float | None:
+        """Return samples of all planned steps, where the lines do not say examples and epochs."""
+        return float(self.planned_steps * whole) if self.planned_steps and whole else None
 
     def bar(self, total: int | None) -> list[BarState]:
         """Return the states of the training's bar."""
@@ -96,8 +121,11 @@ def read_console(lines: Iterable[str]) -> Console:
     for place, line in enumerate(lines):
         console.states += bar_states(line, place)
         console.notebook = notebook_state(line) or console.notebook
+        if console.quantized is None and "4" in line and FOUR_BIT.search(line[:LONGEST_LINE]):
+            console.quantized = True
         if "{'" in line:
             for figures in _FIGURES.finditer(line[:LONGEST_LINE]):
+                console.figure_lines += 1
                 _take(console, dict(_FIGURE.findall(figures[0])), place)
                 _take_stamp(console, figures[0])
         elif " = " in line:
@@ -109,14 +137,30 @@ def read_console(lines: Iterable[str]) -> Console:
             for name, pattern in _START.items():
                 if (found := pattern.search(line[:LONGEST_LINE])) and (value := count(found[1])):
                     console.said[name] = value
+                    console.at[name] = place + 1
+        elif (found := PEFT.search(line[:LONGEST_LINE])) and (value := count(found[1])):
+            console.said["trainable"] = value
+            console.at["trainable"] = place + 1
     return console
 
 
 def _take_stamp(console: Console, figures: str) -> None:
     step, time = _SWIFT_STEP.search(figures), _SWIFT_TIME.search(figures)
-    if step and time:
-        days, hours, minutes, seconds = (int(part or 0) for part in time.groups())
-        console.stamped.append((int(step[1]), 86_400.0 * days + 3_600 * hours + 60 * minutes + seconds))
+    if step is not None and time is None and (speed := _SWIFT_SPEED.search(figures)):
+        mean = number(speed[2]) or 0.0  # since the start
+        if mean > 0:
+            per_step = mean if speed[1] == "s/it" else 1 / mean
+            console.stamped.append((int(step[1]), int(step[1]) * per_step))
+            console.has_rates_alone = True
+        return
+    if step is None or time is None:
+        return
+    elapsed = clock_s(time[1])
+    if elapsed is None:
+        console.unread_lines += 1
+    else:
+        console.stamped.append((int(step[1]), elapsed))
+        console.said.setdefault("planned", int(step[2]))
 
 
 def _take(console: Console, figures: dict[str, str], place: int) -> None:
@@ -126,3 +170,5 @@ def _take(console: Console, figures: dict[str, str], place: int) -> None:
         console.evaluation_lines.append(place)
     elif "loss" in figures:
         console.losses.append(number(figures["loss"]))
+        if (tokens := number(figures.get("num_tokens"))) and console.states:
+            console.tokens.append((console.states[-1].done, tokens))

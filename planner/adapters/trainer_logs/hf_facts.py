@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.adapters.trainer_logs.config_keys import facts_of_config
-from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.numbers_in_text import count
-from planner.adapters.trainer_logs.trainer_log import Facts, merged
+from planner.adapters.trainer_logs.statements import Statements
+from planner.adapters.trainer_logs.trainer_log import Facts
 
 CARD = {
     "micro_batch": "train_batch_size",
@@ -23,22 +25,46 @@ CONFIGS = ("args.json", "training_args.yaml", "axolotl.yaml", "axolotl.yml", "co
 """Arguments of the trainers that stand on it, by the names under which people and trainers keep them."""
 
 
-def facts_beside(source: LogSource, log: str) -> Facts:
-    """Return what the files in the log's folder say; what the model card says of the batch comes first."""
-    facts = Facts()
-    for name in source.beside(log, *CONFIGS):
-        facts = merged(facts, facts_of_config(source.json(name)))
+AXOLOTL = ("axolotl.yaml", "axolotl.yml")
+
+
+def statements_of(source: LogSource, log: str, own: Statements, *, passed_over: Sequence[str] = ()) -> Statements:
+    """Join what a log states itself with the files in its folder.
+
+    `passed_over`: names of files that another trainer writes. Of a log that was named by itself, files beside it that
+    contradict it are of another training, and left out.
+    """
+    beside = Statements(one for one in _beside(source, log).said if base(one.file) not in passed_over)
+    if source.lone:
+        others = {name for name in beside.files if Statements([*own.said, *beside.of(name)]).contradictions()}
+        beside = Statements(one for one in beside.said if one.file not in others)
+    return Statements([*own.said, *beside.said])
+
+
+def _beside(source: LogSource, log: str) -> Statements:
+    """Return what the files in the log's folder state; what the model card says of the batch comes first."""
+    said = Statements()
+    for name in source.beside(log, "README.md"):
+        said.add(_of_card(source.text(name)), name)
+    for name in source.beside(log, "config.json"):
+        said.add(Facts(config=name), name)
     for name in source.beside(log, "adapter_config.json"):
         adapters = source.json(name)
-        base = adapters.get("base_model_name_or_path")
-        said = Facts(lora_rank=count(adapters.get("r")), model=base if isinstance(base, str) and base else None)
-        facts = merged(said, facts)
-    for name in source.beside(log, "config.json"):
-        facts = merged(Facts(config=name), facts)
-    for name in source.beside(log, "README.md"):
-        facts = merged(_of_card(source.text(name)), facts)
-    whole = facts.micro_batch and facts.micro_batch * (facts.accumulation or 1) * (facts.devices or 1)
-    return facts if facts.global_batch or not whole or not facts.devices else replace(facts, global_batch=whole)
+        base, targets = adapters.get("base_model_name_or_path"), adapters.get("target_modules")
+        is_list = isinstance(targets, list) and all(isinstance(one, str) for one in targets)
+        lora_targets = tuple(targets) if is_list and targets else None
+        model = base if isinstance(base, str) and base else None
+        said.add(Facts(lora_rank=count(adapters.get("r")), lora_targets=lora_targets, model=model), name)
+    for name in source.beside(log, *CONFIGS):
+        said.add(facts_of_config(source.json(name)), name)
+    return said
+
+
+def with_whole_batch(facts: Facts) -> Facts:
+    """Add the samples of a step = micro-batch x accumulation x accelerators, where all but these are known."""
+    if facts.global_batch or not facts.micro_batch or not facts.devices:
+        return facts
+    return replace(facts, global_batch=facts.micro_batch * (facts.accumulation or 1) * facts.devices)
 
 
 def _of_card(text: str) -> Facts:

@@ -10,18 +10,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.adapters.mapping_text import Json
+from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.hf_console import Console, read_console
-from planner.adapters.trainer_logs.hf_facts import facts_beside
-from planner.adapters.trainer_logs.log_source import LogSource
+from planner.adapters.trainer_logs.hf_facts import AXOLOTL, statements_of, with_whole_batch
+from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, Total, TrainerLog, merged, spans_between
+from planner.adapters.trainer_logs.statements import Statements
+from planner.adapters.trainer_logs.trainer_log import (
+    ONLY_TOTALS,
+    Beside,
+    Facts,
+    Span,
+    Total,
+    TrainerLog,
+    spans_between,
+)
 
 FORMAT, FRAMEWORK = "hf-trainer", "HF Trainer"
 STATE, RESULTS = r"trainer_state.{0,60}\.json", r".{0,60}(?:all|train)_results.{0,60}\.json"
-ONLY_TOTALS = (
-    "only totals of the training are known, with start and checkpoints in them, and a resumed training divides all "
-    "planned steps by the seconds of its last process; import the console's output, where the steps carry time"
-)
 SAME_STEPS = 0.99
 """Steps/s has three decimals."""
 MOST_EVALUATION = 0.9
@@ -50,7 +56,7 @@ def read(source: LogSource) -> list[TrainerLog]:
             logs.append(_log(source, state, told.get(name), (*own, *([name] if beside else []))))
             told.pop(name, None)
     logs += [_log(source, {}, console, (name,)) for name, console in told.items()]
-    return [log for log in logs if log.spans or log.total]
+    return [log for log in logs if log.spans or log.total or log.untimed_steps]
 
 
 def _folder(name: str) -> str:
@@ -75,10 +81,18 @@ def _history(state: Json) -> list[Json]:
 
 
 def _log(source: LogSource, state: Json, console: Console | None, files: tuple[str, ...]) -> TrainerLog:
-    facts = facts_beside(source, files[0])
-    facts = merged(console.facts if console else Facts(), facts)
+    said = Statements()
+    if console is not None:
+        said.add(console.facts, files[-1], console.at | {"planned_steps": console.at.get("planned", 1)})
+    is_swift = console is not None and bool(console.stamped)
+    said = statements_of(source, files[0], said, passed_over=AXOLOTL if is_swift else ())
+    micro = said.first("micro_batch")
+    said.add(
+        _of_state(state, micro.value if micro else None),
+        next((name for name in files if base(name).startswith("trainer_state")), files[0]),
+    )
+    facts = with_whole_batch(said.facts())
     entries = _history(state)
-    facts = replace(facts, micro_batch=facts.micro_batch or count(state.get("train_batch_size")))
     totals = state if "train_runtime" in state else (console.totals if console else {})
     if facts.global_batch is None:
         facts = replace(facts, global_batch=_batch_of_rates(totals))
@@ -88,23 +102,33 @@ def _log(source: LogSource, state: Json, console: Console | None, files: tuple[s
     total = None
     if console is not None:
         spans, doubts = console_spans(console, state)
+        doubts += [RATES_ALONE] if console.has_rates_alone else []
     if not spans:
         total, doubts = _total(totals, state, entries)
         if total is None and console is not None and console.notebook is not None and console.notebook.done:
             total, doubts = Total(float(console.notebook.done), console.notebook.elapsed_s), [ONLY_TOTALS]
     elif (timed := _total_of_a_sparse_bar(spans, totals, state, console)) is not None:
         spans, total = [], timed
-    tokens = [entry for entry in entries if number(entry.get("num_tokens"))]
+    tokens = [
+        (int(number(entry.get("step")) or 0), found) for entry in entries if (found := number(entry.get("num_tokens")))
+    ] or (console.tokens if console else [])
     if total is not None and tokens:
-        total = replace(total, tokens=number(tokens[-1]["num_tokens"]))
+        total = replace(total, tokens=tokens[-1][1])
     elif len(tokens) > 1:
         spans = _with_tokens(spans, tokens)
     counted = bool(tokens)
+    untimed = None if spans or total else count(state.get("global_step"))
     return TrainerLog(
         format=FORMAT,
         framework=FRAMEWORK,
         spans=tuple(spans),
         total=total,
+        check=_total(totals, state, entries)[0] if spans else None,
+        counts_lengths=counted,
+        untimed_steps=untimed,
+        used_lines=console.figure_lines - console.unread_lines if console else 0,
+        skipped_lines=console.unread_lines if console else 0,
+        contradictions=said.contradictions(),
         resolution_s=BAR_RESOLUTION_S if spans else 0.0,
         facts=replace(facts, padded=False if counted else facts.padded if facts.padded is not None else True),
         losses=tuple(float("nan") if loss is None else loss for loss in losses),
@@ -176,11 +200,17 @@ def _batch_of_rates(totals: Json) -> int | None:
     return round(found) if abs(found - round(found)) < 0.03 * found and found >= 1 else None
 
 
-def _with_tokens(spans: list[Span], entries: list[Json]) -> list[Span]:
+def _with_tokens(spans: list[Span], counted: list[tuple[int, float]]) -> list[Span]:
     """Add the mean tokens of a step, of a training that counts those that are no padding (TRL)."""
-    first, last = entries[0], entries[-1]
-    steps = (count(last.get("step")) or 0) - (count(first.get("step")) or 0)
-    tokens = (number(last["num_tokens"]) or 0.0) - (number(first["num_tokens"]) or 0.0)
-    if steps <= 0 or tokens <= 0:
+    (first, before), (last, after) = counted[0], counted[-1]
+    if last <= first or after <= before:
         return spans
-    return [replace(span, tokens=span.steps * tokens / steps) for span in spans]
+    return [replace(span, tokens=span.steps * (after - before) / (last - first)) for span in spans]
+
+
+def _of_state(state: Json, micro_batch: int | None) -> Facts:
+    """Return what trainer_state.json states; its batch may be that of several accelerators of one process."""
+    planned = count(state.get("max_steps")) if "global_step" in state else None
+    batch = count(state.get("train_batch_size"))
+    of_several = micro_batch is not None and batch is not None and batch % micro_batch == 0
+    return Facts(micro_batch=micro_batch if of_several else batch, planned_steps=planned)

@@ -6,19 +6,25 @@ Columns are those of `csv_columns.py`; CSV exports are read as tables.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from planner.adapters.trainer_logs.config_keys import facts_of_config
 from planner.adapters.trainer_logs.csv_columns import MOST_ROWS, is_known, log_of_rows
-from planner.adapters.trainer_logs.hf_facts import facts_beside
+from planner.adapters.trainer_logs.hf_facts import AXOLOTL, statements_of, with_whole_batch
 from planner.adapters.trainer_logs.log_source import LogSource, base
+from planner.adapters.trainer_logs.numbers_in_text import count
+from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
 from planner.errors import InputError
 
 MOST_OF_ONE = 20_000_000
 """Characters of one value; it takes up to fifteen times as much memory."""
 LLAMA_FACTORY = "trainer_log.jsonl"
+SWIFT = "global_step/max_steps"
+"""ms-swift's `logging.jsonl` counts its steps so."""
+PLANNED = ("total_steps", "max_steps", SWIFT)
+"""Where a row says how many steps the training has."""
 OWN_COLUMNS = ("_step", "_runtime", "_timestamp")
 
 
@@ -30,14 +36,42 @@ def read(source: LogSource) -> list[TrainerLog]:
         rows = _rows(source, name)
         is_wandb = any(column in row for row in rows[:100] for column in OWN_COLUMNS)
         is_factory = base(name) == LLAMA_FACTORY
-        facts = facts_beside(source, name) if is_factory else _facts(source, name)
-        form, framework = ("hf-trainer", "HF Trainer") if is_factory else ("wandb" if is_wandb else "jsonl", None)
+        if is_factory and not trains(rows):
+            continue
+        said = Statements().add(Facts(planned_steps=_planned(rows)), name)
+        is_of_trainer = is_factory or any(SWIFT in row for row in rows[:100])
+        if is_of_trainer:
+            said = statements_of(source, name, said, passed_over=AXOLOTL)
+        else:
+            said.add(_facts(source, name), name)
+        facts = with_whole_batch(said.facts())
+        form, framework = ("hf-trainer", "HF Trainer") if is_of_trainer else ("wandb" if is_wandb else "jsonl", None)
         log = log_of_rows(rows, form, framework, (name,), facts=facts)
-        if log is not None and is_factory:
+        if log is not None and is_of_trainer:
             log = replace(log, resolution_s=1.0, facts=merged(log.facts, Facts(padded=True)))
         if log is not None:
-            logs.append(log)
+            logs.append(replace(log, contradictions=said.contradictions()))
     return logs
+
+
+def trains(rows: Iterable[Mapping[str, object]]) -> bool:
+    """Return whether rows of LLaMA-Factory are of a training: those of a prediction have no loss."""
+    return any(row.get("loss") is not None for row in rows)
+
+
+def factory_rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
+    """Return the rows of LLaMA-Factory's `trainer_log.jsonl`."""
+    return _rows(source, name)
+
+
+def _planned(rows: Iterable[Mapping[str, object]]) -> int | None:
+    """Return the steps of the whole training, where all rows agree on them."""
+    found = {value for row in rows for key in PLANNED if (value := _planned_in(row.get(key))) is not None}
+    return found.pop() if len(found) == 1 else None
+
+
+def _planned_in(value: object) -> int | None:
+    return count(value.partition("/")[2] if isinstance(value, str) and "/" in value else value)
 
 
 def _rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
@@ -54,7 +88,7 @@ def _rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
             except ValueError:
                 continue  # cut within a line
             if isinstance(row, dict):
-                rows.append({name: value for name, value in row.items() if is_known(name)})
+                rows.append({name: value for name, value in row.items() if is_known(name) or name in PLANNED})
     except (RecursionError, ValueError) as error:
         raise InputError(f"{source.where(name)}: is not JSON, or nested too deeply.", fix="Export it again.") from error
     return rows

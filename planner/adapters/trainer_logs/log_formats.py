@@ -18,15 +18,16 @@ from planner.adapters.trainer_logs import (
     litgpt,
     loops,
     megatron,
-    mlflow_export,
     parquet,
     progress_bar_alone,
     torchtitan,
     torchtune,
 )
 from planner.adapters.trainer_logs.config_keys import facts_of_config
+from planner.adapters.trainer_logs.joined_logs import joined
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.refusals import refuse
+from planner.adapters.trainer_logs.trackers import mlflow_export, wandb_summary
 from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
 from planner.errors import InputError
 
@@ -61,6 +62,7 @@ OWN_FORMATS = (
     LogFormat("json-lines", json_lines.read),
     LogFormat("parquet", parquet.read),
     LogFormat("csv", csv_columns.read),
+    LogFormat("wandb", wandb_summary.read),
     LogFormat("progress-bar", progress_bar_alone.read),
 )
 """The more telling before those that fit nearly anything; the first that finds a log in a file has it."""
@@ -79,7 +81,7 @@ def read_logs(source: LogSource) -> list[TrainerLog]:
         taken.update(name for log in found for name in log.files)
     if not logs:
         raise refuse(source)
-    return [_with_files_beside(log, source) for log in logs]
+    return [_with_files_beside(log, source) for log in joined(logs)]
 
 
 def _with_files_beside(log: TrainerLog, source: LogSource) -> TrainerLog:

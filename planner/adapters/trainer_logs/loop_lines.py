@@ -13,6 +13,7 @@ class Loop:
     """A loop's line.
 
     Its groups: `step`, `loss`; `ms` or `s` of the step, or `clock` in ms since the start with the `mean` of a step;
+    `minutes` of all steps so far;
     `rate` in tokens/s of all accelerators, or `device_rate` of one.
     """
 
@@ -44,7 +45,8 @@ LOOPS = (
     # nanochat's base_train.py, build-nanogpt: `step 00100/21400 (0.47%) | loss: 5.5 | ... | dt: 338ms | tok/sec: 1,548`
     Loop("nanochat", "nanoGPT", _line(
         r"^step\s{1,9}(?P<step>\d{1,9})(?:/\d{1,9})?(?: \([\d.]{1,6}%\))?(?: \||,) loss: "
-        r"(?P<loss>FIGURE?),? .{0,160}?dt: (?P<ms>[\d.]{1,20})ms(?: \||,) tok/sec: (?P<rate>[\d.,]{1,20})")),
+        r"(?P<loss>FIGURE?),? .{0,160}?dt: (?P<ms>[\d.]{1,20})ms(?: \||,) tok/sec: (?P<rate>[\d.,]{1,20})"
+        r"(?:.{0,80}? total time: (?P<minutes>[\d.]{1,20})m)?")),
     # modded-nanogpt: `step:125/1480 val_loss:4.3719 train_time:29736ms step_avg:258.57ms`, without evaluation
     Loop("modded-nanogpt", "nanoGPT", _line(
         r"(?:^|\s)step:(?P<step>\d{1,9})/\d{1,9} .{0,80}?train_time:(?P<clock>[\d.]{1,20})ms"

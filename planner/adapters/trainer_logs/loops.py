@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,8 +11,9 @@ from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.loop_lines import DEVICE_LINE, FACT_LINES, LOOPS, PRECISION_LINE, Loop
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, Total, TrainerLog, spans_between
 
+LIKE_A_STEP = re.compile(r"\b(?:step|iter)\b.{0,200}\bloss\b", re.IGNORECASE)
 RESET = 11
 """modded-nanogpt sets its clock to 0 after ten steps."""
 WHOLE_TOKENS = 256
@@ -29,6 +31,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     if loop is None:
         return None
     steps: list[dict[str, str | None]] = []
+    skipped = 0
     evaluated: set[int] = set()
     facts = _FactsSaid()
     for whole in source.lines(name):
@@ -39,12 +42,16 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
             evaluated.add(int(found[1]))
         elif not steps:
             facts.take(line)
+        elif LIKE_A_STEP.search(line):
+            skipped += 1
     losses = [number(step["loss"]) for step in steps if step.get("loss")]
     log = TrainerLog(
         format=loop.name,
         framework=loop.framework,
         facts=facts.facts(),
         losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        used_lines=len(steps),
+        skipped_lines=skipped,
         files=(name,),
     )
     if "clock" in loop.line.groupindex:
@@ -56,7 +63,21 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
         return replace(log, spans=tuple(spans), rates_alone=True, doubts=(RATES_ALONE,))
     if loop.smoothed and not facts.tokens:
         spans = _with_even_tokens(spans)
-    return replace(log, spans=tuple(spans), tokens_of_one_device="device_rate" in loop.line.groupindex)
+    return replace(
+        log,
+        spans=tuple(spans),
+        check=_total(steps, spans),
+        whole_batches=not facts.tokens,
+        tokens_of_one_device="device_rate" in loop.line.groupindex,
+    )
+
+
+def _total(steps: Sequence[dict[str, str | None]], spans: Sequence[Span]) -> Total | None:
+    """Return steps and seconds between the first and the last line that says the minutes of all steps so far."""
+    timed = [(int(step["step"] or 0), minutes) for step in steps if (minutes := positive(step.get("minutes")))]
+    if len(timed) < 2 or timed[-1][0] <= timed[0][0] or len(spans) < timed[-1][0] - timed[0][0]:
+        return None
+    return Total(timed[-1][0] - timed[0][0], 60 * (timed[-1][1] - timed[0][1]))
 
 
 def _loop(source: LogSource, name: str) -> Loop | None:

@@ -56,8 +56,21 @@ def positive(value: object) -> float | None:
     return found if found is not None and found > 0 else None
 
 
+def step_number(value: object) -> int | None:
+    """Return a step, also of `5/400` as ms-swift writes it."""
+    found = number(value.partition("/")[0] if isinstance(value, str) else value)
+    return None if found is None else int(found)
+
+
+_IN_WORDS = re.compile(r"(?:(\d{1,5})d ?)?(?:(\d{1,6})h ?)?(?:(\d{1,6})m ?)?(?:(\d{1,6}(?:\.\d{1,9})?)s)?")
+
+
 def clock_s(text: str) -> float | None:
-    """Return the seconds of `MM:SS`, `H:MM:SS` or `D days, H:MM:SS`."""
+    """Return the seconds of `MM:SS`, `H:MM:SS`, `D days, H:MM:SS` or `1d 2h 3m 4s`."""
+    in_words = _IN_WORDS.fullmatch(text.strip()) if text.strip() else None
+    if in_words is not None:
+        days, hours, minutes, seconds = (float(part or 0) for part in in_words.groups())
+        return days * 86_400 + hours * 3_600 + minutes * 60 + seconds
     found = re.fullmatch(r"(?:(\d{1,5}) days?, ?)?(?:(\d{1,6}):)?(\d{1,2}):(\d{2}(?:\.\d{1,9})?)", text.strip())
     if found is None:
         return None
@@ -66,11 +79,11 @@ def clock_s(text: str) -> float | None:
 
 
 def moment_s(value: object) -> float | None:
-    """Return a moment in seconds: a number (of milliseconds where it is as large), an ISO date and time, or H:MM:SS."""
-    found = number(value)
+    """Return a moment in seconds: a number (milliseconds if that large), an ISO date and time, or elapsed time."""
+    elapsed = clock_s(str(value))
+    found = number(value) if elapsed is None else None
     if found is not None:
         return found / 1e3 if found > 1e11 else found
-    elapsed = clock_s(str(value))
     if elapsed is not None:
         return elapsed
     text = str(value).strip().replace(",", ".")

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 
 from planner.adapters.trainer_logs.numbers_in_text import clock_s
+from planner.adapters.trainer_logs.processes import Point, is_shared, once_each
 
 _BAR = re.compile(
     r"(?:^|\|)\s{0,4}(\d{1,9})/(\d{1,9}) \[((?:\d{1,4} days?, )?[\d:]{4,12})<"
     r"[\d:?]{1,12}(?: days?, [\d:]{4,9})?,\s{1,4}[\d.?]{1,12}\s?(?:it/s|s/it)"
 )
 MOSTLY = 0.8
+MOST_DRAWN_AGAIN = 0.15
 LONGEST_LINE = 20_000
 _DESCRIBED = re.compile(r"^\s{0,9}(?!Train(?:ing)?:|Steps:|\[)[^\d\s%|][^|%]{0,200}:\s{0,9}\d{1,3}%")
 """A bar with a name before it (`Map:`, `Loading weights:`) is none of the training, unless it is called so."""
@@ -52,22 +55,31 @@ def training_bar(states: list[BarState], total: int | None) -> list[BarState]:
     """Return the states of the training's bar: of this total, else of the total that was shown for longest.
 
     Of each whole second the first state alone is kept: there the second has just begun. Where nearly every second is
-    shown, one after a gap, as an evaluation leaves, is not: it may be late in its second.
+    shown, one after a gap, as an evaluation leaves, is not: it may be late in its second. Of bars that several
+    processes draw at once all states are kept.
     """
     if total is None:
         longest: dict[int, float] = {}
         for state in states:
             longest[state.total] = max(longest.get(state.total, 0.0), state.elapsed_s)
         total = max(longest, key=lambda one: (longest[one], one), default=None)
+    own = [state for state in states if state.total == total]
+    if _are_of_several(own):
+        return own
     kept: list[BarState] = []
     ticks: list[bool] = []
     shown: BarState | None = None
-    for state in states:
-        if state.total != total:
-            continue
+    for state in own:
         if shown is None or state.elapsed_s != shown.elapsed_s:
             kept.append(state)
             ticks.append(shown is None or state.elapsed_s == shown.elapsed_s + 1)
         shown = state
     dense = sum(ticks) > MOSTLY * len(ticks)
     return [state for state, tick in zip(kept, ticks, strict=True) if tick or not dense]
+
+
+def _are_of_several(states: list[BarState]) -> bool:
+    """Return whether several processes draw the bar: most states stand twice; one process draws again now and then."""
+    twice = sum(two.done == one.done for one, two in pairwise(states))
+    points = once_each(Point(state.done, state.elapsed_s, state.elapsed_s) for state in states)
+    return twice > MOST_DRAWN_AGAIN * len(states) and is_shared(points)

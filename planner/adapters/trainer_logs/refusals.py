@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from planner.adapters.trainer_logs.json_lines import LLAMA_FACTORY, factory_rows, trains
 from planner.adapters.trainer_logs.log_source import FIX, LONGEST_LINE, LogSource, base
 from planner.errors import InputError
 
@@ -26,6 +27,12 @@ MOST_LINES_LOOKED_AT = 20_000
 
 def refuse(source: LogSource) -> InputError:
     """Return the error of a source in which no format found a log; raises what is wrong with the file itself."""
+    for name in source.named(LLAMA_FACTORY):
+        if not trains(factory_rows(source, name)):
+            return InputError(
+                f"{source.where(name)}: no training: its rows have no loss, as those of a prediction.",
+                fix="Name the folder of a training.",
+            )
     consoles = source.consoles()
     for name in consoles[:1] or source.names[:1]:
         source.text(name)  # says what is wrong with the file, if anything is

@@ -13,6 +13,8 @@ WARM_UP_FACTOR = 1.25
 """First steps slower than so many times the median are compilation and warm-up."""
 MOST_WARM_UP_SHARE = 0.3
 """Of the spans; what is slow for longer is the training itself."""
+MOST_WARM_UP_S = 1_800.0
+"""Seconds of compilation and warm-up of one process; what is slow for longer is something else."""
 UNEVEN_FACTOR = 1.5
 """Steps of samples of unlike lengths differ by less; what is longer waits for something."""
 STALL_FACTOR = 3.0
@@ -103,10 +105,13 @@ def _warm_up(spans: Sequence[Span], median: float) -> set[Span]:
     most = int(MOST_WARM_UP_SHARE * len(spans))
     beginning = True
     before: Span | None = None
+    seconds = 0.0
     for span in spans:
         if before is not None and span.begin < before.end:
-            beginning = True
-        beginning = beginning and span.seconds / span.steps > WARM_UP_FACTOR * median and len(warm) < most
+            beginning, seconds = True, 0.0
+        seconds += span.seconds
+        is_slow = span.seconds / span.steps > WARM_UP_FACTOR * median and seconds <= MOST_WARM_UP_S
+        beginning = beginning and is_slow and len(warm) < most
         if beginning:
             warm.add(span)
         before = span

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from itertools import pairwise
+
+from planner.adapters.trainer_logs.processes import Point, processes_of
 
 
 class Beside(StrEnum):
@@ -64,8 +66,44 @@ class Facts:
     padded: bool | None = None
     """Samples may be shorter than `seq_len` and are filled up; False: every token is trained on."""
     lora_rank: int | None = None
+    lora_targets: tuple[str, ...] | None = None
+    """Of a configuration, as peft names them; None: not said."""
+    quantized: bool | None = None
+    """The frozen weights are kept at 4 bits."""
+    trainable: int | None = None
+    """Parameters that are trained."""
+    planned_steps: int | None = None
+    """Optimizer steps of the whole training."""
+    planned_samples: float | None = None
+    """Samples of the whole training, all epochs."""
     config: str | None = None
     """The file of the network, a Hugging Face config.json."""
+    method: str | None = None
+    """full, or lora."""
+    epochs: float | None = None
+    optimizer: str | None = None
+    """As plans name it."""
+    offload: str | None = None
+    loss: str | None = None
+    kernels: str | None = None
+    weights: str | None = None
+    tensor: int | None = None
+    """Accelerators over which each layer is divided."""
+    pipeline: int | None = None
+    """Stages of layers."""
+    framework: str | None = None
+    network: Mapping[str, object] | None = None
+    """Sizes of the network, as a config.json states them."""
+
+
+@dataclass(frozen=True)
+class Contradiction:
+    """A fact that two places of a log or its folder state differently."""
+
+    key: str
+    """The fact's name in `Facts`."""
+    text: str
+    """Both places, with what they say."""
 
 
 def merged(first: Facts, second: Facts) -> Facts:
@@ -89,6 +127,20 @@ class TrainerLog:
     """The spans hold rates: one token each and its seconds, so that neither can be summed up."""
     tokens_of_one_device: bool = False
     """The spans' tokens are those of one accelerator."""
+    check: Total | None = None
+    """Steps and seconds that another part of the log states of the same steps."""
+    whole_batches: bool = False
+    """Every step trains on whole batches without padding: its tokens are batch x length."""
+    counts_lengths: bool = False
+    """The tokens are those of samples without padding, of which each has its own length."""
+    untimed_steps: int | None = None
+    """Steps that were done, of a log without any time."""
+    used_lines: int = 0
+    """Lines or rows of steps that were read."""
+    skipped_lines: int = 0
+    """Lines that look like those of steps, and whose figures were not understood."""
+    contradictions: tuple[Contradiction, ...] = ()
+    """Facts that two places state differently; they are None in `facts`."""
     losses: tuple[float, ...] = ()
     doubts: tuple[str, ...] = ()
     """Each with what would make the record sound."""
@@ -119,6 +171,10 @@ class _Marked:
         return self._marked[min(least[low], least[high - (1 << power)])][1]
 
 
+ONLY_TOTALS = (
+    "only totals of the training are known, with start and checkpoints in them, and a resumed training divides all "
+    "planned steps by the seconds of its last process; import the console's output, where the steps carry time"
+)
 CLOCK_WENT_BACK = "the clock of the log goes back, and the steps there are left out"
 
 
@@ -127,24 +183,30 @@ def spans_between(
 ) -> tuple[list[Span], list[str]]:
     """Return the spans between points (optimizer step, clock in seconds), and doubts.
 
-    `beside` says after which steps something else ran. Where the step number does not rise, a process began anew:
-    what lies between is no span. Where the clock goes back it is none either, and a doubt.
+    `beside` says after which steps something else ran. Points of several processes are told apart by their clocks
+    (`processes.py`): between two processes is no span. A clock that goes back while the steps rise is a doubt.
     """
-    return spans_of_pairs(pairwise(points), beside=beside)
+    return spans_of_points([Point(step, clock, clock) for step, clock in points], beside=beside)
 
 
-def spans_of_pairs(
-    pairs: Iterable[tuple[tuple[int, float], tuple[int, float]]], *, beside: Iterable[tuple[int, Beside]] = ()
+def spans_of_points(
+    points: Sequence[Point], *, beside: Iterable[tuple[int, Beside]] = ()
 ) -> tuple[list[Span], list[str]]:
-    """Return the spans from the first to the second point of each pair, as `spans_between` does."""
+    """Return the spans of points that know when the next step began, as `spans_between` does."""
     marked = _Marked(list(beside))
-    spans: list[Span] = []
-    doubts: list[str] = []
-    for (begin, since), (end, until) in pairs:
-        if end <= begin:
-            continue
-        if until <= since:
-            doubts.append(CLOCK_WENT_BACK)
-            continue
-        spans.append(Span(begin, end, until - since, beside=marked.first(begin, end)))
+    doubts = [CLOCK_WENT_BACK for one, two in pairwise(points) if two.step > one.step and two.reached_s < one.left_s]
+    spans = [
+        Span(one.step, two.step, two.reached_s - one.left_s, beside=marked.first(one.step, two.step))
+        for process in processes_of(points)
+        for one, two in pairwise(_first_of_each_moment(process.points))
+    ]
     return spans, list(dict.fromkeys(doubts))
+
+
+def _first_of_each_moment(points: Sequence[Point]) -> list[Point]:
+    """Leave out points whose clock shows the same as before: of a coarse clock the first has just been reached."""
+    kept: list[Point] = []
+    for point in points:
+        if not kept or point.reached_s > kept[-1].left_s:
+            kept.append(point)
+    return kept

@@ -11,6 +11,7 @@ from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_mea
 from planner.decide.recommend.wording import confidence_text, name_of
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
+from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
 
 SENTENCES = 3
@@ -58,8 +59,7 @@ def _deed(option: CampaignOption, phrases: Phrases) -> str:
 def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     """Yield what to know beside the deed, what matters most first."""
     option = choice.recommended
-    if option.doubts:
-        yield "But its measurement is doubtful: planner explain says why."
+    yield from _of_its_speed(option)
     if choice.firm is not None:
         yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {phrases.short(choice.firm)}"
     if choice.measured is not None and choice.measured is not choice.firm:
@@ -89,8 +89,20 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
 
 def _not_measured(choice: Choice) -> Iterator[str]:
     option = choice.recommended
-    if not is_measured(option) and choice.measured is None and option.price_kind is not PriceKind.HOSTED_TRAINING:
+    known = is_measured(option) or _is_of_own_log(option)
+    if not known and choice.measured is None and option.price_kind is not PriceKind.HOSTED_TRAINING:
         yield f"Nobody measured it there: {option.known_from}." if option.known_from else "Nobody measured it there."
+
+
+def _of_its_speed(option: CampaignOption) -> Iterator[str]:
+    if _is_of_own_log(option):
+        yield f"Its speed is that of {OWN_LOG}."
+    if option.doubts:
+        yield "But its measurement is doubtful: planner explain says why."
+
+
+def _is_of_own_log(option: CampaignOption) -> bool:
+    return option.throughput is not None and option.throughput.source.endswith(f"({OWN_LOG})")
 
 
 def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Iterator[str]:

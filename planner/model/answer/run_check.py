@@ -46,6 +46,15 @@ class RunCause(Frozen):
     """The cheapest test, as a command."""
 
 
+class RunCandidate(Frozen):
+    """A fault that could slow a run by as much as nothing else explains."""
+
+    code: Id
+    text: Text
+    test: Text
+    """The cheapest test, as a command."""
+
+
 class HardwareFix(Frozen):
     """A part that exists for the machine: its price, what it gives, and after how much training it has paid."""
 
@@ -91,6 +100,12 @@ class RunCheckDocument(Frozen):
     """The same with causal attention."""
     causes: tuple[RunCause, ...]
     """The likeliest three, the first first."""
+    explained: Positive | None = None
+    """Of a slow run: times as fast without what the causes add to its settings."""
+    unexplained: Positive | None = None
+    """Of a slow run: what remains between it and the expected speed then; null where the causes explain it."""
+    candidates: tuple[RunCandidate, ...] = ()
+    """Faults that could explain what the causes do not."""
     hardware_fixes: tuple[HardwareFix, ...]
     """Parts that exist for this machine and gain something; empty where none does."""
     parts: dict[str, float]

@@ -32,3 +32,5 @@ class ImportedLog(Frozen):
     """Of the tokens that were computed those that are no padding, where the log counts them."""
     padded: Flag | None = None
     """Samples may be shorter than seq_len, and padding counts as work; null: not known."""
+    planned_samples: Positive | None = None
+    """Of the whole training, all epochs, where the log states it; it may hold a part of them."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
@@ -10,6 +11,31 @@ from pydantic import Field, model_validator
 from planner.model.base import Count, Frozen
 
 AdapterTarget = Literal["query", "key", "value", "out", "gate", "up", "down"]
+
+
+EVERY_TARGET: tuple[AdapterTarget, ...] = ("query", "key", "value", "out", "gate", "up", "down")
+EVERY_WORDS = ("all", "all-linear", "all_linear")
+"""What trainers write for all of them."""
+TRAINERS_NAMES: dict[str, tuple[AdapterTarget, ...]] = {
+    "q_proj": ("query",), "k_proj": ("key",), "v_proj": ("value",), "o_proj": ("out",), "out_proj": ("out",),
+    "output_proj": ("out",), "gate_proj": ("gate",), "up_proj": ("up",), "down_proj": ("down",), "w1": ("gate",),
+    "w2": ("down",), "w3": ("up",), "qkv_proj": ("query", "key", "value"), "gate_up_proj": ("gate", "up"),
+    "query_key_value": ("query", "key", "value"), "linear_qkv": ("query", "key", "value"), "linear_proj": ("out",),
+    "linear_fc1": ("gate", "up"), "linear_fc2": ("down",), "dense_h_to_4h": ("up",), "dense_4h_to_h": ("down",),
+    "dense": ("out",), "c_attn": ("query", "key", "value"), "c_fc": ("up",), "c_proj": ("out", "down"),
+    "fc1": ("up",), "fc2": ("down",), "mlp": ("gate", "up", "down"),
+}  # fmt: skip
+"""Names of linear maps in trainers' configurations (peft's `target_modules`, torchtune, Megatron), in ours."""
+
+
+def targets_of(names: Iterable[str]) -> tuple[AdapterTarget, ...]:
+    """Return the linear maps that trainers' names mean, each once; names that are not known are passed over."""
+    found: list[AdapterTarget] = []
+    for name in names:
+        last = name.rpartition(".")[2]
+        found += EVERY_TARGET if name in EVERY_WORDS else TRAINERS_NAMES.get(last, ())
+        found += [target for target in EVERY_TARGET if target == last]
+    return tuple(target for target in EVERY_TARGET if target in found)
 
 
 class FrozenFormat(StrEnum):

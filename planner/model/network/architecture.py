@@ -70,12 +70,15 @@ class Decoder(_Transformer):
 class Encoder(Decoder):
     """A dense transformer whose tokens attend to all others: BERT and its kind.
 
-    Counted with a head over the vocabulary for every token, as in masked language modelling. Leaves out token types,
-    pooler and the head's own layer, under 1 % of BERT's parameters. Source: Devlin et al. 2018.
+    Counted with the head of masked language modelling: a layer of the hidden size with its norm, then the vocabulary,
+    whose matrix is the embedding's, with a bias. Leaves out the pooler, which that training has not. Source: Devlin et
+    al. 2018; BertForMaskedLM of transformers.
     """
 
     is_causal: ClassVar[bool] = False
     kind: Literal["encoder"]  # type: ignore[assignment]  # it is a decoder in all but its mask
+    token_types: Annotated[int, Field(strict=True, ge=0, le=1000)] = 0
+    """Kinds of tokens, each with an embedding: BERT's two sentences."""
 
 
 class MoeDecoder(_Transformer):

@@ -63,6 +63,7 @@ class KnownNetwork(Frozen):
     patch_size: Count | None = None
     image_size: Count | None = None
     classes: Count | None = None
+    token_types: Count | None = None
     parameters: Count
     """As published, by another source than the sizes."""
     parameters_source: Text

@@ -10,8 +10,17 @@ LEFT_OUT = frozenset({"instruct", "it", "chat", "hf", "pt"})
 """Words that say how a network was trained further, not what it is."""
 REHOSTS = frozenset({"unsloth", "nousresearch"})
 """Organizations that host others' networks again, under the same names."""
-_PACKED = re.compile(r"(-unsloth)?-bnb-4bit$")
-"""How a re-hosted network says that its weights are packed."""
+_PACKED = re.compile(
+    r"(-unsloth)?-(bnb-4bit|bf16|fp16|fp8|awq|gguf|gptq|int4|int8|4bit|8bit|gptq-int4|gptq-int8)$", re.IGNORECASE
+)
+"""How a re-hosted network says in which format its weights are."""
+NOT_A_WORD = frozenset({"meta", "hf"})
+"""Of names: words that other copies of a network leave out."""
+OTHER_NETWORKS = frozenset({"vl", "vision", "omni", "audio", "draft", "eagle", "eagle3", "medusa", "speculator", "moe",
+                            "adapter", "encoder", "projector"})  # fmt: skip
+"""Words of a name that make another network of a base: parts beside it, or a small one that was made from it."""
+_WORD = re.compile(r"\d+(?:\.\d+)?[bm](?![a-z0-9])|a\d+b|[a-z]+|\d+(?:\.\d+)*")
+_SIZE = re.compile(r"\d+(?:\.\d+)?[bm]|a\d+b")
 NEAR = 0.6
 
 
@@ -28,7 +37,39 @@ def name_key(name: str) -> str:
 def original_name(name: str) -> str:
     """Return the name of a network without the organization that hosts it again and its packing."""
     owner, _, own = name.rpartition("/")
-    return _PACKED.sub("", own) if owner.casefold() in REHOSTS else name
+    return _PACKED.sub("", own) if owner.casefold() in REHOSTS else _PACKED.sub("", name)
+
+
+def base_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known network of which a name says that it was trained further: of its sizes and with all its words.
+
+    "teknium/OpenHermes-2.5-Mistral-7B" is "mistral-7b", "beomi/Llama-3-Open-Ko-8B" is "llama-3-8b". The words of the
+    family must stand beside each other. None where a word says that it is another network.
+    """
+    words, sizes = _words(name)
+    if OTHER_NETWORKS & set(words) or not sizes:
+        return None
+    found = []
+    for each in known:
+        family, own = _words(each)
+        places = range(len(words) - len(family) + 1)
+        if own == sizes and family and any(words[at : at + len(family)] == family for at in places):
+            found.append((len(family), each))
+    return max(found, default=(0, None))[1]
+
+
+def _words(name: str) -> tuple[list[str], list[str]]:
+    """Return the words of the part after the last slash, family and version apart (`llama3`: llama, 3), and sizes."""
+    parts = _WORD.findall(name.rsplit("/", 1)[-1].casefold().replace("_", "-"))
+    kept = [part for part in parts if part not in LEFT_OUT | NOT_A_WORD]
+    return [part for part in kept if not _SIZE.fullmatch(part)], [part for part in kept if _SIZE.fullmatch(part)]
+
+
+def preset_words(name: str) -> list[str]:
+    """Return what a trainer's word for a network may be known as: itself, or the last part of a folder's path."""
+    plain = name.rstrip("/\\")
+    is_path = bool(re.match(r"[/.~]|[A-Za-z]:", plain))
+    return [name, *([re.split(r"[/\\]", plain)[-1]] if is_path else [])]
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:

@@ -46,7 +46,6 @@ MISSING: dict[str, str] = {
          "phi4_multimodal", "blip", "blip-2", "blip_2", "qwen2_audio", "voxtral", "glm4v", "glm4v_moe", "kimi_vl"),
         _PARTS,
     ),
-    "dbrx": "its nested configuration",
 }  # fmt: skip
 """By `model_type`: "the planner has no formula for ..."."""
 
@@ -65,6 +64,8 @@ _NAMED: tuple[tuple[str, str | None], ...] = (
     ("nemotron nano 12b v2", _HYBRID),
     ("gemma 3n", MISSING["gemma3n"]),
     *((words, _PARTS) for words in ("llama 4", "gemma 4", "mistral large 3", "ministral 3", "vision", "multimodal")),
+    *((words, _PARTS) for words in ("internvl3", "internvl2", "internvl2 5", "llava", "qwen vl", "pixtral")),
+    *((words, _ALIBI) for words in ("baichuan2 13b", "baichuan 13b")),
     *((words, _IMAGES) for words in ("dinov3", "sam vit", "sam2")),
     *((words, "diffusion") for words in ("flux", "flux 1", "sdxl", "stable diffusion")),
     *((words, "sound encoders") for words in ("wav2vec2", "hubert", "wavlm")),
@@ -76,11 +77,22 @@ None: no family."""
 INSTEAD = "Write a network of nearly its size: architecture (layers, hidden, heads, ...), as in docs/workloads.md."
 
 
+NOTHING_NEAR = "Nothing that is modelled trains like it."
+NEAR_TEXT = (_STATE_SPACE, _HYBRID, _LATENT, _ALIBI)
+"""Parts whose absence leaves a network of text that a plain one of its sizes is near to."""
+
+
+def nearest_to(missing: str) -> str:
+    """Return what is nearest to a network that has such a part, in a sentence."""
+    return INSTEAD if missing in NEAR_TEXT else NOTHING_NEAR
+
+
 def fix_of(model_type: str, *, has_text: bool) -> str:
     """Return what a person can do about a family that is not known."""
     if has_text and MISSING.get(model_type) in (None, _PARTS):
         return "Save its text_config as a file of its own to plan the text part alone, without the others."
-    return INSTEAD
+    missing = MISSING.get(model_type)
+    return INSTEAD if missing is None else nearest_to(missing)
 
 
 def missing_for(name: str) -> str | None:

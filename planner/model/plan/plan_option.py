@@ -20,6 +20,9 @@ from planner.model.quantity import Basis
 Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
 Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
 
+OWN_LOG = "your own log"
+"""Source of a step that was read from the log of the person who asks."""
+
 
 class UserStep(Frozen):
     """Somebody's own figure for this machine: `seconds` per optimizer step of `batch` samples."""

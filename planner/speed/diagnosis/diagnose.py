@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import Precision
 from planner.speed.diagnosis.causes import RULES, CauseCode, CauseRule
-from planner.speed.diagnosis.likelihood import density, density_of_any, deviation
+from planner.speed.diagnosis.likelihood import MOST_SLOWED, density, density_of_any, deviation
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, expectations
+from planner.speed.physics.observation import Observation
 
 SMALLEST_GAIN = 1.05
 """A cause that costs less is not named."""
-SLOWEST_RANK = math.log(2.5)
+WORST_RANK = 2.5
+SLOWEST_RANK = math.log(WORST_RANK)
+WORST_SLOWED = math.log(10_000.0)
+BEYOND_PRIOR = 0.05
+"""Of a fault that slows more than any of the causes, as memory that spills into the host's. Assumed."""
 PADDED_GAIN = 1.5
 """Of samples of unlike lengths without packing, where nothing counts the padding. Assumed."""
 GAIN_SPREAD = 0.5
@@ -54,9 +60,22 @@ class Diagnosis:
 
     expected: Expectation | None
     causes: tuple[Found, ...]
+    slowdown: float | None = None
+    """Expected / measured of a run below its range; None of any other."""
+    explained: float = 1.0
+    """Times as fast, at most, without the causes that no setting states: the proven ones and the best other one."""
+    needed: float = 1.0
+    """Times as fast from which the run is within its range."""
+
+    @property
+    def unexplained(self) -> float | None:
+        """What remains of the slowdown without the causes; None where they explain it."""
+        return self.slowdown / self.explained if self.slowdown and self.explained < self.needed else None
 
 
-def diagnose(run: RunRecord, setup: RunSetup | None, calibration: Calibration | None) -> Diagnosis:
+def diagnose(
+    run: RunRecord, setup: RunSetup | None, calibration: Calibration | None, *, own: Sequence[Observation] = ()
+) -> Diagnosis:
     """Return what is expected of the run as stated, and what may hold it back.
 
     Three kinds of causes: proven by what the run itself measured (types of the products, waits, ranks, padding);
@@ -72,16 +91,28 @@ def diagnose(run: RunRecord, setup: RunSetup | None, calibration: Calibration | 
             variants.append((rule, "mended", mended))
         if (unseen := rule.unseen(setup, run)) is not None:
             variants.append((rule, "unseen", unseen))
-    base, *others = expectations([setup, *(variant for _, _, variant in variants)], calibration)
+    base, *others = expectations([setup, *(variant for _, _, variant in variants)], calibration, own=own)
     if base is None:
         return Diagnosis(None, _best([*shown, *_stated_without_physics(run)]))
+    if run.throughput.value > base.high:  # nothing holds it back
+        return Diagnosis(base, ())
     rates = {(rule.code, kind): answer for (rule, kind, _), answer in zip(variants, others, strict=True) if answer}
     proven = {one.rule.code for one in shown}
     found = [*shown, *(one for one in _stated(rates, base) if one.rule.code not in proven)]
     gap = math.log(run.throughput.value / base.value) + sum(math.log(one.gain) for one in shown)
     taken = proven | {one.rule.code for one in found}
     found += [one for one in _unseen(run, rates, base, gap) if one.rule.code not in taken]
-    return Diagnosis(base, _best(found))
+    causes = _best(found)
+    if run.throughput.value >= base.low:
+        return Diagnosis(base, causes)
+    measured = run.throughput.value
+    return Diagnosis(base, causes, base.value / measured, _explained(causes), base.low / measured)
+
+
+def _explained(causes: Sequence[Found]) -> float:
+    """Return the gain of the proven causes together x that of the best unseen one; settings are expected already."""
+    proven = math.prod(one.gain for one in causes if one.proven)
+    return proven * max((one.gain for one in causes if not one.proven and not one.stated), default=1.0)
 
 
 def _best(found: list[Found]) -> tuple[Found, ...]:
@@ -148,19 +179,18 @@ def _unseen(
         cost = math.log(base.value / answer.value)
         if kind == "unseen" and cost >= math.log(SMALLEST_GAIN):
             weights[code] = (_rule(code).prior * density(gap, -cost, spread), math.exp(cost))
-    lacking = math.exp(max(0.0, -gap))
+    lacking = math.exp(min(MOST_SLOWED, max(0.0, -gap)))
     weights[CauseCode.DATA_WAIT] = (_rule(CauseCode.DATA_WAIT).prior * density_of_any(gap, spread), lacking)
     if run.hardware.accelerators > 1:
         any_rank = density_of_any(gap, spread, most=SLOWEST_RANK)
-        weights[CauseCode.SLOW_RANK] = (_rule(CauseCode.SLOW_RANK).prior * any_rank, lacking)
+        weights[CauseCode.SLOW_RANK] = (_rule(CauseCode.SLOW_RANK).prior * any_rank, min(lacking, WORST_RANK))
     sound = density(gap, 0.0, spread)
-    if run.log is not None and run.log.padded:  # shorter samples than stated make a run look fast
+    beyond = BEYOND_PRIOR * density_of_any(gap, spread, least=MOST_SLOWED, most=WORST_SLOWED)
+    is_slow = run.throughput.value < base.low
+    if run.log is not None and run.log.padded and not is_slow:  # shorter samples than stated make a run look fast
         padding = density(gap, math.log(PADDED_GAIN), spread + 0.3) + sound
         weights[CauseCode.PADDING] = (0.5 * padding, PADDED_GAIN)
-    elif run.throughput.value > base.high:
-        prior = _rule(CauseCode.PADDING).prior
-        weights[CauseCode.PADDING] = (prior * density(gap, math.log(PADDED_GAIN), spread + 0.3), PADDED_GAIN)
-    total = sound + sum(weight for weight, _ in weights.values()) or 1.0
+    total = sound + beyond + sum(weight for weight, _ in weights.values()) or 1.0
     return [
         Found(_rule(code), min(1.0, weight / total), gain)
         for code, (weight, gain) in weights.items()

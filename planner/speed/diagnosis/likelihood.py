@@ -21,10 +21,10 @@ def density(gap: float, expected: float, spread: float) -> float:
     return math.exp(-0.5 * ((gap - expected) / spread) ** 2) / (spread * math.sqrt(2 * math.pi))
 
 
-def density_of_any(gap: float, spread: float, *, most: float = MOST_SLOWED) -> float:
-    """The same of a fault that slows by any factor between 1.1 and `most`, all logarithms as likely."""
-    below = _cumulated((-LEAST_SLOWED - gap) / spread) - _cumulated((-most - gap) / spread)
-    return below / (most - LEAST_SLOWED)
+def density_of_any(gap: float, spread: float, *, least: float = LEAST_SLOWED, most: float = MOST_SLOWED) -> float:
+    """The same of a fault that slows by any factor between `least` and `most`, all logarithms as likely."""
+    below = _cumulated((-least - gap) / spread) - _cumulated((-most - gap) / spread)
+    return below / (most - least)
 
 
 def _cumulated(value: float) -> float:

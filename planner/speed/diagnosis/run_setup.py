@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
@@ -10,7 +10,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
-from planner.model.network.adapters import Adapters
+from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import ImageModel, TextModel
 from planner.model.network.trainer_memory import trainer_memory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
@@ -21,7 +21,7 @@ from planner.scenario.own_machine import own_node
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
-from planner.speed.physics.observation import Labels
+from planner.speed.physics.observation import Labels, Observation
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
 TRIED = (Strategy.DDP, Strategy.ZERO2, Strategy.FSDP2)
@@ -149,14 +149,14 @@ def described(
     if run.micro_batch is None:
         assumed.append(f"micro-batch {micro} (--micro-batch)")
     if run.precision is None:
-        assumed.append("bf16 products (--precision)")
+        assumed.append(f"{usual_precision(accelerator).value} products (--precision)")
     setup = kind(
         network=network,
         seq_len=seq_len,
         micro_batch=micro,
         accumulation=accumulation,
         strategy=run.strategy or Strategy.DDP,
-        precision=run.precision or Precision.BF16,
+        precision=run.precision or usual_precision(accelerator),
         checkpointing=run.checkpointing or Checkpointing.NONE,
         compiled=bool(run.compiled),
         accelerator=accelerator,
@@ -167,11 +167,33 @@ def described(
         framework=run.log.framework if run.log else None,
     )
     setup = _that_fits(setup, run)
+    if setup.adapters is not None and run.adapters is not None and setup.adapters.frozen != run.adapters.frozen:
+        assumed.append("frozen weights at 4 bits, which alone fit (QLoRA)")
     if run.strategy is None and setup.devices > 1:
         assumed.append(f"strategy {setup.strategy.value} (--strategy)")
     if run.checkpointing is None:
         assumed.append(f"recomputation {setup.checkpointing.value} (--checkpointing)")
     return replace(setup, assumed=tuple(assumed))
+
+
+def usual_precision(accelerator: Accelerator) -> Precision:
+    """Return the number format of a run that states none: bf16, of a card without it fp16, else fp32."""
+    usual = (Precision.BF16, Precision.FP16)
+    return next((one for one in usual if accelerator.peak_tflops(one) is not None), Precision.FP32)
+
+
+def runs_beside(run: RunRecord, setup: RunSetup, catalog: Catalog) -> tuple[Observation, ...]:
+    """Return the other runs on file that say something of a run of text, as of a plan on its machine."""
+    from planner.speed.throughput.own_evidence import telling_runs
+    from planner.speed.throughput.predict_text import observed_text_run
+
+    found = telling_runs(
+        setup.cluster,
+        catalog,
+        of_run=lambda other, node: observed_text_run(other, node, catalog),
+        besides=run.id,
+    )
+    return tuple(observed for _, observed in found)
 
 
 def _batch(run: RunRecord) -> tuple[int, int]:
@@ -182,15 +204,27 @@ def _batch(run: RunRecord) -> tuple[int, int]:
 
 
 def _that_fits(setup: Setup, run: RunRecord) -> Setup:
-    """Return the plainest strategy and the least recomputation that fit, of those that the run leaves open."""
+    """Return the plainest strategy and the least recomputation that fit, of those that the run leaves open.
+
+    Adapters of a log that does not say how the frozen weights are kept: at 4 bits (QLoRA) before they are sharded.
+    """
     strategies = TRIED if run.strategy is None and setup.devices > 1 else (setup.strategy,)
     ways = tuple(checkpointings_of(setup.network)) if run.checkpointing is None else (setup.checkpointing,)
     tried = [replace(setup, strategy=one, checkpointing=way) for way in ways for one in strategies]
+    if run.log is not None and setup.adapters is not None and setup.adapters.frozen is None:
+        narrow = replace(setup, adapters=setup.adapters.model_copy(update={"frozen": FrozenFormat.NF4}))
+        packed = [replace(narrow, strategy=strategies[0], checkpointing=way) for way in ways]
+        tried = [*(one for one in tried if one.strategy is strategies[0]), *packed, *tried]
     return next((one for one in tried if one.fits()), tried[-1])
 
 
-def expectations(setups: list[RunSetup], calibration: Calibration) -> list[Expectation | None]:
-    """Return what the estimator expects of each, from published evidence alone; no run of one's own moves it."""
+def expectations(
+    setups: list[RunSetup], calibration: Calibration, *, own: Sequence[Observation] = ()
+) -> list[Expectation | None]:
+    """Return what the estimator expects of each, as it does of a plan: `own` are the runs on file that say something.
+
+    Of images from published evidence alone.
+    """
     from planner.speed.diagnosis.image_setup import ImageSetup, image_expectations
     from planner.speed.estimator.text_estimator import estimate_text, fitted
     from planner.speed.physics.config_arrays import from_rows
@@ -206,7 +240,7 @@ def expectations(setups: list[RunSetup], calibration: Calibration) -> list[Expec
     if not known:
         return found
     rows = from_rows([config for _, config in known])
-    answer = estimate_text(rows, [setups[place].labels for place, _ in known], calibration)
+    answer = estimate_text(rows, [setups[place].labels for place, _ in known], calibration, own=own)
     shares = step(rows, fitted(calibration).constants).shares
     for number, (place, _) in enumerate(known):
         per_sample = setups[place].devices / setups[place].seq_len

@@ -106,10 +106,10 @@ def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[
                 yield run
 
 
-def why_not_believed(run: RunRecord, job: Job, catalog: Catalog) -> str | None:
+def why_not_believed(run: RunRecord, job: Job | None, catalog: Catalog) -> str | None:
     """Return why a run decides nothing: the audit doubts its speed, or its log does. None where it may be believed.
 
-    A doubtful log answers only for a plan that names it.
+    A doubtful log answers only for a plan that names it, so without a plan (None) not at all.
     """
     if run.id in catalog.impossible_runs:
         return f"the audit finds it impossible: planner audit {run.id}"
@@ -119,9 +119,9 @@ def why_not_believed(run: RunRecord, job: Job, catalog: Catalog) -> str | None:
     return f"its log is doubtful: {run.verdict[0]}" if doubtful_log else None
 
 
-def _is_named(run: RunRecord, job: Job) -> bool:
+def _is_named(run: RunRecord, job: Job | None) -> bool:
     """Return whether the plan starts from this run."""
-    return job.named_run is not None and job.named_run.id == run.id
+    return job is not None and job.named_run is not None and job.named_run.id == run.id
 
 
 def runs_to_scale(job: Job, catalog: Catalog) -> list[RunRecord]:

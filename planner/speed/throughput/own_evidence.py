@@ -12,6 +12,7 @@ from planner.model.hardware.machines import Node
 from planner.model.network.workload import Strategy
 from planner.model.quantity import Basis
 from planner.scenario.candidate import Candidate
+from planner.scenario.cluster import Cluster
 from planner.scenario.job import Job
 from planner.scenario.machine import machine_of
 from planner.speed.memory.device_fit import DeviceFit, fit
@@ -63,15 +64,7 @@ def own_evidence(
             refused.append((stepped, observed))
         else:
             steps.append((stepped, observed))
-    runs: list[tuple[RunRecord, Observed]] = []
-    for run in as_delivered(catalog.runs.values()):
-        passed_over = _is_of_another_site(run, catalog) or bool(run.verdict)
-        passed_over = passed_over or why_not_believed(run, job, catalog) is not None
-        node = None if passed_over else _telling_node(run, candidate, catalog)
-        of_this = None if node is None else of_run(run, node)
-        if of_this is not None:
-            runs.append((run, of_this))
-    runs.sort(key=lambda pair: (pair[0].hardware.accelerator != candidate.accelerator.id, pair[0].id))
+    runs = telling_runs(candidate.cluster, catalog, of_run=of_run, job=job)
     runs = runs[: max(0, MOST_MEASUREMENTS - len(steps))]
     return OwnEvidence(
         observations=tuple(observed for _, observed in (*steps, *runs)),
@@ -79,6 +72,29 @@ def own_evidence(
         runs=tuple(run for run, _ in runs),
         notes=tuple(_refusals(refused)),
     )
+
+
+def telling_runs(
+    cluster: Cluster,
+    catalog: Catalog,
+    *,
+    of_run: Callable[[RunRecord, Node], Observed | None],
+    job: Job | None = None,
+    besides: str | None = None,
+) -> list[tuple[RunRecord, Observed]]:
+    """Return the runs that say something of a cluster, those of its accelerator first; `besides` names one that is
+    asked about itself.
+    """
+    runs: list[tuple[RunRecord, Observed]] = []
+    for run in as_delivered(catalog.runs.values()):
+        passed_over = run.id == besides or _is_of_another_site(run, catalog) or bool(run.verdict)
+        passed_over = passed_over or why_not_believed(run, job, catalog) is not None
+        node = None if passed_over else _telling_node(run, cluster, catalog)
+        of_this = None if node is None else of_run(run, node)
+        if of_this is not None:
+            runs.append((run, of_this))
+    runs.sort(key=lambda pair: (pair[0].hardware.accelerator != cluster.accelerator.id, pair[0].id))
+    return runs[:MOST_MEASUREMENTS]
 
 
 def steps_not_used(job: Job, why: str) -> tuple[str, ...]:
@@ -96,7 +112,7 @@ def _is_of_another_site(run: RunRecord, catalog: Catalog) -> bool:
     return run.id in catalog.bundled_runs and run.hardware.node not in catalog.nodes
 
 
-def _telling_node(run: RunRecord, candidate: Candidate, catalog: Catalog) -> Node | None:
+def _telling_node(run: RunRecord, candidate: Cluster, catalog: Catalog) -> Node | None:
     """Return the node of a run that says something of the candidate, with the network that the plan may state for it.
 
     A run over a network that nobody states was slowed by nobody knows what: it tells of several such nodes alone.

@@ -113,13 +113,16 @@ def _own_evidence(job: Job, candidate: Candidate, catalog: Catalog) -> OwnEviden
 
     Networks that are bound by launches say nothing of those that are not.
     """
+    return own_evidence(
+        job, candidate, catalog, of_run=lambda run, node: observed_text_run(run, node, catalog), of_step=_observed_step
+    )
 
-    def of_run(run: RunRecord, node: Node) -> Observation | None:
-        if run.architecture is not None and is_too_small(run.architecture):
-            return None
-        return observed_run(run, catalog, node)
 
-    return own_evidence(job, candidate, catalog, of_run=of_run, of_step=_observed_step)
+def observed_text_run(run: RunRecord, node: Node, catalog: Catalog) -> Observation | None:
+    """Describe a run in the physics' terms; None of a network that is bound by launches, or of too little known."""
+    if run.architecture is not None and is_too_small(run.architecture):
+        return None
+    return observed_run(run, catalog, node)
 
 
 def _observed_step(job: Job, stepped: Candidate, samples_per_s: float, fitting: DeviceFit) -> Observation | None:

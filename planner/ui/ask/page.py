@@ -8,7 +8,7 @@ import streamlit as st
 
 from planner import clock
 from planner.adapters.user_text import name_without_secrets
-from planner.errors import InputError
+from planner.errors import InputError, NotFoundError
 from planner.present.page.words import Words
 from planner.ui.answer import parts, view
 from planner.ui.ask.form import STARTS, Form, Start
@@ -107,7 +107,7 @@ def _with_config(form: Form, name: str, data: bytes) -> Form:
 
 
 def _answer(form: Form, known: Known, problems: list[InputError], *, today: date) -> Answered | None:
-    """Answer the form; where that cannot be done, the answer before it stays."""
+    """Answer the form; where that cannot be done, the answer before it stays, unless it is of another network."""
     if not problems:
         try:
             answered = answer_form(form, known, today=today)
@@ -118,6 +118,8 @@ def _answer(form: Form, known: Known, problems: list[InputError], *, today: date
         else:
             st.session_state["answered"] = answered
             return answered
+    if any(isinstance(one, NotFoundError) and one.what == "workload" for one in problems):
+        return None
     before: Answered | None = st.session_state.get("answered")
     if before is None:
         try:

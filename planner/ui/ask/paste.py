@@ -78,11 +78,12 @@ def understood(text: str, form: Form, catalog: Catalog) -> Understood:
         return Understood({"log": record.model_dump_json()}, tuple(lines))
     said = read_command(text, catalog)
     changes = _changes(said, form)
-    named = tuple(f"{name}: {value}" for name, value in changes.items() if name != "machines")
+    named = tuple(f"{name}: {value}" for name, value in changes.items())
+    left = (f"not in the form: {', '.join(said.beside)}",) if said.beside else ()
     if not changes:
         seen = (f"read: {', '.join(said.said)}",) if said.said else ()
-        return Understood({}, (NOTHING, *seen))
-    return Understood(changes, (*named, f"from: {', '.join(said.said)}"))
+        return Understood({}, (NOTHING, *seen, *left))
+    return Understood(changes, (*named, f"from: {', '.join(said.said)}", *left))
 
 
 def _changes(said: Pasted, form: Form) -> dict[str, Any]:
@@ -91,13 +92,7 @@ def _changes(said: Pasted, form: Form) -> dict[str, Any]:
         "method": Method(said.method) if said.method else None, "precision": said.precision, "epochs": said.epochs,
         "seq_len": said.seq_len,
     }  # fmt: skip
-    changes: dict[str, Any] = {name: value for name, value in values.items() if value is not None}
-    owned = next((place for place, machine in enumerate(form.machines) if not machine.buy), None)
-    if said.gpus is not None and said.gpus <= 72 and owned is not None:
-        machines = list(form.machines)
-        machines[owned] = machines[owned].model_copy(update={"count": said.gpus})
-        changes["machines"] = tuple(machines)
-    return changes
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _record(text: str, form: Form, catalog: Catalog) -> RunRecord | None:

@@ -19,8 +19,9 @@ from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.plan import Plan
 from planner.text.number_text import read_grouped_number
-from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines
+from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines, usual_precision
 from planner.use_cases.asking.question import Asked, Draft, MissingAnswerError, Question
+from planner.use_cases.asking.stated_files import with_stated
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import with_found_options
 from planner.use_cases.runs import find_run
@@ -36,7 +37,10 @@ DAYS = {"d": 1, "w": 7, "m": 30}
 
 def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> Asked:
     """Return the plan that a question means, its options listed; MissingAnswerError where it cannot be guessed."""
+    question = with_stated(question, catalog)
     draft = Draft(question, catalog, today)
+    if question.stated is not None and question.stated.divided is not None:
+        draft.assume(f"the best way to divide the network, not {question.stated.divided}", "planner strategies FILE")
     name, choice, network, run = _what(draft)
     seq_len = _seq_len(draft, choice, network, run)
     owned, offers = owned_machines(draft), named_offers(draft)
@@ -44,7 +48,7 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
         "schema_version": 1,
         "name": f"{name}, as asked",
         "workload": choice if seq_len is None else choice | {"seq_len": seq_len},
-        "work": _work(draft, network, run),
+        "work": _work(draft, network),
         "training": _training(draft, network, run),
         "campaign": _campaign(draft),
         "options": [*owned, *offers],
@@ -128,7 +132,7 @@ def _usual_seq_len(question: Question, catalog: Catalog) -> int:
     return find_architecture(question.workload, catalog).seq_len or 2048
 
 
-def _work(draft: Draft, network: Architecture | None, run: RunRecord | None) -> dict[str, Any]:
+def _work(draft: Draft, network: Architecture | None) -> dict[str, Any]:
     question = draft.question
     if question.data and question.tokens is not None:
         raise InputError("--data and --tokens are two amounts of work.", fix="Keep one.")
@@ -137,11 +141,15 @@ def _work(draft: Draft, network: Architecture | None, run: RunRecord | None) -> 
             raise InputError("--epochs: --tokens is the whole training.", fix="Write --data instead of --tokens.")
         return {"tokens": question.tokens}
     if question.data is None:
-        if question.log is not None and run is not None and run.samples:
-            draft.assume(f"as much work as the log timed, {run.samples:,} samples", "--data, --tokens")
-            return {"samples": float(run.samples)}
+        planned = question.log.log.planned_samples if question.log is not None and question.log.log else None
+        if planned is not None:
+            draft.assume(f"the whole job that the log states, {planned:,.0f} samples", "--data, --tokens")
+            return {"samples": planned}
         what = "1281167" if isinstance(network, ImageModel) else "50000x700 (samples x tokens), or --tokens 1e9"
-        raise MissingAnswerError("how much is it trained on", "--data", what)
+        asked = (
+            "how much is it trained on in all (the log holds a part)" if question.log else "how much is it trained on"
+        )
+        raise MissingAnswerError(asked, "--data", what)
     samples, mean = samples_and_tokens(question.data)
     if question.epochs is None:
         draft.assume("one epoch", "--epochs")
@@ -172,7 +180,7 @@ def _training(draft: Draft, network: Architecture | None, run: RunRecord | None)
         if network
         else None
     )
-    adapters = question.adapters(file) if file is not None else None
+    adapters = question.adapters(question.stated or file) if file is not None else None
     if run is not None and run.method == "lora" and adapters is None:
         adapters = run.adapters or Adapters()
     stated = question.training.model_dump(exclude_defaults=True)
@@ -180,11 +188,14 @@ def _training(draft: Draft, network: Architecture | None, run: RunRecord | None)
         draft.assume(
             f"adapters of rank {adapters.rank} on {', '.join(adapters.targets)}", "--lora-rank, --lora-targets"
         )
+    precision = run.precision if run is not None else None
     if run is None and "precision" not in stated:
-        draft.assume("bf16", "--precision")
+        precision = usual_precision(draft)
+        why = "" if precision is Precision.BF16 else ", as your card has no bf16"
+        draft.assume(f"{precision.value}{why}", "--precision")
     of_log = question.log.log if question.log is not None else None
     usual = {
-        "precision": Precision.BF16 if run is None else run.precision,
+        "precision": precision,
         "framework": None if of_log is None else of_log.framework,
         "global_batch": None if run is None else run.global_batch,
     }

@@ -16,7 +16,6 @@ OWN_FLAGS = {
     "--workload": "Name the network: planner ask llama3-8b --log ...",
     "--accelerator": "Name the machine it was written on: --own 2xRTX-3090",
     "--gpus": "Name the machine it was written on: --own 2xRTX-3090",
-    "--seq-len": "Add --seq-len 2048",
 }
 """What says a fact of a log here, by the option of `planner runs import`."""
 
@@ -34,5 +33,7 @@ def run_of_log(log: Path, question: Question, catalog: Catalog) -> RunRecord:
     try:
         return run_named(str(log), stated, catalog)
     except MissingFactError as missing:
+        if missing.flag == "--seq-len":
+            raise InputError(missing.message, fix=f"Add --seq-len {missing.example}") from missing
         fix = OWN_FLAGS.get(missing.flag, f"Import it with {missing.flag}, and ask of the run: planner ask ID")
         raise InputError(missing.message, fix=fix) from missing

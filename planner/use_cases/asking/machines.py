@@ -7,9 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from planner.errors import InputError, NotFoundError
+from planner.model.hardware.accelerator_name import accelerator_named
+from planner.model.hardware.machines import Accelerator
+from planner.model.hardware.other_machines import not_modelled
+from planner.model.network.workload import Precision
 from planner.model.owning.hold import Hold
 from planner.model.plan.find_filters import Terms
 from planner.model.plan.plan import SpotUse
+from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 from planner.scenario.price_choice import ANY_REGION
@@ -35,7 +40,28 @@ def _owned(text: str, draft: Draft) -> dict[str, Any]:
         return {"site": text, "hold": Hold.HAVE}
     nodes, count, card = own_cards(text)
     machine = {"own": _card(card, draft), "count": count} | ({"nodes": nodes} if nodes > 1 else {})
+    known = _accelerator(text, draft)
+    if known is not None and known.tdp_w is None:
+        draft.assume(f"nothing of the power of {known.id}: it gets hours and no cost", "power_kw of the option")
     return _with_step(draft, machine)
+
+
+def usual_precision(draft: Draft) -> Precision:
+    """Return the number format that all own cards have hardware for: bf16, else fp16, else fp32."""
+    cards = [card for text in draft.question.own if (card := _accelerator(text, draft)) is not None]
+    for precision in (Precision.BF16, Precision.FP16):
+        if all(card.peak_tflops(precision) is not None for card in cards):
+            return precision
+    return Precision.FP32
+
+
+def _accelerator(text: str, draft: Draft) -> Accelerator | None:
+    """Return the card of a machine that is owned; None of a site, or of one that is not known."""
+    if text in draft.catalog.sites:
+        return None
+    name = own_cards(text)[2]
+    found = accelerator_named(name, draft.catalog.accelerators, draft.catalog.aliases)
+    return found or draft.catalog.accelerators.get(f"{name.upper()}-SXM")
 
 
 def _bought(purchase: Purchase, draft: Draft) -> dict[str, Any]:
@@ -58,6 +84,8 @@ def own_cards(text: str) -> tuple[int, int, str]:
 
 def _card(name: str, draft: Draft) -> str:
     """Return an accelerator's id; of a chip that is sold as module and as card (H100) the module that most have."""
+    if name not in draft.catalog.accelerators and (reason := not_modelled(name)) is not None:
+        raise InputError(f"--own {name}: {reason}.", fix="Leave --own out to see what can be rented.")
     usual = f"{name.upper()}-SXM"
     if name in draft.catalog.accelerators or usual not in draft.catalog.accelerators:
         return name
@@ -76,7 +104,7 @@ def _with_step(draft: Draft, option: dict[str, Any]) -> dict[str, Any]:
         draft.assume(f"the log's speed, which is doubtful: {log.verdict[0]}", "--log")
     step = {"batch": log.global_batch, "seconds": log.global_batch / rate.value, "basis": basis.value,
             "low_seconds": log.global_batch / rate.high, "high_seconds": log.global_batch / rate.low,
-            "source": "the trainer's log"}  # fmt: skip
+            "source": OWN_LOG}  # fmt: skip
     return option | {"step": step}
 
 

@@ -17,6 +17,11 @@ LENGTH = ("max_seq_length", "max_length", "cutoff_len", "sequence_len", "seq_len
 GPUS = ("num_processes", "nproc_per_node", "nproc-per-node", "num_gpus", "gpus", "n_gpus_per_node")
 BATCH = ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu")
 LORA = ("lora_r", "lora_rank", "use_peft", "use_lora", "lora", "peft_type", "adapter", "finetuning_type")
+BESIDE = (*dict.fromkeys(name.replace("-", "_") for name in GPUS), *BATCH,
+          "gradient_accumulation_steps", "lora_r", "lora_rank", "lora_alpha", "lora_target_modules", "lora_target",
+          "target_modules", "optim", "optimizer", "deepspeed", "fsdp", "packing", "sample_packing",
+          "gradient_checkpointing", "max_steps")  # fmt: skip
+"""What the form has no field for."""
 FOUR_BIT = ("load_in_4bit", "use_4bit", "quantization_bit", "qlora")
 NO = ("false", "no", "0", "none", "null", "full")
 KEY = re.compile(r"^\s*[-]{0,2}([A-Za-z][\w.-]{1,60})\s*[:=]\s*(\S.{0,300}?)\s*$")
@@ -33,6 +38,8 @@ class Pasted:
     seq_len: int | None = None
     gpus: int | None = None
     said: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
+    """What was read and has no place in the form, in the text's own words."""
 
 
 def read_command(text: str, catalog: Catalog) -> Pasted:
@@ -51,6 +58,7 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
     network = first(NETWORK)
     preset = catalog.preset_named(network) or catalog.preset_named(network.rpartition("/")[2]) if network else None
     lora, four = first(LORA), first(FOUR_BIT)
+    beside = [f"{name} {stated[name]}" for name in BESIDE if name in stated]
     return Pasted(
         network=preset.name if preset else None,
         method=_method(lora, four),
@@ -59,6 +67,7 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
         seq_len=_count(first(LENGTH)),
         gpus=_count(first(GPUS)),
         said=tuple(said),
+        beside=tuple(beside),
     )
 
 

@@ -11,6 +11,7 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
+from planner.model.network.stated_training import StatedTraining
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
@@ -46,6 +47,8 @@ class Question:
     adapters: Callable[[ArchitectureFile], Adapters | None] = lambda network: network.adapters
     network: ArchitectureFile | None = None
     """Of a file that was read already; `workload` is its name."""
+    stated: StatedTraining | None = None
+    """What the files of a trainer state, where `workload` names such."""
     own: tuple[str, ...] = ()
     buy: tuple[Purchase, ...] = ()
     on: tuple[str, ...] = ()

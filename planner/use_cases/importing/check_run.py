@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.adapters.upgrades import read_upgrades
 from planner.audit.hardware_fixes import hardware_fixes
-from planner.model.answer.run_check import RunCause, RunCheckDocument, RunVerdict
+from planner.model.answer.run_check import RunCandidate, RunCause, RunCheckDocument, RunVerdict
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import FlopsConvention
@@ -12,7 +12,7 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
 from planner.speed.diagnosis.image_setup import ImageSetup, image_setup_of
-from planner.speed.diagnosis.run_setup import Expectation, RunSetup, setup_of
+from planner.speed.diagnosis.run_setup import Expectation, RunSetup, runs_beside, setup_of
 from planner.speed.throughput.mfu import mfu_of_run
 from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES, SMALLEST_SHARE
 from planner.use_cases.answer_ids import document_id
@@ -42,6 +42,16 @@ WORDS = {
                         "one short run with torch.compile"),
 }  # fmt: skip
 """Of each cause: what it is, what mends it, the cheapest test."""
+CANDIDATES = (
+    ("spill", "the device's memory spills into the host's",
+     "nvidia-smi dmon -s mt (memory full, PCIe busy all the time)"),
+    ("dead_link", "one link between accelerators nearly dead, or traffic over the wrong network",
+     "NCCL_DEBUG=INFO on ten steps; all_reduce_perf -b 64M -e 64M of nccl-tests"),
+    ("cpu_fallback", "a part of the step runs on the CPU", "py-spy top --pid PID; torch.profiler on three steps"),
+    ("swap", "the host swaps, or the data come over a slow network", "vmstat 1 (si, so, wa); iostat -x 1"),
+)  # fmt: skip
+"""What slows a run by factors that no usual cause reaches: code, what it is, the cheapest test."""
+BETWEEN_CARDS = ("dead_link",)
 HELD_BACK = 1.25
 """Gain of a cause from which a run within its range is said to be held back."""
 
@@ -50,7 +60,8 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
     """Compare a run with what is expected of it."""
     setup = setup_of(run, catalog) or image_setup_of(run, catalog)
     of_images = isinstance(setup, ImageSetup)
-    found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration)
+    own = () if setup is None or of_images else runs_beside(run, setup, catalog)
+    found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration, own=own)
     names = IMAGE_PART_NAMES if of_images else PART_NAMES
     expected = None if found.expected is None else _quantity(found.expected)
     verdict = _verdict(run, found)
@@ -69,7 +80,12 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         share_of_peak=mfu.get(FlopsConvention.FULL_ATTENTION.value),
         causal_share_of_peak=mfu.get(FlopsConvention.CAUSAL.value),
         causes=tuple(_cause(one, run, setup) for one in found.causes),
-        hardware_fixes=() if setup is None else hardware_fixes(setup, read_upgrades(), catalog),
+        explained=found.explained if found.slowdown else None,
+        unexplained=found.unexplained,
+        candidates=_candidates(run, found),
+        hardware_fixes=()
+        if setup is None or verdict is RunVerdict.TOO_FAST
+        else hardware_fixes(setup, read_upgrades(), catalog),
         parts={names[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
         assumed=assumed,
         doubts=run.verdict,
@@ -95,15 +111,35 @@ def _sentence(run: RunRecord, verdict: RunVerdict, found: Diagnosis) -> str:
         sure = [one for one in found.causes[:1] if (one.stated or one.proven) and one.gain >= HELD_BACK]
         held = f" It could be faster.{first}" if sure else ""
         return f"Normal: {ratio:.2f} times what is expected of these settings.{held}"
+    if verdict is RunVerdict.SLOW and found.unexplained is not None:
+        none = "None of these explains it" if found.causes else "No usual cause explains it"
+        return (
+            f"Slow: {ratio:.2g} times what is expected of these settings. {none}: x{found.explained:.3g} of "
+            f"x{1 / ratio:.3g}."
+        )
     if verdict is RunVerdict.SLOW:
         return f"Slow: {ratio:.2f} times what is expected of these settings.{first}"
-    return f"Too fast: {ratio:.2f} times what is expected; check batch, sequence length and accelerators.{first}"
+    padded = run.log is not None and run.log.padded
+    shorter = f" Its samples may be shorter than {run.seq_len:,} tokens." if padded and run.seq_len else ""
+    return f"Too fast: {ratio:.2f} times what is expected; check batch, sequence length and accelerators.{shorter}"
+
+
+def _candidates(run: RunRecord, found: Diagnosis) -> tuple[RunCandidate, ...]:
+    """Return what could explain a slowdown that the causes do not."""
+    if found.unexplained is None:
+        return ()
+    several = run.hardware.accelerators > 1
+    return tuple(
+        RunCandidate(code=code, text=text, test=test)
+        for code, text, test in CANDIDATES
+        if several or code not in BETWEEN_CARDS
+    )
 
 
 def _quantity(expected: Expectation) -> Quantity:
     return Quantity(
         value=expected.value, low=expected.low, high=expected.high, unit=Unit.SAMPLES_PER_S, basis=Basis.MODELLED,
-        source="the estimator on published runs, without any run of your own",
+        source="the estimator, as for a plan of the same training",
     )  # fmt: skip
 
 

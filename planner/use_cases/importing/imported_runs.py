@@ -22,7 +22,15 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.use_cases.audited_records import audit_record
 from planner.use_cases.importing.run_facts import Known, Stated, known_facts
-from planner.use_cases.importing.run_rate import Rate, batch_of_tokens, doubts_of, imported_log, quantity_of, rate_of
+from planner.use_cases.importing.run_rate import (
+    Rate,
+    batch_of_tokens,
+    doubts_of,
+    imported_log,
+    mean_length,
+    quantity_of,
+    rate_of,
+)
 from planner.use_cases.runs import store_runs
 
 SHORT_S = 10.0
@@ -87,6 +95,11 @@ def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: C
     known = known_facts(log, source, stated, catalog)
     rate = rate_of(log, known, where=str(source.path))
     known = replace(known, global_batch=known.global_batch or batch_of_tokens(known, rate))
+    length = mean_length(log, known, rate)
+    if length is not None:
+        assert known.seq_len is not None
+        rate = replace(rate, samples=rate.samples * known.seq_len / length)
+        known = replace(known, seq_len=length)
     sha256 = source.sha256(log.files)
     doubts = doubts_of(log, known, rate)
     try:

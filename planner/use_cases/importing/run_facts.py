@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,13 +12,16 @@ from planner.model.base import MOST_COUNT
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunHardware
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel
-from planner.model.network.workload import Checkpointing, Precision, Preset, Strategy
+from planner.model.network.architecture import Architecture, ImageModel, TextModel
+from planner.model.network.names import preset_words
+from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.use_cases.catalogs import find_accelerator
+from planner.use_cases.importing.log_adapters import adapters_of_log
 from planner.use_cases.networks import find_architecture, is_name
 
 Value = TypeVar("Value")
 Choice = TypeVar("Choice", Strategy, Checkpointing)
+USUAL_LENGTH = 2048
 PRECISIONS = {
     "bf16": Precision.BF16, "bfloat16": Precision.BF16, "bf16-mixed": Precision.BF16, "bf16-true": Precision.BF16,
     "amp_bf16": Precision.BF16, "fp16": Precision.FP16, "float16": Precision.FP16, "16-mixed": Precision.FP16,
@@ -52,6 +54,8 @@ class Stated:
     strategy: Strategy | None = None
     checkpointing: Checkpointing | None = None
     lora: Adapters | None = None
+    hours: float | None = None
+    """Of the steps of a log without times."""
     machine: str | None = None
     packed: bool = False
 
@@ -72,6 +76,9 @@ class Known:
     checkpointing: Checkpointing | None
     compiled: bool | None
     adapters: Adapters | None
+    hours: float | None
+    planned_samples: float | None
+    """Of the whole training."""
     padded: bool | None
     doubts: tuple[str, ...]
 
@@ -80,6 +87,7 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
     """Join what is said; InputError where a flag contradicts the log, MissingFactError where nobody says."""
     where, facts = str(source.path), log.facts
     _check_counts(where, facts, stated)
+    _check_contradictions(where, log, stated)
     workload, architecture = _network(facts, source, stated, catalog)
     image = isinstance(architecture, ImageModel)
     hardware, doubts = _hardware(facts, stated, catalog, where)
@@ -88,13 +96,15 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
         stated.seq_len if padded_less and stated.seq_len else _agreed(where, "--seq-len", stated.seq_len, facts.seq_len)
     )
     if seq_len is None and not image:
-        raise MissingFactError(where, "how many tokens a sample has", "--seq-len", "2048")
+        most = architecture.max_positions if isinstance(architecture, TextModel) else USUAL_LENGTH
+        raise MissingFactError(where, "how many tokens a sample has", "--seq-len", str(min(most, USUAL_LENGTH)))
     micro_batch = _agreed(where, "--micro-batch", stated.micro_batch, facts.micro_batch)
     global_batch = _agreed(where, "--global-batch", stated.global_batch, facts.global_batch)
     if global_batch is None and facts.accumulation and micro_batch:
         replicas = facts.devices or hardware.accelerators
         global_batch = micro_batch * facts.accumulation * replicas
-    adapters = stated.lora or (Adapters(rank=facts.lora_rank) if facts.lora_rank else None)
+    adapters = stated.lora or adapters_of_log(facts, architecture)
+    planned = facts.planned_steps * global_batch if facts.planned_steps and global_batch else None
     precision = PRECISIONS.get((facts.precision or "").casefold())
     return Known(
         workload=workload,
@@ -111,9 +121,22 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
         ),
         compiled=facts.compiled,
         adapters=adapters,
+        hours=stated.hours,
+        planned_samples=facts.planned_samples or planned,
         padded=False if stated.packed or image else facts.padded,
         doubts=tuple(doubts),
     )
+
+
+def _check_contradictions(where: str, log: TrainerLog, stated: Stated) -> None:
+    """Refuse a fact that two files state differently, unless the person states it."""
+    for one in log.contradictions:
+        if getattr(stated, one.key, None) is None and not (one.key == "lora_rank" and stated.lora):
+            flag = f"--{one.key.replace('_', '-')}"
+            said = f"Say which is right ({flag}), or name" if one.key in vars(stated) else "Name"
+            raise InputError(
+                f"{where}: its files contradict each other on {one.text}.", fix=f"{said} the files of one training."
+            )
 
 
 def _check_counts(where: str, facts: Facts, stated: Stated) -> None:
@@ -138,22 +161,11 @@ def _network(facts: Facts, source: LogSource, stated: Stated, catalog: Catalog) 
     if facts.config is not None:
         network = find_architecture(str(source.file(facts.config)), catalog)
         return _name_of(network.architecture), network.architecture
-    preset = _preset_of(facts.model, catalog) if facts.model else None
+    words = preset_words(facts.model) if facts.model else []
+    preset = next((found for one in words if (found := catalog.preset_named(one)) is not None), None)
     if preset is None:
         raise MissingFactError(str(source.path), "what was trained", "--workload", "llama3-8b (or its config.json)")
     return preset.name, preset.architecture
-
-
-MIRROR = re.compile(r"unsloth/(.{1,100}?)(?:-unsloth)?(?:-bnb-4bit)?", re.IGNORECASE)
-"""unsloth's copies of others' networks: the same, some at 4 bits."""
-
-
-def _preset_of(name: str, catalog: Catalog) -> Preset | None:
-    """Return the network that a trainer's word for it means: a name, a folder of that name, or unsloth's copy."""
-    copied = MIRROR.fullmatch(name)
-    folder = re.split(r"[/\\]", name.rstrip("/\\"))[-1] if re.match(r"[/.~]|[A-Za-z]:", name) else None
-    tried = [name, *([copied[1]] if copied else []), *([folder] if folder else [])]
-    return next((found for one in tried if (found := catalog.preset_named(one)) is not None), None)
 
 
 def _name_of(architecture: Architecture) -> str:

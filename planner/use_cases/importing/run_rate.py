@@ -18,6 +18,11 @@ DOUBTFUL_FRACTION = 0.20
 """Of a run against which something speaks: totals hold starts and checkpoints, padding is not counted."""
 FEWEST_STEPS = 10
 ALL_FILLED = 0.98
+DISAGREEMENT = 0.05
+"""By which two figures of one log may differ."""
+SAME_STEPS = 0.1
+"""By which the steps of a total may differ from those that were timed."""
+SECONDS_PER_HOUR = 3_600.0
 WHOLE = 0.001
 """How near a whole number a batch must be."""
 PADDED = (
@@ -36,31 +41,85 @@ class Rate:
     steady: Steady | None
     has_seconds: bool = True
     """False: the log holds rates alone, and steps and seconds are in no unit of their own."""
+    total_per_s: float | None = None
+    """Samples/s by totals of the same steps, where another part of the log states them."""
 
     @property
     def samples_per_s(self) -> float:
         """Of all accelerators together."""
         return self.samples / self.seconds
 
+    @property
+    def total_differs(self) -> bool:
+        """Whether the totals say another speed than the steps."""
+        return self.total_per_s is not None and abs(self.total_per_s / self.samples_per_s - 1) > DISAGREEMENT
+
 
 def rate_of(log: TrainerLog, known: Known, *, where: str) -> Rate:
-    """Return samples/s = tokens / seq_len / seconds where the log counts tokens, else steps x batch / seconds."""
+    """Return samples/s = tokens / seq_len / seconds where the log counts tokens, else steps x batch / seconds.
+
+    Where it counts the tokens of samples of unlike lengths without padding, a sample has their mean number.
+    """
     part = steady(log.spans)
     if part is not None and part.steps > 0:
         steps, seconds, tokens = float(part.steps), part.seconds, part.tokens
     elif log.total is not None:
         steps, seconds, tokens = log.total.steps, log.total.seconds, log.total.tokens
+    elif log.untimed_steps is not None:
+        if known.hours is None:
+            what = f"how many hours its {log.untimed_steps:,} steps took: it holds no times"
+            raise MissingFactError(where, what, "--hours", "3.5")
+        steps, seconds, tokens = float(log.untimed_steps), known.hours * SECONDS_PER_HOUR, None
     else:
         raise InputError(f"{where}: holds no two steps with a time between them.", fix="Name a longer log.")
     if tokens is not None and log.tokens_of_one_device:
         tokens *= known.hardware.accelerators
     if tokens is not None and known.seq_len is not None:
         samples = tokens / known.seq_len
+        if log.whole_batches:
+            _check_whole_batches(log, known, steps, samples, where)
     elif known.global_batch is not None:
         samples = steps * known.global_batch
     else:
         raise MissingFactError(where, "how many samples a step has on all accelerators", "--global-batch", "64")
-    return Rate(steps, seconds, samples, part, not log.rates_alone)
+    return Rate(steps, seconds, samples, part, not log.rates_alone, _total_rate(log, part, samples / steps))
+
+
+def _check_whole_batches(log: TrainerLog, known: Known, steps: float, samples: float, where: str) -> None:
+    """Refuse a log whose rate in tokens does not belong to the batch that is stated: one of the two is wrong."""
+    if known.global_batch is None or log.rates_alone or known.seq_len is None:
+        return
+    counted = samples / steps
+    if abs(counted / known.global_batch - 1) > DISAGREEMENT:
+        raise InputError(
+            f"{where}: {log.files[0]} contradicts the batch: its seconds of a step x tokens/s are "
+            f"{counted * known.seq_len:,.0f} tokens, {counted:,.3g} samples of {known.seq_len:,}, and the batch is "
+            f"{known.global_batch:,}.",
+            fix="Leave --global-batch out to believe the log, or remove its tokens/s to believe the batch.",
+        )
+
+
+def _total_rate(log: TrainerLog, part: Steady | None, samples_of_a_step: float) -> float | None:
+    """Return samples/s by the total of the same steps, less what was left out; None where there is none.
+
+    A total of other steps, as of an earlier process too, says nothing.
+    """
+    if log.check is None or part is None or log.rates_alone:
+        return None
+    steps = part.steps + part.dropped_steps
+    if abs(log.check.steps / steps - 1) > SAME_STEPS:
+        return None
+    seconds = log.check.seconds - sum(part.dropped_seconds.values())
+    done = log.check.steps - part.dropped_steps
+    return done * samples_of_a_step / seconds if seconds > 0 and done > 0 else None
+
+
+def mean_length(log: TrainerLog, known: Known, rate: Rate) -> int | None:
+    """Return the mean tokens of a sample, where a log counts those that are no padding and the batch is known."""
+    if not log.counts_lengths or known.global_batch is None or known.seq_len is None or rate.samples <= 0:
+        return None
+    length = round(rate.samples * known.seq_len / (rate.steps * known.global_batch))
+    return length if 0 < length < ALL_FILLED * known.seq_len else None
 
 
 def batch_of_tokens(known: Known, rate: Rate) -> int | None:
@@ -77,14 +136,17 @@ def quantity_of(log: TrainerLog, rate: Rate, *, doubtful: bool) -> Quantity:
         DOUBTFUL_FRACTION if doubtful else SINGLE_RUN_FRACTION,
         log.resolution_s / rate.seconds if rate.has_seconds else 0.0,
     )
+    ends = [rate.samples_per_s, rate.total_per_s or rate.samples_per_s] if rate.total_differs else [rate.samples_per_s]
     timed = f"{rate.steps:,.0f} steps" + (f" in {rate.seconds:.6g} s" if rate.has_seconds else ", rates alone")
+    read = f"{log.used_lines:,} lines used, {log.skipped_lines:,} skipped"
+    lines = f"; {read}" if log.used_lines else ""
     return Quantity(
         value=rate.samples_per_s,
-        low=rate.samples_per_s / (1 + width),
-        high=rate.samples_per_s * (1 + width),
+        low=min(ends) / (1 + width),
+        high=max(ends) * (1 + width),
         unit=Unit.SAMPLES_PER_S,
         basis=Basis.MEASURED,
-        source=f"the trainer's log ({log.format}): {timed}; a single run, {width:.0%} assumed both ways",
+        source=f"the trainer's log ({log.format}): {timed}{lines}; a single run, {width:.0%} assumed both ways",
     )
 
 
@@ -95,6 +157,17 @@ def doubts_of(log: TrainerLog, known: Known, rate: Rate) -> tuple[str, ...]:
         doubts.append(PADDED)
     if any(not math.isfinite(loss) for loss in log.losses):
         doubts.append("the loss is not finite: the training did not work; import a run whose loss stays finite")
+    if rate.total_differs:
+        doubts.append(
+            f"its steps say {rate.samples_per_s:.4g} samples/s and its totals {rate.total_per_s:.4g}; the range holds "
+            "both"
+        )
+    if log.skipped_lines > log.used_lines:
+        every = log.used_lines + log.skipped_lines
+        doubts.append(
+            f"{log.skipped_lines:,} of {every:,} lines of steps were not understood and are left out; import a log "
+            "whose lines are read"
+        )
     if rate.steps < FEWEST_STEPS:
         doubts.append(f"only {rate.steps:.0f} steps were timed; {FEWEST_STEPS} are the least")
     if rate.steady is not None and rate.steady.stalled_share > 0:
@@ -119,6 +192,7 @@ def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, .
         drift=rate.steady.drift if rate.steady else None,
         filled_share=_filled_share(known, rate),
         padded=known.padded,
+        planned_samples=known.planned_samples,
     )
 
 

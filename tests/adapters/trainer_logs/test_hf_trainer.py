@@ -7,9 +7,9 @@ import math
 
 import pytest
 
-from planner.adapters.trainer_logs.hf_trainer import ONLY_TOTALS
 from planner.adapters.trainer_logs.log_formats import read_logs
 from planner.adapters.trainer_logs.log_source import open_source
+from planner.adapters.trainer_logs.trainer_log import ONLY_TOTALS
 from tests.adapters.trainer_logs.conftest import part
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.deepspeed import PASSES
-from planner.adapters.trainer_logs.hf_trainer import ONLY_TOTALS
+from planner.adapters.trainer_logs.trainer_log import ONLY_TOTALS
 from planner.errors import InputError
 from tests.adapters.trainer_logs.conftest import part
 from tests.adapters.trainer_logs.pasted_lines import CASES, DEEPSPEED, HF, LLM_C_STEP, lines

@@ -122,7 +122,7 @@ def test_a_log_gives_batch_and_speed_to_the_machine_it_was_written_on(planner, o
     # megatron.log: 8 samples in 0.1368 s, see timed_steps/loop.csv
     assert own["step"]["batch"] / own["step"]["seconds"] == pytest.approx(8 / 0.1368, rel=0.005)
     assert (plan["training"]["global_batch"], plan["training"]["framework"]) == (8, "Megatron-LM")
-    assert "Assumed: as much work as the log timed" in answer.err
+    assert "Assumed: the whole job that the log states" in answer.err
 
 
 def test_the_speed_of_a_doubtful_log_is_assumed(planner, out):

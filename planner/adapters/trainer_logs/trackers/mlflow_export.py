@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.adapters.trainer_logs.config_keys import facts_of_config
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import moment_s, number
-from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import ONLY_TOTALS, Facts, Total, TrainerLog, spans_between
 
 MOST_PARAMS = 500
 
@@ -17,6 +17,7 @@ def read(source: LogSource) -> list[TrainerLog]:
         metrics = [name for name in source.names if name.startswith(f"{root}metrics/") and _trains(name)]
         timed = [(points, name) for name in metrics if len(points := _points(source, name)) > 1]
         if not timed:
+            logs += _without_history(source, root, metrics)
             continue
         points, name = max(timed, key=lambda pair: (len(pair[0]), "loss" in pair[1]))
         spans, doubts = spans_between([(step, clock) for step, clock, _ in points])
@@ -28,6 +29,22 @@ def read(source: LogSource) -> list[TrainerLog]:
             )
         )  # fmt: skip
     return logs
+
+
+def _without_history(source: LogSource, root: str, metrics: list[str]) -> list[TrainerLog]:
+    """Return the training of a run whose metrics have one entry each: its steps, and the seconds if one says them."""
+    single = {name.rpartition("/")[2].casefold(): points[0] for name in metrics if (points := _points(source, name))}
+    steps = max((step for step, _, _ in single.values()), default=0)
+    if not steps:
+        return []
+    runtime = next((value for name, (_, _, value) in single.items() if name == "train_runtime" and value > 0), None)
+    total = Total(float(steps), runtime) if runtime else None
+    return [
+        TrainerLog(
+            format="mlflow", framework=None, total=total, untimed_steps=None if total else steps,
+            facts=_params(source, root), doubts=(ONLY_TOTALS,) if total else (), files=tuple(metrics),
+        )
+    ]  # fmt: skip
 
 
 def _trains(name: str) -> bool:

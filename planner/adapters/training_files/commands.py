@@ -1,0 +1,117 @@
+"""Shell text with a trainer's command: its arguments, its launcher's processes, the files that it names."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from planner.adapters.trainer_logs.numbers_in_text import count
+from planner.adapters.trainer_logs.trainer_log import Facts
+
+PROGRAMS = re.compile(
+    r"\b(torchrun|accelerate|deepspeed|llamafactory-cli|swift|megatron|axolotl|tune|trl|python3?|torchtitan|run_train\.sh)\b"
+)
+PROCESSES = ("nproc_per_node", "num_gpus", "nproc_per_node_", "ngpu")
+NODES = ("nnodes", "num_nodes", "num_machines")
+_VARIABLE = re.compile(r"\$\{?(\w{1,60})(?::-([^}]{0,200}))?\}?")
+_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w{0,60})=(\"[^\"]{0,2000}\"|'[^']{0,2000}'|\S{0,2000})\s*$")
+CONFIGS = (".yaml", ".yml", ".json", ".toml")
+LONGEST = 200_000
+
+
+@dataclass
+class Command:
+    """Arguments by name, dashes as underscores; words that are none, with the files among them."""
+
+    arguments: dict[str, Any] = field(default_factory=dict)
+    words: list[str] = field(default_factory=list)
+
+    @property
+    def files(self) -> list[str]:
+        """Files of configuration that the command names."""
+        named = [*self.words, *(value for value in self.arguments.values() if isinstance(value, str))]
+        return [one for one in named if one.endswith(CONFIGS)]
+
+    @property
+    def is_of_swift(self) -> bool:
+        """Whether ms-swift runs."""
+        return "swift" in self.words[:3] or any(word.endswith("/swift") for word in self.words[:3])
+
+
+def command_of(text: str, variables: Mapping[str, str] | None = None) -> Command | None:
+    """Return the command of shell text that starts a training; None where there is none."""
+    known = dict(variables or {})
+    best: Command | None = None
+    for line in text[:LONGEST].replace("\\\r\n", " ").replace("\\\n", " ").splitlines():
+        if line.lstrip().startswith("#"):
+            continue
+        if found := _ASSIGNED.match(line):
+            known[found[1]] = _filled(found[2].strip("\"'"), known)
+            continue
+        if not PROGRAMS.search(line) and "--" not in line:
+            continue
+        command = _command(_filled(line, known), known)
+        if best is None or len(command.arguments) + len(command.files) > len(best.arguments) + len(best.files):
+            best = command
+    return best if best is not None and (best.arguments or best.files) else None
+
+
+def _filled(text: str, known: Mapping[str, str]) -> str:
+    return _VARIABLE.sub(lambda found: known.get(found[1], found[2] or ""), text)
+
+
+def _command(line: str, known: Mapping[str, str]) -> Command:
+    try:
+        words = shlex.split(line, comments=True)
+    except ValueError:
+        words = line.split()
+    command = Command()
+    place = 0
+    while place < len(words):
+        word = words[place]
+        place += 1
+        if not word.startswith("-"):
+            name, joined, value = word.partition("=")
+            if joined and re.fullmatch(r"[\w.]{1,80}", name):
+                command.arguments[name if "." in name else _plain(name)] = value
+            else:
+                command.words.append(word)
+            continue
+        name, joined, value = word.lstrip("-").partition("=")
+        values = [value] if joined else []
+        while not joined and place < len(words) and not _is_option(words[place]) and len(values) < _most(name):
+            values.append(words[place])
+            place += 1
+        command.arguments[_plain(name)] = " ".join(values) if values else "true"
+    for variable, name in (("NPROC_PER_NODE", "nproc_per_node"), ("NGPU", "nproc_per_node"), ("CONFIG_FILE", "config")):
+        if variable in known:
+            command.arguments.setdefault(name, known[variable])
+    return command
+
+
+def _most(name: str) -> int:
+    """How many values an option takes: lists of names take several."""
+    return 12 if name.replace("-", "_") in ("target_modules", "lora_target_modules", "dataset") else 1
+
+
+def _is_option(word: str) -> bool:
+    return word.startswith("-") and not re.fullmatch(r"-[\d.]+(?:e-?\d+)?", word)
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "_").casefold() if name.isupper() else name.replace("-", "_")
+
+
+def launched(command: Command) -> Facts:
+    """Return the processes that the launcher starts: those of a node x nodes; accelerate counts those of all nodes."""
+    arguments = command.arguments
+    nodes = next((found for name in NODES if (found := count(arguments.get(name)))), None)
+    each = next((found for name in PROCESSES if (found := count(arguments.get(name)))), None)
+    whole = count(arguments.get("num_processes")) or (each * (nodes or 1) if each else None)
+    visible = arguments.get("cuda_visible_devices")
+    if whole is None and isinstance(visible, str) and re.fullmatch(r"\d+(,\d+)*", visible):
+        whole = len(visible.split(","))
+    return Facts(devices=whole, nodes=nodes)

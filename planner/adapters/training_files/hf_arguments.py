@@ -1,0 +1,91 @@
+"""Arguments of Hugging Face's Trainer: TRL's commands and files, and what LLaMA-Factory, ms-swift and axolotl share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from planner.adapters.trainer_logs.trainer_log import Facts
+from planner.adapters.training_files.keys import Keys
+from planner.adapters.training_files.spellings import (
+    optimizer_of,
+    precision_of,
+    strategy_of_file_name,
+    strategy_of_stage,
+)
+
+MODELS = ("model_name_or_path", "model_name", "pretrained_model_name_or_path", "model_id")
+MARKS = (
+    "per_device_train_batch_size", "gradient_accumulation_steps", "num_train_epochs", "max_seq_length", "use_peft",
+    "gradient_checkpointing", "dataset_name",
+)  # fmt: skip
+
+
+def reads(data: Mapping[str, Any]) -> bool:
+    """Return whether a mapping is arguments of the Trainer."""
+    return any(name in data for name in MODELS) and any(name in data for name in MARKS)
+
+
+def facts(data: Mapping[str, Any]) -> Facts:
+    """Return what arguments state; a training is one of all weights where nothing says otherwise."""
+    keys = Keys(data)
+    lora = keys.flag("use_peft", "use_lora") or None
+    return shared_facts(keys, MODELS, method="lora" if lora or keys.count("lora_r", "lora_rank") else "full")
+
+
+def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, framework: str = "HF Trainer") -> Facts:
+    """Return what the arguments state that all trainers on it share."""
+    packing = keys.flag("packing", "sample_packing")
+    liger = keys.flag("use_liger_kernel", "use_liger", "enable_liger_kernel", "liger_fused_linear_cross_entropy")
+    deepspeed = keys.value("deepspeed")
+    sharded = keys.value("fsdp", "fsdp_config", "fsdp_version")
+    strategy = None
+    if isinstance(deepspeed, str):
+        strategy = strategy_of_file_name(deepspeed)
+    elif isinstance(deepspeed, Mapping):
+        stage = Keys(deepspeed).value("zero_optimization.stage")
+        strategy = strategy_of_stage(stage if isinstance(stage, int) else None)
+    elif sharded:
+        strategy = "zero2" if "shard_grad_op" in str(sharded).casefold() else "fsdp2"
+    is_lora = method == "lora"
+    four_bit = keys.flag("load_in_4bit", "use_4bit") or str(keys.value("quantization_bit", "quant_bits")) == "4"
+    return Facts(
+        model=keys.text(*models),
+        micro_batch=keys.count("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu"),
+        accumulation=keys.count("gradient_accumulation_steps"),
+        global_batch=keys.count("global_batch_size", "total_train_batch_size"),
+        seq_len=keys.count("max_seq_length", "max_length", "cutoff_len", "sequence_len", "model_max_length"),
+        epochs=keys.number("num_train_epochs", "num_epochs", "epochs"),
+        planned_steps=keys.count("max_steps"),
+        precision=_precision(keys),
+        strategy=strategy,
+        checkpointing=_checkpointing(keys),
+        optimizer=optimizer_of(keys.text("optim", "optimizer")),
+        method=method,
+        lora_rank=keys.count("lora_r", "lora_rank", "peft_lora_r") if is_lora else None,
+        lora_targets=keys.words("lora_target_modules", "lora_target", "target_modules") if is_lora else None,
+        quantized=True if four_bit and is_lora else None,
+        padded=None if packing is None else not packing,
+        compiled=keys.flag("torch_compile"),
+        loss="chunked" if liger else None,
+        kernels="fused" if liger else None,
+        devices=keys.count("num_processes", "nproc_per_node", "world_size"),
+        framework=framework,
+    )
+
+
+def _precision(keys: Keys) -> str | None:
+    for name in ("bf16", "fp16", "tf32"):
+        if keys.flag(name):
+            return name
+    return precision_of(keys.text("mixed_precision", "torch_dtype", "dtype"))
+
+
+def _checkpointing(keys: Keys) -> str | None:
+    if keys.flag("disable_gradient_checkpointing"):
+        return "none"
+    stated = keys.value("gradient_checkpointing", "activation_checkpointing")
+    if stated is None:
+        return None
+    on = keys.flag("gradient_checkpointing", "activation_checkpointing")
+    return "none" if on is False else "full"

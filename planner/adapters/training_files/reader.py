@@ -1,0 +1,146 @@
+"""Files of one training together: each is read by its format, and all that they state is joined."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from planner.adapters.documents import PLAN_LIMIT_BYTES, read_text
+from planner.adapters.mapping_text import parse_mapping
+from planner.adapters.trainer_logs.statements import Statements
+from planner.adapters.trainer_logs.trainer_log import Facts
+from planner.adapters.training_files import (
+    accelerate,
+    axolotl,
+    deepspeed,
+    hf_arguments,
+    llama_factory,
+    megatron,
+    ms_swift,
+    sbatch,
+    skypilot,
+    torchtitan,
+    torchtune,
+)
+from planner.adapters.training_files.commands import Command, command_of, launched
+from planner.adapters.training_files.spellings import strategy_of_file_name
+from planner.errors import InputError
+
+FIX = "Name the file of a trainer: docs/workloads.md lists the formats."
+MAPPINGS = (".yaml", ".yml", ".json", ".toml")
+SCRIPTS = (".sh", ".sbatch", ".slurm", ".bash", ".args")
+MOST_FILES = 20
+
+
+class MappingFormat(NamedTuple):
+    """A format whose files are mappings."""
+
+    name: str
+    reads: Callable[[Mapping[str, Any]], bool]
+    facts: Callable[[Mapping[str, Any]], Facts]
+
+
+FORMATS = tuple(
+    MappingFormat(name, module.reads, module.facts)
+    for name, module in (
+        ("SkyPilot task", skypilot), ("torchtitan", torchtitan), ("torchtune", torchtune), ("axolotl", axolotl),
+        ("accelerate", accelerate), ("DeepSpeed", deepspeed), ("ms-swift", ms_swift), ("LLaMA-Factory", llama_factory),
+        ("HF Trainer", hf_arguments), ("Megatron-LM", megatron),
+    )
+)  # fmt: skip
+"""The more telling before those whose keys others share."""
+
+
+def format_of(data: Mapping[str, Any]) -> MappingFormat | None:
+    """Return the format of a mapping; None of one that is none of a training."""
+    return next((one for one in FORMATS if one.reads(data)), None)
+
+
+def is_training_file(path: Path) -> bool:
+    """Whether a path may be a file, or the folder of files, of a training, by its name and its beginning."""
+    if path.is_dir():
+        return any(_may_be(one) for one in sorted(path.iterdir())[:200])
+    return path.is_file() and _may_be(path)
+
+
+def _may_be(path: Path) -> bool:
+    suffix = path.suffix.lower()
+    if not path.is_file() or suffix not in (*MAPPINGS, *SCRIPTS):
+        return False
+    if suffix in SCRIPTS:
+        return True
+    try:
+        data = _mapping(path)
+    except InputError:
+        return False
+    return format_of(data) is not None
+
+
+def read_training(paths: list[Path]) -> Statements:
+    """Return what files of one training state; InputError where two contradict each other, or none is known."""
+    said = Statements()
+    waiting = [one for path in paths for one in (_of_folder(path) if path.is_dir() else [path])]
+    read: set[Path] = set()
+    while waiting and len(read) < MOST_FILES:
+        path = waiting.pop(0)
+        if path in read or not path.is_file():
+            continue
+        read.add(path)
+        waiting += _add(said, path)
+    if not said.said:
+        raise InputError(f"{paths[0]}: is no file of a training that is known.", fix=FIX)
+    for one in said.contradictions():
+        raise InputError(f"{paths[0]}: its files contradict each other on {one.text}.", fix="Correct one of them.")
+    return said
+
+
+def _of_folder(folder: Path) -> list[Path]:
+    return [one for one in sorted(folder.iterdir()) if _may_be(one)][:MOST_FILES]
+
+
+def _mapping(path: Path) -> Mapping[str, Any]:
+    text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=FIX)
+    if path.suffix.lower() != ".toml":
+        return parse_mapping(text, where=str(path), fix=FIX, foreign=True)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: is not TOML: {error}.", fix=FIX) from error
+
+
+def _add(said: Statements, path: Path) -> list[Path]:
+    """Add what a file states, and return the files beside it that it names."""
+    if path.suffix.lower() in SCRIPTS:
+        text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=FIX)
+        if sbatch.reads(text):
+            said.add(sbatch.facts(text), path.name)
+        return _add_command(said, command_of(text), path)
+    data = _mapping(path)
+    found = format_of(data)
+    if found is None:
+        raise InputError(f"{path}: is no file of a training that is known.", fix=FIX)
+    said.add(found.facts(data), path.name)
+    if found.name == "SkyPilot task":
+        return _add_command(said, command_of(str(data.get("run")), skypilot.variables(data)), path)
+    deepspeed_file = data.get("deepspeed")
+    return [path.parent / deepspeed_file] if isinstance(deepspeed_file, str) else []
+
+
+def _add_command(said: Statements, command: Command | None, path: Path) -> list[Path]:
+    """Add the arguments of a command; of files that it names and that are not here, what their names tell."""
+    if command is None:
+        return []
+    facts = launched(command)
+    if said.first("devices") is None:
+        said.add(facts, path.name)
+    found = ms_swift if command.is_of_swift else format_of(command.arguments)
+    if found is not None:
+        said.add(replace(found.facts(command.arguments), devices=None), path.name)  # the launcher counts them
+    files = [path.parent / name for name in command.files]
+    for missing in (one for one in files if not one.is_file()):
+        if strategy := strategy_of_file_name(missing.name):
+            said.add(Facts(strategy=strategy), f"the name of {missing.name}")
+    return files

@@ -1,0 +1,68 @@
+"""A question about files of a trainer: what they state counts where the options do not say otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from planner.adapters.documents import parse_model
+from planner.errors import InputError
+from planner.model.catalog import Catalog
+from planner.model.network.stated_training import StatedTraining
+from planner.model.network.workload import Strategy
+from planner.model.plan.find_filters import FindFilters
+from planner.model.plan.plan import Training
+from planner.use_cases.asking.machines import own_cards
+from planner.use_cases.asking.question import Question
+from planner.use_cases.catalogs import find_accelerator
+from planner.use_cases.training_files import read_stated_training, training_paths
+
+
+def with_stated(question: Question, catalog: Catalog) -> Question:
+    """Return a question with what the files of its workload state; any other as it is."""
+    paths = training_paths(question.workload) if question.workload and question.network is None else []
+    if not paths:
+        return question
+    stated = read_stated_training(paths, catalog)
+    return replace(
+        question,
+        workload=stated.name or "network",
+        network=None if stated.name in catalog.presets else stated,
+        stated=stated,
+        epochs=question.epochs if question.tokens else question.epochs or stated.epochs,
+        seq_len=question.seq_len or stated.seq_len,
+        training=_training(question, stated),
+        filters=question.filters if question.own or question.on else _filters(question, stated, catalog),
+    )
+
+
+def _filters(question: Question, stated: StatedTraining, catalog: Catalog) -> FindFilters:
+    """Return a search for the accelerators that the files ask for, where no machine is named."""
+    found: dict[str, Any] = {}
+    if stated.accelerator is not None:
+        try:
+            found["accelerator"] = (find_accelerator(stated.accelerator, catalog).id,)
+        except InputError:
+            found = {}
+    if stated.accelerators is not None:
+        found["gpus"] = (stated.accelerators,)
+    return question.filters.model_copy(update=found)
+
+
+def _training(question: Question, stated: StatedTraining) -> Training:
+    """Return the settings of a plan's training: those of the question, and of the files where it states none."""
+    cards = [nodes * count for nodes, count, _ in map(own_cards, question.own)] if question.own else []
+    whole = stated.global_batch_on(cards[0]) if len(set(cards)) == 1 else stated.global_batch
+    alone = set(cards) == {1} or stated.accelerators == 1
+    settings: dict[str, Any] = {
+        "global_batch": whole,
+        "micro_batch": stated.stated_micro_batch,
+        "checkpointing": stated.checkpointing,
+        "strategy": Strategy.DDP if alone else stated.strategy,
+        "packing": stated.packing,
+        "precision": stated.stated_precision,
+        "framework": stated.framework,
+        **stated.stated,
+    }
+    of_files = {name: value for name, value in settings.items() if value is not None}
+    return parse_model(Training, of_files | question.training.model_dump(exclude_defaults=True), where="planner ask")

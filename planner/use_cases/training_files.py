@@ -1,0 +1,107 @@
+"""The training that files of a trainer describe, joined with the network that they name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from planner.adapters.model_config.reader import architecture_of
+from planner.adapters.trainer_logs.trainer_log import Facts
+from planner.adapters.training_files.reader import is_training_file, read_training
+from planner.errors import InputError, NotFoundError
+from planner.model.catalog import Catalog
+from planner.model.network.adapters import Adapters, FrozenFormat, targets_of
+from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.known_network import usual_seq_len
+from planner.model.network.names import preset_words
+from planner.model.network.stated_training import StatedTraining
+from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+
+SEPARATOR = ","
+"""Between several files of one training."""
+
+
+def training_paths(workload: str) -> list[Path]:
+    """Return the files of a training that a word names, with commas between them; empty where it names none."""
+    paths = [Path(part.strip()) for part in workload.split(SEPARATOR) if part.strip()]
+    if not paths or (len(paths) == 1 and (paths[0] / "config.json").is_file()):
+        return []
+    return paths if all(is_training_file(path) for path in paths) else []
+
+
+def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
+    """Return what files state; InputError where they name no network that is known."""
+    facts = read_training(paths).facts()
+    where = str(paths[0])
+    name, architecture = _network(facts, where, catalog)
+    seq_len = None if isinstance(architecture, ImageModel) else facts.seq_len or usual_seq_len(architecture)
+    devices = facts.devices
+    return StatedTraining(
+        name=name,
+        architecture=architecture,
+        seq_len=seq_len,
+        micro_batch=facts.micro_batch or 1,
+        precision=Precision(facts.precision) if facts.precision else Precision.BF16,
+        adapters=_adapters(facts),
+        framework=facts.framework,
+        loss=Loss(facts.loss) if facts.loss else None,
+        kernels=Kernels(facts.kernels) if facts.kernels else None,
+        optimizer=Optimizer(facts.optimizer) if facts.optimizer else None,
+        weights=WeightFormat(facts.weights) if facts.weights else None,
+        offload=Offload(facts.offload) if facts.offload else None,
+        stated_precision=Precision(facts.precision) if facts.precision else None,
+        stated_micro_batch=facts.micro_batch,
+        strategy=Strategy(facts.strategy) if facts.strategy else None,
+        checkpointing=Checkpointing(facts.checkpointing) if facts.checkpointing else None,
+        accumulation=facts.accumulation,
+        global_batch=facts.global_batch or _global_batch(facts),
+        epochs=facts.epochs,
+        planned_steps=facts.planned_steps,
+        packing=None if facts.padded is None else not facts.padded,
+        accelerator=facts.accelerator,
+        accelerators=devices,
+        nodes=facts.nodes,
+        divided=", ".join(_divisions(facts)) or None,
+    )
+
+
+def _divisions(facts: Facts) -> list[str]:
+    parts = (("tensor", facts.tensor), ("pipeline", facts.pipeline))
+    return [f"{name} parallel {degree}" for name, degree in parts if degree and degree > 1]
+
+
+def _global_batch(facts: Facts) -> int | None:
+    if not facts.micro_batch or not facts.devices:
+        return None
+    replicas = facts.devices // ((facts.tensor or 1) * (facts.pipeline or 1))
+    return facts.micro_batch * (facts.accumulation or 1) * max(1, replicas)
+
+
+def _network(facts: Facts, where: str, catalog: Catalog) -> tuple[str, Architecture]:
+    """Return the network by its name, or by the sizes that the files state."""
+    if facts.network is not None and "vocab_size" in facts.network:
+        return "network", architecture_of(facts.network, where=where)
+    if facts.model is None:
+        lacks = "vocab_size of the network" if facts.network else "which network is trained"
+        raise InputError(
+            f"{where}: does not say {lacks}.",
+            fix="Add the file that says it, with a comma between them: planner ask train.yaml,config.yaml",
+        )
+    for words in preset_words(facts.model):
+        preset = catalog.preset_named(words)
+        if preset is not None:
+            return preset.name, preset.architecture
+    try:
+        preset = catalog.find_preset(facts.model)
+    except NotFoundError as error:
+        raise InputError(f"{where}: {error.message}", fix="Name its config.json in the file.") from error
+    return preset.name, preset.architecture
+
+
+def _adapters(facts: Facts) -> Adapters | None:
+    if facts.method != "lora" and not facts.lora_rank:
+        return None
+    usual = Adapters()
+    targets = targets_of(facts.lora_targets or ()) or usual.targets
+    frozen = FrozenFormat.NF4 if facts.quantized else None
+    return Adapters(rank=facts.lora_rank or usual.rank, targets=targets, frozen=frozen)

@@ -1,0 +1,95 @@
+"""`ask FILE` and `memory FILE`: what the files of a trainer state counts where the options do not say otherwise."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from planner.adapters.price_filter import NOTHING
+from planner.errors import InputError
+from planner.model.network.adapters import FrozenFormat
+from planner.model.network.trainer_memory import Optimizer
+from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.use_cases import catalogs
+from planner.use_cases.asking.ask import plan_of_question
+from planner.use_cases.asking.question import Question
+from planner.use_cases.memory import MemoryRequest, estimate_memory
+from tests.adapters.training_files.test_training_files import CASES
+
+CATALOG = catalogs.open_catalog(None, wanted=NOTHING)
+TODAY = date(2026, 11, 26)
+
+
+def file_of(case: str, folder: Path) -> str:
+    """Write the file of a case and return its path."""
+    name, text, _ = CASES[case]
+    (folder / name).write_text(text, encoding="utf-8")
+    return str(folder / name)
+
+
+def test_a_plan_has_what_an_axolotl_file_states(tmp_path):
+    question = Question(workload=file_of("axolotl", tmp_path), data="10000x700", own=("2xRTX-4090",), on=("p4d",))
+    plan = plan_of_question(question, CATALOG, today=TODAY).plan
+    training = plan.training
+    assert plan.workload.ref == "llama3-8b"
+    assert plan.workload.seq_len == 4096
+    assert plan.work.epochs == 3.0
+    assert (training.micro_batch, training.global_batch) == (2, 2 * 4 * 2)  # x accumulation x cards
+    assert (training.precision, training.strategy) == (Precision.BF16, Strategy.ZERO2)
+    assert (training.checkpointing, training.optimizer) == (Checkpointing.FULL, Optimizer.PAGED_ADAMW_8BIT)
+    assert training.packing is True
+    assert training.adapters is not None
+    assert (training.adapters.rank, training.adapters.frozen) == (32, FrozenFormat.NF4)
+    assert len(training.adapters.targets) == 7
+
+
+def test_options_win_over_the_file(tmp_path):
+    path = file_of("axolotl", tmp_path)
+    question = Question(workload=path, data="10000x700", epochs=1.0, seq_len=1024, own=("RTX-4090",), on=("p4d",))
+    plan = plan_of_question(question, CATALOG, today=TODAY).plan
+    assert (plan.work.epochs, plan.workload.seq_len, plan.training.strategy) == (1.0, 1024, Strategy.DDP)
+
+
+def test_memory_is_that_of_the_strategy_and_the_accelerators_that_the_files_state(tmp_path):
+    document = estimate_memory(MemoryRequest(workload=file_of("Slurm", tmp_path), on="A100-80GB-SXM"), CATALOG)
+    named = MemoryRequest(
+        workload="mistral-7b-v0.1", on="A100-80GB-SXM", gpus=32, strategy=Strategy.ZERO3, micro_batch=2, seq_len=2048
+    )
+    plain = estimate_memory(named, CATALOG)
+    assert (document.accelerators, document.strategy) == (plain.accelerators, plain.strategy)
+    assert document.states_gib.value == pytest.approx(plain.states_gib.value)
+
+
+def test_files_that_do_not_say_what_is_trained_ask_for_it(tmp_path):
+    with pytest.raises(InputError, match="does not say which network is trained"):
+        estimate_memory(MemoryRequest(workload=file_of("DeepSpeed", tmp_path), on="H100-SXM"), CATALOG)
+
+
+def test_several_files_are_named_with_commas(tmp_path):
+    both = f"{file_of('LLaMA-Factory', tmp_path)},{file_of('accelerate, FSDP', tmp_path)}"
+    question = Question(workload=both, data="10000x700", own=("4x4xA100-80GB-SXM",), on=("p4d",))
+    training = plan_of_question(question, CATALOG, today=TODAY).plan.training
+    assert (training.strategy, training.global_batch) == (Strategy.ZERO2, 1 * 8 * 16)
+
+
+def test_memory_refuses_layers_that_are_divided(tmp_path):
+    with pytest.raises(InputError, match="tensor parallel 2"):
+        estimate_memory(MemoryRequest(workload=file_of("Megatron-LM", tmp_path), on="H100-SXM"), CATALOG)
+
+
+def test_a_card_without_bf16_is_not_assumed_to_have_it():
+    question = Question(workload="llama-3.2-1b", data="1000x500", own=("2xT4",), on=("p4d",))
+    asked = plan_of_question(question, CATALOG, today=TODAY)
+    assert asked.plan.training.precision is Precision.FP16
+    assert any("no bf16" in one for one in asked.assumed)
+    assert estimate_memory(MemoryRequest(workload="llama-3.2-1b", on="V100-SXM2-16GB"), CATALOG).precision is (
+        Precision.FP16
+    )
+
+
+def test_apple_chips_are_refused_by_what_they_are():
+    question = Question(workload="llama-3.2-1b", data="1000x500", own=("1xMac-Studio",), on=("p4d",))
+    with pytest.raises(InputError, match="Apple's chips are not modelled"):
+        plan_of_question(question, CATALOG, today=TODAY)
