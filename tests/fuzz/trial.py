@@ -153,7 +153,8 @@ def _child(trial: Trial, folder: Path, writing: int) -> None:
     out, err = io.BytesIO(), io.BytesIO()
     try:
         os.chdir(folder)
-        os.environ.update(PLANNER_HOME="home", HOME=str(folder), TMPDIR=str(folder), PLANNER_DEBUG="1", NO_COLOR="1")
+        places = dict.fromkeys(("HOME", "TMPDIR", "XDG_STATE_HOME"), str(folder))
+        os.environ.update(places, PLANNER_HOME="home", PLANNER_DEBUG="1", NO_COLOR="1")
         sys.stdin = io.StringIO()
         resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

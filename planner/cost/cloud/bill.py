@@ -34,6 +34,8 @@ class Work:
 
     trainings: int = 1
     at_once: int = 1
+    confidence: float = 0.8
+    """Blocks are bought long enough to hold the work with this chance; a campaign's is that of the plan."""
 
     @property
     def sets(self) -> int:
@@ -154,7 +156,7 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
         times = work.sets * rates.nodes
         needed = sum_of([billed_hours, failed]).scaled(work.waves)
         if terms.blocks:
-            needed = Interval.exact(stays_under(needed, rates.confidence))
+            needed = Interval.exact(stays_under(needed, work.confidence))
         bought = _sold(needed, terms)
         usable = bought.value - BLOCK_LAST_HOURS if terms.blocks else None
     else:

@@ -32,8 +32,6 @@ class BillRates:
     terms: Terms
     committed: bool
     """The term is paid for already."""
-    confidence: float
-    """The plan's: blocks are bought long enough to hold the work with this chance."""
     nodes: int
     price_currency: str
     currency: Currency | None
@@ -77,7 +75,6 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         price=price,
         terms=terms_of(candidate),
         committed=candidate.option.commitment_bought,
-        confidence=plan.campaign.confidence,
         nodes=candidate.nodes,
         price_currency=plan.currency.code if plan.currency and candidate.option.local_per_hour else "USD",
         currency=plan.currency,

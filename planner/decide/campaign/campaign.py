@@ -59,7 +59,7 @@ def campaign_option(
     """
     estimate = estimated.option
     at_once = _at_once(estimated, limits)
-    work = Work(trainings=limits.runs, at_once=at_once)
+    work = Work(trainings=limits.runs, at_once=at_once, confidence=limits.confidence)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
     hours = _campaign_hours(estimated, groups, at_once, limits.runs)
     begins = limits.start or today

@@ -130,7 +130,8 @@ def _plan(question: Question, solution: Solution, limits: CampaignLimits, budget
             of_option[number].append(Lane(opens, closes, tuple(_in_order(question, runs)), ends, usable))
     spent = option_usd(instance, solution.placed)
     placements = tuple(
-        _placement(question.candidates[number], tuple(of_option[number]), spent[number]) for number in sorted(of_option)
+        _placement(question.candidates[number], tuple(of_option[number]), spent[number], limits.confidence)
+        for number in sorted(of_option)
     )
     usd = sum_of([Interval(one.usd.value, one.usd.low, one.usd.high) for one in placements])
     return CampaignPlan(
@@ -179,12 +180,12 @@ def _hours(question: Question, solution: Solution) -> Quantity:
     return derived(late, Unit.HOURS, *parts, source="until the end of the last run")
 
 
-def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> Placement:
+def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confidence: float) -> Placement:
     """Return the runs of an option; the range of its cost is that of the bill of as many equal runs."""
     option, estimated = candidate.alone, candidate.estimated
     runs = sum(lane.count for lane in lanes)
     work = sum(one.runs * one.work for lane in lanes for one in lane.runs) / runs
-    billed = campaign_bill(estimated, Work(runs, len(lanes)), (), share=work)
+    billed = campaign_bill(estimated, Work(runs, len(lanes), confidence), (), share=work)
     low, high, basis = usd, usd, Basis.MODELLED
     if billed is not None and billed.usd.value > 0:
         low, high = (usd * end / billed.usd.value for end in (billed.usd.low, billed.usd.high))
