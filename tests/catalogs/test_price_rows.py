@@ -11,6 +11,7 @@ import pytest
 from planner.adapters.price_file import COLUMNS, as_csv, numbered_prices
 from planner.adapters.workspace import catalogs_dir
 from planner.cost.cloud.price_level import usd_per_accelerator_hour
+from planner.model.hardware.machines import ClusterSale
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from tests.bundled import bundled_catalog
 from tests.every_row import every
@@ -18,7 +19,7 @@ from tests.every_row import every
 CATALOG = bundled_catalog()
 PATHS = sorted((catalogs_dir() / "prices").glob("*.csv"))
 ROWS = [(f"{path.name}:{line}", row) for path in PATHS for line, row in numbered_prices(path)]
-TODAY = date(2026, 11, 24)
+TODAY = date(2026, 11, 26)
 
 
 def broken(rule):
@@ -69,9 +70,11 @@ def hosted(row: Price) -> bool:
         ),
         pytest.param(
             lambda row: (
-                row.price_kind is PriceKind.CAPACITY_BLOCK or (row.minimum_hours < 1 and not row.upfront_fraction)
+                row.price_kind is PriceKind.CAPACITY_BLOCK
+                or (row.minimum_hours < 1 and not row.upfront_fraction)
+                or CATALOG.nodes[row.node].clusters is ClusterSale.RESERVED
             ),
-            id="nothing else is paid ahead",
+            id="nothing but blocks and reserved clusters is paid ahead",
         ),
     ],
 )

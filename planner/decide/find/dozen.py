@@ -33,9 +33,11 @@ DEARER = "dearer or slower than those of their kind"
 NOT_WHOLE = "do not fit, or no speed is known"
 OF_ONE_SHAPE = 2
 """Offers of one machine shape among them, each of another provider or kind of price: the cheapest may be out of stock,
-the tenth adds nothing."""
+the tenth adds nothing. Where the filters leave few shapes, further providers fill the places."""
 MOST_UNUSED = 2.0
 """A Capacity Block is shown where the work uses half of its days or more."""
+FEW_SHAPES = 10
+"""Offers of each kind that are estimated where the filters leave one machine shape or two."""
 KEPT_OUT = {
     ReasonCode.SPOT_NOT_ALLOWED: "on the spot where limits.spot is never",
     ReasonCode.SPOT_TOO_MUCH: "on more spot machines than one may plan with",
@@ -154,17 +156,19 @@ def found_note(shown: int, left_out: Counter[str]) -> str:
 def _first(of_kind: Iterable[Coarse], key: Callable[[Coarse], tuple[float, float]]) -> list[Coarse]:
     shapes: Counter[Shape] = Counter()
     taken: set[tuple[str, Shape, PriceKind]] = set()
-    first = []
+    first: list[Coarse] = []
+    others: list[Coarse] = []
     for one in sorted(of_kind, key=key):
         shape = replace(Shape.of(one.offer), network_gbit_per_s=None)
-        same = (provider_of(one.offer.node.id), shape, one.offer.price.price_kind)
-        shapes[shape] += same not in taken
-        if shapes[shape] <= OF_ONE_SHAPE and same not in taken:
-            first.append(one)
+        same = (provider_of(one.offer.node.id), Shape.of(one.offer), one.offer.price.price_kind)
+        if same in taken:
+            continue
         taken.add(same)
+        shapes[shape] += 1
+        (first if shapes[shape] <= OF_ONE_SHAPE else others).append(one)
         if len(first) == ESTIMATED:
-            break
-    return first
+            return first
+    return first + others[: (FEW_SHAPES if len(shapes) <= OF_ONE_SHAPE else ESTIMATED) - len(first)]
 
 
 def _to_divide(offers: Iterable[Offered]) -> list[Offered]:

@@ -34,8 +34,16 @@ def _owned(text: str, draft: Draft) -> dict[str, Any]:
     if text in draft.catalog.sites:
         return {"site": text, "hold": Hold.HAVE}
     nodes, count, card = own_cards(text)
-    machine = {"own": _card(card, draft), "count": count} | ({"nodes": nodes} if nodes > 1 else {})
+    machine = {"own": _card(card, draft), "count": count} | _several(nodes, draft)
     return _with_step(draft, machine)
+
+
+def _several(nodes: int, draft: Draft) -> dict[str, Any]:
+    """Return how many machines there are, and the network between them where the question states it."""
+    if nodes == 1:
+        return {}
+    network = draft.question.filters.network_gbit_per_s
+    return {"nodes": nodes} | ({} if network is None else {"network_gbit_per_s": network})
 
 
 def _bought(purchase: Purchase, draft: Draft) -> dict[str, Any]:
@@ -43,7 +51,7 @@ def _bought(purchase: Purchase, draft: Draft) -> dict[str, Any]:
     if purchase.machine in draft.catalog.sites:
         return {"site": purchase.machine} | price
     nodes, count, card = own_cards(purchase.machine)
-    return {"own": _card(card, draft), "count": count} | ({"nodes": nodes} if nodes > 1 else {}) | price
+    return {"own": _card(card, draft), "count": count} | _several(nodes, draft) | price
 
 
 def own_cards(text: str) -> tuple[int, int, str]:
