@@ -31,6 +31,7 @@ from planner.use_cases.asking.question import Asked, MissingAnswerError, Questio
 from planner.use_cases.find import plan_text
 from planner.use_cases.importing.named_run import run_named
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
+from planner.use_cases.suggestions import with_suggestions
 
 app = command_app()
 WRITTEN = "# Written by planner ask"
@@ -123,6 +124,13 @@ def ask(
         question = replace(question, log=_run_of(work.log, question, catalog))
     asked = _asked(question, lambda one: plan_of_question(one, catalog, today=clock.today()))
     document = plans.compare(asked.plan, catalog, today=clock.today())
+    document = with_suggestions(
+        document,
+        lambda changed: plan_of_question(replace(question, training=changed), catalog, today=clock.today()).plan,
+        question.training,
+        catalog,
+        today=clock.today(),
+    )
     if write is not None:
         write_text(write, f"{WRITTEN}; answer it with: planner compare {write}\n{plan_text(asked.plan)}")
     print_comparison(document, output, asked=None if write is None else str(write))

@@ -20,6 +20,7 @@ from planner.cli.workload_options import AdapterOptions, NetworkOption, Training
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.use_cases import catalogs, find, plans
+from planner.use_cases.suggestions import with_suggestions
 
 app = command_app()
 
@@ -98,10 +99,18 @@ def find_machines(
         raise InputError(f"{workload} is a plan: it says what is trained and how.", fix="Change it there.")
     else:
         plan = find.among_all(plan, filters)
+    asked = plan
     catalog = catalogs.with_found_prices(plan, catalog, home)
     listed, paced = plans.find_options(plan, catalog, today=clock.today())
     estimated = plans.estimates_of(listed, catalog, today=clock.today(), paced=paced)
     document = plans.compare(listed, catalog, today=clock.today(), estimated=estimated)
+    document = with_suggestions(
+        document,
+        lambda changed: asked.model_copy(update={"training": changed}),
+        asked.training,
+        catalog,
+        today=clock.today(),
+    )
     if write is not None:
         find.write_plan(listed, write)
     given = write or (workload if of_file else None)
