@@ -18,6 +18,7 @@ from planner.model.network.architecture import TextModel
 from planner.model.network.trainer_memory import Offload, Optimizer
 from planner.model.plan.plan import Plan, Training
 from planner.model.plan.plan_option import PlanOption
+from planner.model.quantity import Basis
 from planner.present.option_marks import SURELY_FITS
 from planner.scenario.job import resolve_job
 from planner.use_cases.plans import find_options
@@ -161,7 +162,9 @@ def _in_order(document: ComparisonDocument | None) -> Iterator[RankedOption]:
 
 
 def _is_sure(option: RankedOption) -> bool:
-    return option.fit_chance is None or option.fit_chance >= SURELY_FITS
+    if option.fit_chance is None:
+        return option.throughput is not None and option.throughput.basis is Basis.MEASURED
+    return option.fit_chance >= SURELY_FITS
 
 
 def _usd(option: RankedOption) -> float:

@@ -69,13 +69,17 @@ def test_more_nodes_are_suggested_where_one_is_too_small(asked) -> None:
     assert f"does not fit; {best['display_name']}, {best['payable']:,.0f} USD would: ask for 16 accelerators" in note
 
 
-def test_a_setup_is_suggested_that_fits_where_the_usual_one_does_not(asked) -> None:
-    paged = asked(*TOO_SMALL, "--optimizer", "paged-adamw")
-    best = cheapest_sure(paged)
-    note = suggested(asked(*TOO_SMALL), "With a paged optimizer")
-    assert note == (
-        f"With a paged optimizer (--optimizer paged-adamw): {best['display_name']}, {best['payable']:,.0f} USD"
-    )
+def test_a_setup_is_suggested_that_surely_fits_where_the_usual_one_does_not(asked) -> None:
+    best = cheapest_sure(asked(*TOO_SMALL, "--offload", "optimizer"))
+    note = suggested(asked(*TOO_SMALL), "With the optimizer in the host's memory")
+    assert note.endswith(f" (--offload optimizer): {best['display_name']}, {best['payable']:,.0f} USD")
+
+
+def test_a_setup_that_may_not_fit_is_not_suggested(asked) -> None:
+    paged = asked(*TOO_SMALL, "--optimizer", "paged-adamw")["options"]
+    assert {one["fits"] for one in paged} == {True}
+    assert max(one["fit_chance"] for one in paged) < SURELY
+    assert not [note for note in asked(*TOO_SMALL)["notes"] if note.startswith("With a paged optimizer")]
 
 
 def test_a_named_offer_that_is_too_small_is_asked_for_in_more_nodes(asked) -> None:
