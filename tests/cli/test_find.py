@@ -357,3 +357,9 @@ def test_the_network_of_own_machines_is_asked_for_and_taken(planner) -> None:
     told = own("--network", "400")
     assert told["network"]["gbit_per_s"] == 400.0
     assert told["training_hours"]["value"] > 0
+
+
+def test_the_details_name_the_source_of_each_price_and_network(planner) -> None:
+    told = " ".join(planner("find", *CLUSTER, "--provider", "crusoe", "--details").out.split())
+    assert "price from on_demand in any: Crusoe pricing page" in told
+    assert "3,200 Gbit/s of infiniband between nodes: Crusoe documentation, managing InfiniBand networks" in told
