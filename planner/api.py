@@ -29,6 +29,7 @@ from planner.model.prices.offer import PriceKind
 from planner.present.answer_screen import comparison_screen, estimate_screen
 from planner.use_cases import catalogs, plans, price_books
 from planner.use_cases import prices as price_use_case
+from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import Question
@@ -215,7 +216,7 @@ def ask(
     if log is not None:
         question = replace(question, log=run_of_log(Path(log), question, catalog))
     asked = plan_of_question(question, catalog, today=clock.today())
-    return Comparison(plans.compare(asked.plan, catalog, today=clock.today()), asked.assumed)
+    return Comparison(answer_of(asked, question, catalog, today=clock.today()), asked.assumed)
 
 
 def compare(plan: PlanLike, *, home: Home = None, with_price_book: bool = False) -> Comparison:

@@ -45,8 +45,7 @@ def _changed(setup: RunSetup, part: Upgrade) -> tuple[RunSetup, int] | None:
         fast = setup.node.network_gbit_per_s
         if setup.nodes < 2 or setup.nodes > part.joins or fast is None or (part.gbit_per_s or 0) <= fast:
             return None
-        node = setup.node.model_copy(update={"network_gbit_per_s": part.gbit_per_s})
-        return replace(setup, node=node), 1
+        return replace(setup, node=setup.node.with_network(part.gbit_per_s or fast)), 1
     if setup.node.link not in (Link.PCIE, Link.PCIE_NO_P2P) or setup.per_node < part.joins:
         return None
     if setup.per_node == part.joins:

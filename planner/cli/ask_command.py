@@ -10,6 +10,7 @@ from typing import Annotated, ClassVar
 import typer
 
 from planner import clock
+from planner.adapters.documents import parse_model
 from planner.adapters.files import write_text
 from planner.cli.import_command import may_ask
 from planner.cli.number_arguments import short_number
@@ -17,10 +18,12 @@ from planner.cli.output import HomeOption, ScreenOptions, check_positive
 from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.streams import say
-from planner.cli.workload_options import AdapterOptions, TrainingOptions
+from planner.cli.workload_options import AdapterOptions, NetworkOption, TrainingOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
+from planner.model.plan.find_filters import FindFilters
 from planner.text.number_text import read_number
-from planner.use_cases import answer_ids, catalogs, plans
+from planner.use_cases import answer_ids, catalogs
+from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import assumed_lines, plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import Asked, MissingAnswerError, Question
@@ -64,6 +67,7 @@ class LimitOptions:
     on: Annotated[
         list[str] | None, typer.Option(metavar="OFFER", help="Offer (aws/p5.48xlarge, p4d); default: the best dozen")
     ] = None
+    network: NetworkOption = None
     budget: Annotated[float | None, typer.Option(metavar="USD", help="At most so much money for all of it")] = None
     by: Annotated[str | None, typer.Option(metavar="DATE", help="Done by 2027-06-30, 2027-06, or in 3w")] = None
     runs: Annotated[int | None, typer.Option(help="Trainings; default: 1")] = None
@@ -108,6 +112,7 @@ def ask(
         adapters=adapters.adapters,
         own=tuple(limits.own or ()),
         on=tuple(limits.on or ()),
+        filters=parse_model(FindFilters, {"network_gbit_per_s": limits.network}, where="planner ask"),
         budget=limits.budget,
         by=limits.by,
         runs=limits.runs,
@@ -115,7 +120,7 @@ def ask(
     if work.log is not None:
         question = replace(question, log=run_of_log(work.log, question, catalog))
     asked = _asked(question, lambda one: plan_of_question(one, catalog, today=clock.today()))
-    document = plans.compare(asked.plan, catalog, today=clock.today())
+    document = answer_of(asked, question, catalog, today=clock.today())
     if write is not None:
         write_text(write, f"{WRITTEN}; answer it with: planner compare {write}\n{plan_text(asked.plan)}")
     given = None if write is None else str(write)

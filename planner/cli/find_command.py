@@ -15,7 +15,7 @@ from planner.cli.output import HomeOption, ScreenOptions
 from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.streams import say
-from planner.cli.workload_options import AdapterOptions, TrainingOptions, WorkloadArgument
+from planner.cli.workload_options import AdapterOptions, NetworkOption, TrainingOptions, WorkloadArgument
 from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.use_cases import answer_ids, find
@@ -34,6 +34,7 @@ class FilterOptions:
     )
     gpus: Annotated[list[int] | None, typer.Option(help="Accelerators of one training, over all nodes")] = None
     max_usd_per_hour: Annotated[float | None, typer.Option(help="Of all nodes together, at the list price")] = None
+    network: NetworkOption = None
     provider: Annotated[list[str] | None, typer.Option(help="Provider, e.g. aws; several allowed")] = None
     region: Annotated[list[str] | None, typer.Option(help="Region as price rows name it; several allowed")] = None
     spot: Annotated[bool | None, typer.Option("--spot/--firm", help="Only what may be taken away, or never")] = None
@@ -43,7 +44,7 @@ class FilterOptions:
         """Return the filters; InputError where a number is none that they take."""
         given = {
             "accelerator": self.accelerator, "gpus": self.gpus, "max_usd_per_hour": self.max_usd_per_hour,
-            "provider": self.provider, "region": self.region,
+            "network_gbit_per_s": self.network, "provider": self.provider, "region": self.region,
             "terms": None if self.spot is None else Terms.SPOT if self.spot else Terms.FIRM,
             "available": self.available,
         }  # fmt: skip

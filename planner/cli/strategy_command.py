@@ -101,7 +101,7 @@ def _cluster(on: str, machines: MachineOptions, catalog: Catalog) -> Cluster:
         )
     node = named.node
     if machines.network_gbit_per_s is not None:
-        node = node.model_copy(update={"network_gbit_per_s": machines.network_gbit_per_s})
+        node = node.with_network(machines.network_gbit_per_s)
     return Cluster(named.accelerator, node, machines.nodes or named.nodes, per_node)
 
 

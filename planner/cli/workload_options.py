@@ -20,6 +20,9 @@ WorkloadArgument = Annotated[
     str, typer.Argument(metavar="WORKLOAD", help="Network (gpt-305m), config.json or own file")
 ]
 FrameworkOption = Annotated[str | None, typer.Option(metavar="NAME", help="What trains it, e.g. HF Trainer")]
+NetworkOption = Annotated[
+    float | None, typer.Option(metavar="GBIT", help="Gbit/s between nodes, of each, where the catalog knows no better")
+]
 StrategyOption = Annotated[Strategy, typer.Option(help="Parallel strategy")]
 LoraRankOption = Annotated[int | None, typer.Option(help="Rank of the adapters; default: 16")]
 LoraTargetsOption = Annotated[

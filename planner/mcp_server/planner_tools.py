@@ -30,6 +30,7 @@ from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
 from planner.use_cases import answer_ids, catalogs, find, networks, plans, prices
+from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import Question
@@ -117,7 +118,7 @@ class PlannerTools:
         if log is not None:
             question = replace(question, log=run_of_log(Path(inside(log)), question, catalog))
         asked = plan_of_question(question, catalog, today=clock.today())
-        document = plans.compare(asked.plan, catalog, today=clock.today())
+        document = answer_of(asked, question, catalog, today=clock.today())
         return self._compared(asked.plan, document, assumed=asked.assumed)
 
     @guarded

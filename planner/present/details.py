@@ -20,7 +20,7 @@ def details_lines(document: EstimateDocument | CampaignDocument | ComparisonDocu
     texts = ["", "Options"]
     for number, option in enumerate(document.options, start=1):
         texts.append(f"{number}  {name_text(option)} [{option.id}]: {'; '.join(_facts(option))}")
-        for note in dict.fromkeys((*option.doubts, *option.notes)):
+        for note in dict.fromkeys((*option.doubts, *option.notes, *_sources(option))):
             if note in document.notes:  # it stands below the table
                 continue
             notes.setdefault(note, []).append(str(number))
@@ -29,6 +29,17 @@ def details_lines(document: EstimateDocument | CampaignDocument | ComparisonDocu
     texts += ["", "Assumptions"] if document.assumptions else []
     texts += [f"{one.name}: {quantity_text(one.quantity)}; {one.quantity.source}" for one in document.assumptions]
     return [line for text in texts for line in wrapped(text, width=width, indent=INDENT) or [""]]
+
+
+def _sources(option: OptionEstimate) -> Iterator[str]:
+    """Yield where the price and the network between nodes come from; a network of the plan stands in the notes."""
+    if option.offer is not None and option.price is not None:
+        dated = "" if option.price.as_of is None else f" ({option.price.as_of})"
+        yield f"price from {option.price.source}{dated}"
+    network = option.network
+    if network is not None and network.as_of is not None and network.low_gbit_per_s is None:
+        kind = "" if network.kind is None else f" of {network.kind.value}"
+        yield f"{network.gbit_per_s:,g} Gbit/s{kind} between nodes: {network.source} ({network.as_of})"
 
 
 def _facts(option: OptionEstimate) -> Iterator[str]:

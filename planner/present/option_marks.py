@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from planner.decide.recommend.wording import percent_text
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
 
-STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM = "*", "s", "+", "~", "c", "?", "a"
+STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM, NETWORK = "*", "s", "+", "~", "c", "?", "a", "n"
 PLAN = "the plan:"
 """With which the source of a price begins that the plan states."""
 ARM_HOSTS = ("GH200", "GB200", "GB300", "GB10")
 """How accelerators are called whose host is an Arm processor."""
+SURELY_FITS = 0.945
+"""The chance to fit from which a row does not mention it: 95 % as it is written."""
 MANY_NODES = 4
 """Rented at once: from here on nobody should take for granted that they can be had."""
 
@@ -26,6 +29,7 @@ def marks(option: OptionEstimate) -> str:
         CREDITED: bill_before_credits(option),
         MANY: _nobody_says_that_so_many_are_there(option),
         ARM: option.accelerator is not None and option.accelerator.startswith(ARM_HOSTS),
+        NETWORK: option.network is not None and option.network.low_gbit_per_s is not None,
     }
     return "".join(mark for mark, applies in found.items() if applies)
 
@@ -44,8 +48,23 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
         CREDITED: f"c after credits: the bill{'s are' if len(bills) > 1 else ' is'} {' and '.join(bills)}.",
         MANY: "? ask whether so many can be had.",
         ARM: "a Arm processor: x86 images do not run.",
+        NETWORK: f"n network between nodes assumed: {_widest(options)} Gbit/s of each; set yours with --network.",
     }
     return [text for mark, text in explained.items() if mark in used]
+
+
+def fit_text(option: OptionEstimate) -> str:
+    """Write the chance to fit the device where it is too low to be taken for granted; nothing else."""
+    chance = option.fit_chance
+    return f"fits {percent_text(chance)}" if option.fits and chance is not None and chance < SURELY_FITS else ""
+
+
+def _widest(options: Sequence[OptionEstimate]) -> str:
+    """Write the range that holds the assumed networks of all options."""
+    ranges = [option.network for option in options if option.network is not None]
+    lows = [one.low_gbit_per_s for one in ranges if one.low_gbit_per_s is not None]
+    highs = [one.high_gbit_per_s for one in ranges if one.high_gbit_per_s is not None]
+    return f"{min(lows):,g} to {max(highs):,g}" if lows and highs else "not known"
 
 
 def bill_before_credits(option: OptionEstimate) -> Quantity | None:

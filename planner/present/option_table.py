@@ -13,7 +13,7 @@ from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity
 from planner.present.facts import name_text
-from planner.present.option_marks import marks
+from planner.present.option_marks import fit_text, marks
 from planner.present.screen import NO_BREAK, Column, shown_columns, table_lines
 from planner.present.short_figures import Scale, money_scale, time_scale
 
@@ -179,7 +179,7 @@ def _row(entry: Entry, units: Scales, *, left: bool, beside_name: bool) -> Row:
     option = entry.option
     beside_name = entry.no and (beside_name or entry.usd is None)
     row = {"number": str(entry.number or ""), "machine": _unbroken(name_text(option)), "done": entry.done_by}
-    row["mark"] = " ".join(filter(None, (entry.mark, marks(option))))
+    row["mark"] = " ".join(filter(None, (entry.mark, marks(option), fit_text(option))))
     if beside_name:  # which no screen leaves out
         row["machine"] += f": {short_reason(option).replace(' ', NO_BREAK)}"
     elif entry.no:

@@ -105,7 +105,7 @@ def _expand_option(option: PlanOption, plan: Plan, catalog: Catalog, *, where: s
     machine = machine_named(option, catalog, where=where)
     site, node = machine.site, machine.node
     if option.network_gbit_per_s is not None:
-        node = node.model_copy(update={"network_gbit_per_s": option.network_gbit_per_s})
+        node = node.with_network(option.network_gbit_per_s)
     wanted = option.strategy or plan.training.strategy
     strategy = Strategy.DDP if wanted == "auto" else wanted
     quota = quota_machines(option.quota, node, rented=option.offer is not None, where=where)

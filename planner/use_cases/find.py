@@ -24,6 +24,7 @@ from planner.use_cases import catalogs, plans
 from planner.use_cases.network_files import with_config
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import parse_plan
+from planner.use_cases.suggestions import with_suggestions
 
 PLAN_ENDINGS = (".yaml", ".yml", ".json")
 TOKENS, IMAGES = 1e9, 1_281_167
@@ -63,7 +64,14 @@ def find_machines(
     catalog = catalogs.with_found_prices(plan, catalog, home)
     listed, paced = plans.find_options(plan, catalog, today=today)
     estimated = plans.estimates_of(listed, catalog, today=today, paced=paced)
-    return FoundMachines(listed, plans.compare(listed, catalog, today=today, estimated=estimated), of_file)
+    document = with_suggestions(
+        plans.compare(listed, catalog, today=today, estimated=estimated),
+        lambda changed: plan.model_copy(update={"training": changed}),
+        plan.training,
+        catalog,
+        today=today,
+    )
+    return FoundMachines(listed, document, of_file)
 
 
 def read_plan_of(name: str) -> Plan | None:

@@ -39,9 +39,12 @@ def find_strategies(
     if accelerator.hbm_gib is None or accelerator.no_training_reason is not None or catalog.calibration is None:
         reason = accelerator.no_training_reason or "its memory is not known"
         raise InputError(f"{accelerator.id} cannot be searched: {reason}.", fix="Name another machine.")
-    if not is_stated(cluster.node, accelerator, nodes=cluster.nodes, per_node=cluster.accelerators_per_node):
+    joined = is_stated(cluster.node, accelerator, nodes=cluster.nodes, per_node=cluster.accelerators_per_node)
+    within = cluster.node.network_range if cluster.nodes > 1 else None
+    if not joined or within is not None:  # over a range of networks the order of the splits may turn
+        known = "" if within is None else f", only that it is {within[0]:g} to {within[1]:g} Gbit/s"
         raise InputError(
-            f"--nodes: the network between nodes of {machine} is not known.",
+            f"--nodes: the network between nodes of {machine} is not known{known}.",
             fix="State it with --network-gbit-per-s, of one node with all its ports.",
         )
     length, precision = asked.seq_len or network.seq_len, asked.precision or network.precision

@@ -12,6 +12,7 @@ import pytest
 from planner.adapters.price_file import COLUMNS, as_csv, parse_prices
 from planner.adapters.workspace import catalogs_dir
 from planner.cost.cloud.price_level import usd_per_accelerator_hour
+from planner.model.hardware.machines import ClusterSale
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from tests.bundled import bundled_catalog
 from tests.every_row import every
@@ -26,7 +27,7 @@ def rows_of(path: Path) -> list[tuple[int, Price]]:
 
 
 ROWS = [(f"{path.name}:{line}", row) for path in PATHS for line, row in rows_of(path)]
-TODAY = date(2026, 11, 24)
+TODAY = date(2026, 11, 26)
 
 
 def broken(rule):
@@ -77,9 +78,11 @@ def hosted(row: Price) -> bool:
         ),
         pytest.param(
             lambda row: (
-                row.price_kind is PriceKind.CAPACITY_BLOCK or (row.minimum_hours < 1 and not row.upfront_fraction)
+                row.price_kind is PriceKind.CAPACITY_BLOCK
+                or (row.minimum_hours < 1 and not row.upfront_fraction)
+                or CATALOG.nodes[row.node].clusters is ClusterSale.RESERVED
             ),
-            id="nothing else is paid ahead",
+            id="nothing but blocks and reserved clusters is paid ahead",
         ),
     ],
 )

@@ -145,7 +145,9 @@ def test_the_rtx_pro_6000_has_no_link_to_extend():
         pytest.param("jarvis-labs/1x-h100-sxm", "any", "on_demand", 3.49, id="Jarvis Labs H100, not 2.69"),
         pytest.param("crusoe/8x-h100-sxm", "any", "on_demand", 31.2, id="Crusoe 8x H100, as getdeploying.com has it"),
         pytest.param("verda/8x-h100-sxm", "FIN-03", "on_demand", 28.44, id="Verda 8x H100, eight times 3.555"),
-        pytest.param("nebius/gpu-b200-sxm_8gpu", "us-central1", "on_demand", 57.2, id="Nebius 8x B200, not 44"),
+        pytest.param(
+            "nebius/gpu-b200-sxm_8gpu", "us-central1", "on_demand", 68, id="Nebius 8x B200 since October, not 57.2"
+        ),
         pytest.param("azure/Standard_ND96isr_H100_v5", "eastus", "on_demand", 98.32, id="Azure ND H100 v5"),
         pytest.param("coreweave/gd-8xh100ib-i128", "north-america", "on_demand", 49.24, id="CoreWeave 8x H100"),
     ],
@@ -306,7 +308,7 @@ def _instance_types() -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("node", "usd_per_hour"),
     [
-        pytest.param("nebius/gpu-h100-sxm_8gpu", 30.8, id="8 x 3.85, not the 23.6 of 2025"),
+        pytest.param("nebius/gpu-h100-sxm_8gpu", 36, id="8 x 4.50 since October, not 30.8"),
         pytest.param("nebius/gpu-h200-sxm_8gpu", 43.2, id="8 x 5.40, not the 28.0 of 2025"),
         pytest.param("gcp/a3-highgpu-1g", None, id="not sold on demand"),
     ],

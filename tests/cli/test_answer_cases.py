@@ -174,12 +174,12 @@ options:
         assert "all of it paid by credits" in sentences(booked)[0]
 
     def test_the_network_between_two_nodes_is_not_guessed(self, planner, plan_file):
-        """Lambda states none for its instances: one node has a speed, two have none until somebody says what it is."""
+        """RunPod joins no pods: one node has a speed, two have none until somebody says what joins them."""
         plan = plan_file(f"""{LLAMA}
 work: {{tokens: 1.0e+9}}
 options:
-  - {{offer: lambda/gpu_8x_h100_sxm5, nodes: [1, 2]}}
-  - {{offer: lambda/gpu_8x_h100_sxm5, nodes: 2, network_gbit_per_s: 3200}}
+  - {{offer: runpod/8x-h100-sxm, nodes: [1, 2]}}
+  - {{offer: runpod/8x-h100-sxm, nodes: 2, network_gbit_per_s: 3200}}
 """)
         one, two, stated = planner("estimate", plan, "--json").document["options"]
         assert one["training_hours"]

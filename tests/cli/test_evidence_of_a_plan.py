@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-LAMBDA = """\
+PODS = """\
 schema_version: 1
 name: two nodes
 workload: {ref: llama3-8b}
 work: {tokens: 1.0e+9}
 training: {precision: bf16, strategy: fsdp2}
 options:
-  - {offer: lambda/gpu_8x_h100_sxm5}
-  - {offer: lambda/gpu_8x_h100_sxm5, nodes: 2}
+  - {offer: runpod/8x-h100-sxm}
+  - {offer: runpod/8x-h100-sxm, nodes: 2}
 """
-ONE, TWO = "lambda/gpu_8x_h100_sxm5:any:on_demand", "lambda/gpu_8x_h100_sxm5:any:on_demand:2n"
-STATED = LAMBDA.replace("nodes: 2", "nodes: 2, network_gbit_per_s: 3200")
+ONE, TWO = "runpod/8x-h100-sxm:any:on_demand", "runpod/8x-h100-sxm:any:on_demand:2n"
+STATED = PODS.replace("nodes: 2", "nodes: 2, network_gbit_per_s: 3200")
 OWN_CARD = """\
 schema_version: 1
 name: own step
@@ -43,8 +43,8 @@ def plan_file(tmp_path: Path):
 
 
 def test_two_nodes_that_nobody_says_what_joins_are_not_recommended_and_say_what_to_state(planner, plan_file):
-    """Lambda's list names no network between two of these machines; what one does alone is known."""
-    answer = planner("compare", plan_file(LAMBDA), "--json")
+    """RunPod joins no two of these pods; what one does alone is known."""
+    answer = planner("compare", plan_file(PODS), "--json")
     one, two = answer.option(ONE), answer.option(TWO)
     assert answer.document["recommended"] == ONE
     assert one["campaign_hours"] is not None
@@ -68,7 +68,7 @@ def test_a_stated_network_answers_and_is_named(planner, plan_file):
         pytest.param(STATED.replace("s: 3200", "s: 0"), ["options.1.network_gbit_per_s", "0"], id="no network at all"),
         pytest.param(STATED.replace("s: 3200", "s: fast"), ["options.1.network_gbit_per_s", "number"], id="a word"),
         pytest.param(
-            LAMBDA + "  - {offer: ori/lora-up-to-10b, price: hosted_training, network_gbit_per_s: 100}\n",
+            PODS + "  - {offer: ori/lora-up-to-10b, price: hosted_training, network_gbit_per_s: 100}\n",
             ["options.2", "network_gbit_per_s belongs to a machine"], id="of a service",
         ),
     ],

@@ -114,11 +114,11 @@ def test_a_speed_whose_training_never_ends_says_so(planner, changed):
 
 
 def test_the_host_of_a_machine_stands_there_where_it_is_known(planner, tmp_path):
-    """2 TiB, 192 vCPU, 8 disks of 3,800 GB: AWS's table of instance sizes; Lambda states none that is on file."""
+    """2 TiB, 192 vCPU, 8 disks of 3,800 GB: AWS's table of instance sizes. CoreWeave's V100 has none."""
     path = tmp_path / "hosts.yaml"
     path.write_text(
         "schema_version: 1\nname: hosts\nworkload: {ref: llama3-8b}\nwork: {tokens: 1.0e+9}\n"
-        "options: [{offer: aws/p5.48xlarge}, {offer: lambda/gpu_8x_b200_sxm6}]\n",
+        "options: [{offer: aws/p5.48xlarge}, {offer: coreweave/1x-v100-sxm2-16gb}]\n",
         encoding="utf-8",
     )
     ours, theirs = planner("explain", path, "--json").document["options"]

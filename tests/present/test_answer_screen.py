@@ -7,13 +7,14 @@ from datetime import date
 import pytest
 
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
+from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
-from planner.present.option_marks import marks, marks_explained
+from planner.present.option_marks import fit_text, marks, marks_explained
 from tests.present.conftest import option, quantity
 
 
@@ -238,3 +239,35 @@ def test_an_arm_host_is_marked(accelerator, marked):
     assert marks(option) == marked
     said = ["a Arm processor: x86 images do not run."] if marked else []
     assert marks_explained([option], lambda usd: f"{usd.value:g} USD") == said
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "marked"),
+    [
+        pytest.param(None, None, "", id="a known network"),
+        pytest.param(10.0, 100.0, "n", id="a range of what it may be"),
+    ],
+)
+def test_an_assumed_network_is_marked_and_its_range_explained(low: float | None, high: float | None, marked: str):
+    network = NodeNetwork(gbit_per_s=32.0, low_gbit_per_s=low, high_gbit_per_s=high, source="somebody")
+    one = ranked("Cloud, 16x H100", Hold.RENT, 3, 500, nodes=2, network=network)
+    assert marks(one) == marked
+    explained = "n network between nodes assumed: 10 to 100 Gbit/s of each; set yours with --network."
+    assert (explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")) is bool(marked)
+
+
+@pytest.mark.parametrize(
+    ("chance", "fits", "written"),
+    [
+        pytest.param(0.86, True, "fits 86 %", id="may not fit"),
+        pytest.param(0.944, True, "fits 94 %", id="just not sure"),
+        pytest.param(0.946, True, "", id="95 % as it would be written"),
+        pytest.param(None, True, "", id="nothing was computed"),
+        pytest.param(0.1, False, "", id="the row says that it does not"),
+    ],
+)
+def test_a_row_shows_its_chance_to_fit_below_95_percent(chance: float | None, fits: bool, written: str):
+    one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, fit_chance=chance)
+    assert fit_text(one) == written
+    assert (written in "\n".join(lines(document(one)))) is True
+    assert ("fits" in "\n".join(lines(document(one)))) is bool(written)

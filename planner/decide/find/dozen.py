@@ -31,11 +31,15 @@ ESTIMATED = 5
 """Offers of each kind that are estimated in full, by coarse cost; and as many again by coarse time."""
 DEARER = "dearer or slower than those of their kind"
 NOT_WHOLE = "do not fit, or no speed is known"
+DIVIDED = 2
+"""Offers of one size that are tried divided: each is searched through, which takes long."""
 OF_ONE_SHAPE = 2
 """Offers of one machine shape among them, each of another provider or kind of price: the cheapest may be out of stock,
-the tenth adds nothing."""
+the tenth adds nothing. Where the filters leave few shapes, further providers fill the places."""
 MOST_UNUSED = 2.0
 """A Capacity Block is shown where the work uses half of its days or more."""
+FEW_SHAPES = 10
+"""Offers of each kind that are estimated where the filters leave one machine shape or two."""
 KEPT_OUT = {
     ReasonCode.SPOT_NOT_ALLOWED: "on the spot where limits.spot is never",
     ReasonCode.SPOT_TOO_MUCH: "on more spot machines than one may plan with",
@@ -154,31 +158,36 @@ def found_note(shown: int, left_out: Counter[str]) -> str:
 def _first(of_kind: Iterable[Coarse], key: Callable[[Coarse], tuple[float, float]]) -> list[Coarse]:
     shapes: Counter[Shape] = Counter()
     taken: set[tuple[str, Shape, PriceKind]] = set()
-    first = []
+    first: list[Coarse] = []
+    others: list[Coarse] = []
     for one in sorted(of_kind, key=key):
         shape = replace(Shape.of(one.offer), network_gbit_per_s=None)
-        same = (provider_of(one.offer.node.id), shape, one.offer.price.price_kind)
-        shapes[shape] += same not in taken
-        if shapes[shape] <= OF_ONE_SHAPE and same not in taken:
-            first.append(one)
+        same = (provider_of(one.offer.node.id), Shape.of(one.offer), one.offer.price.price_kind)
+        if same in taken:
+            continue
         taken.add(same)
+        shapes[shape] += 1
+        (first if shapes[shape] <= OF_ONE_SHAPE else others).append(one)
         if len(first) == ESTIMATED:
-            break
-    return first
+            return first
+    return first + others[: (FEW_SHAPES if len(shapes) <= OF_ONE_SHAPE else ESTIMATED) - len(first)]
 
 
 def _to_divide(offers: Iterable[Offered]) -> list[Offered]:
-    """Return, where no network fits undivided, the offers to try divided: of each size the cheapest firm memory."""
-    cheapest: dict[int, Offered] = {}
-    for offer in offers:
-        best = cheapest.get(offer.accelerators)
-        if offer.firm and offer.accelerators >= SHARED and (best is None or _usd_per_gib(offer) < _usd_per_gib(best)):
-            cheapest[offer.accelerators] = offer
-    return [cheapest[size] for size in sorted(cheapest)]
+    """Return, where no network fits undivided, the offers to try divided: of each size the cheapest firm memory.
+
+    Some of each size, with networks that are known before those that are assumed, as a slow one divides badly.
+    """
+    by_size: dict[int, list[Offered]] = {}
+    for offer in sorted(offers, key=_cheapest_memory):
+        if offer.firm and offer.accelerators >= SHARED:
+            by_size.setdefault(offer.accelerators, []).append(offer)
+    return [offer for size in sorted(by_size) for offer in by_size[size][:DIVIDED]]
 
 
-def _usd_per_gib(offer: Offered) -> float:
-    return offer.usd_per_hour / (offer.accelerators * (offer.accelerator.hbm_gib or 1.0))
+def _cheapest_memory(offer: Offered) -> tuple[bool, float]:
+    assumed = offer.nodes > 1 and offer.node.network_range is not None
+    return assumed, offer.usd_per_hour / (offer.accelerators * (offer.accelerator.hbm_gib or 1.0))
 
 
 def _by_usd(one: Coarse) -> tuple[float, float]:

@@ -13,7 +13,7 @@ from planner.cost.cloud.billing_terms import sold_hours
 from planner.decide.find.confirmed import asked_of, is_borne_out
 from planner.decide.limits import MachineTerms
 from planner.model.catalog import Catalog
-from planner.model.hardware.machines import Accelerator, Node
+from planner.model.hardware.machines import Accelerator, ClusterSale, Node
 from planner.model.owning.hold import Hold
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import OptionLimits, SpotUse
@@ -28,6 +28,7 @@ from planner.speed.throughput.node_network import is_stated
 NODES = (1, 2, 4, 8, 16)
 """How many whole machines are tried."""
 UNSAID = "of which nobody says that they are to be had"
+SINGLE = "sold as single nodes only"
 SHARED = 8
 """Accelerators of a machine from which on several of them are tried: smaller ones are joined by slower networks."""
 
@@ -40,6 +41,8 @@ class Offered:
     accelerator: Accelerator
     price: Price
     nodes: int
+    network_gbit_per_s: float | None = None
+    """Between its nodes, as the filters state it; None: as the catalog does."""
 
     @property
     def accelerators(self) -> int:
@@ -53,9 +56,10 @@ class Offered:
         return self.nodes * self.price.usd_per_hour
 
     def usd_of(self, hours: float) -> float:
-        """Return what so many hours one after another cost, at the list price: of a Capacity Block its whole days."""
+        """Return what so many hours one after another cost at the list price: at least the hours that are billed."""
         blocks = self.price.price_kind is PriceKind.CAPACITY_BLOCK
-        return (sold_hours(hours, Billing(blocks=True)) if blocks else hours) * self.usd_per_hour
+        sold = sold_hours(hours, Billing(blocks=True)) if blocks else max(hours, self.price.minimum_hours)
+        return sold * self.usd_per_hour
 
     @property
     def firm(self) -> bool:
@@ -76,7 +80,13 @@ class Offered:
     def option(self, *, any_named: bool = False) -> PlanOption:
         """Return it as an option of a plan: at the cheapest price, or with `any_named` at that of the region `any`."""
         region = None if self.price.region == ANY_REGION and not any_named else self.price.region
-        return PlanOption(offer=self.node.id, price=self.price.price_kind, nodes=self.nodes, region=region)
+        return PlanOption(
+            offer=self.node.id,
+            price=self.price.price_kind,
+            nodes=self.nodes,
+            region=region,
+            network_gbit_per_s=self.network_gbit_per_s,
+        )
 
 
 def offered(
@@ -122,9 +132,12 @@ def offered(
         elif accelerators is None and accelerator.vendor not in makers:
             left_out[f"on which {framework or 'PyTorch'} does not run as it is{ask}"] += 1
         else:
-            joined = [number for number in numbers if _is_joined(node, accelerator, number)]
-            left_out["without a known network between nodes"] += len(numbers) - len(joined)
-            found += [Offered(node, accelerator, price, number) for number in joined]
+            stated = filters.network_gbit_per_s if _takes_network(node) else None
+            linked = node if stated is None else node.with_network(stated)
+            joined = [number for number in numbers if _is_joined(linked, accelerator, number)]
+            single = node.clusters is ClusterSale.SINGLE_NODES
+            left_out[SINGLE if single else "without a known network between nodes"] += len(numbers) - len(joined)
+            found += [Offered(linked, accelerator, price, number, stated if number > 1 else None) for number in joined]
     unread = [one for one in catalog.unread if _asked_for(one, filters, accelerators)]
     left_out[UNSAID] += sum(one.instances for one in unread if one.nobody_says)
     return Found(tuple(found), left_out, sum(one.instances for one in unread if not one.nobody_says))
@@ -168,6 +181,12 @@ def _numbers(node: Node, price: Price, filters: FindFilters) -> list[int]:
         if (filters.gpus is None or number * node.accelerators in filters.gpus)
         and (price.usd_per_hour is None or number * price.usd_per_hour <= ceiling)
     ]
+
+
+def _takes_network(node: Node) -> bool:
+    """Return whether the filters' network counts: the catalog knows none, or a range of what it may be."""
+    known = node.network_gbit_per_s is not None and node.network_range is None
+    return not known and node.clusters is not ClusterSale.SINGLE_NODES
 
 
 def _is_joined(node: Node, accelerator: Accelerator, nodes: int) -> bool:

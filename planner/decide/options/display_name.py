@@ -35,7 +35,9 @@ DIFFERENCES = (REGION, KIND, STRATEGY, INSTANCE, PRICE)
 """What is added to equal names, the first that makes them unlike; after these the plan's remarks, one by one."""
 UNSAID_FORM = re.compile(r"SXM\d?|DGXS|per|GPU|Blackwell")
 SAID_FORM = re.compile(r"PCIe|NVL|WS|Server")
-"""Parts of an accelerator's id that say how it is built: the usual form, and those that are said where both occur."""
+"""Parts of an accelerator's id that say how it is built: the usual form, and those that are said."""
+SLOWER_FORMS = ("PCIe", "NVL")
+"""Forms whose chip has fewer units or a lower limit of power than the module's."""
 MEMORY = re.compile(r"\d+GB")
 DESCRIPTION = re.compile(r" with | \(|, ")
 """Where a machine's name goes on with what it carries."""
@@ -64,13 +66,18 @@ def with_display_names(
 
 
 def card_names(accelerators: set[str]) -> dict[str, str]:
-    """Return how people call accelerators: `H100-SXM` is H100; with memory or form only where they differ in it."""
+    """Return how people call accelerators: `H100-SXM` is H100, `H100-PCIe` is H100 PCIe.
+
+    With the memory, and most forms, only where they differ in it. A form that makes another card of the same chip is
+    always said, so that H100 means one card in every answer.
+    """
     parts = {one: _card_parts(one) for one in sorted(accelerators)}
     names: dict[str, str] = {}
     for one, (family, memory, form) in parts.items():
         same = [other for other in parts.values() if other[0] == family]
         sizes = {size for _, size, _ in same if size}
-        said = [family, memory if len(sizes) > 1 else "", form if len({other[2] for other in same}) > 1 else ""]
+        differs = len({other[2] for other in same}) > 1
+        said = [family, memory if len(sizes) > 1 else "", form if differs or form in SLOWER_FORMS else ""]
         names[one] = " ".join(filter(None, said))
     return names
 

@@ -22,6 +22,7 @@ from planner.decide.options.one_training import carbon_of, energy_of, hours_of, 
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
 from planner.duration.duration import last_day, passed_hours
 from planner.duration.training_time import SteadyState, Timed, training_time
+from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
@@ -115,6 +116,8 @@ def estimate_option(
         accelerators=candidate.accelerators,
         accelerator=candidate.accelerator.id,
         fits=False if OVERLOADS.intersection(codes_of(reasons)) else speed.fit.fits,
+        fit_chance=speed.fit.chance,
+        network=_network(candidate),
         strategy=speed.strategy,
         split=candidate.parallel_config.split if candidate.parallel_config else None,
         micro_batch=speed.fit.micro_batch,
@@ -247,6 +250,12 @@ def _name(candidate: Candidate) -> str:
     count = f"{candidate.accelerators}x {candidate.accelerator.id}"
     where = candidate.site.name if candidate.site else candidate.node.name
     return f"{where} ({count})"
+
+
+def _network(candidate: Candidate) -> NodeNetwork | None:
+    if candidate.nodes == 1:
+        return None
+    return NodeNetwork.of(candidate.node, stated=candidate.option.network_gbit_per_s)
 
 
 def _region(candidate: Candidate) -> str | None:

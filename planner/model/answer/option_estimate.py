@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from planner.model.answer.bill import Bill
+from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
@@ -52,6 +53,10 @@ class OptionEstimate(Frozen):
     accelerators: int | None
     accelerator: str | None
     fits: bool | None
+    fit_chance: float | None = None
+    """That the training fits the device, whatever is left open; null: nothing was computed."""
+    network: NodeNetwork | None = None
+    """Between its nodes; null: it is one node, or nobody states it."""
     strategy: Strategy | None
     split: Split | None = None
     """Where `strategy: auto` divides the network; null: it is whole on every accelerator, but for what ZeRO shards."""

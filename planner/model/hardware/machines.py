@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Self
+
+from pydantic import model_validator
 
 from planner.model.base import Count, Day, Frozen, Id, Positive, Text
 from planner.model.network.workload import Precision
@@ -60,6 +62,30 @@ class Link(StrEnum):
     OTHER = "other"
 
 
+class NetworkKind(StrEnum):
+    """How nodes talk to each other."""
+
+    INFINIBAND = "infiniband"
+    ROCE = "roce"
+    EFA = "efa"
+    """The Elastic Fabric Adapter of AWS."""
+    GPUDIRECT_TCPX = "gpudirect-tcpx"
+    """TCP of Google Cloud that writes to the memory of accelerators."""
+    TCP = "tcp"
+
+
+class ClusterSale(StrEnum):
+    """How several of these nodes are sold together."""
+
+    SELF_SERVICE = "self_service"
+    RESERVED = "reserved"
+    """For a term that is bought in advance."""
+    QUOTE = "quote"
+    """The provider is asked for an offer."""
+    SINGLE_NODES = "single_nodes"
+    """Not at all: the provider joins no such nodes."""
+
+
 class Node(Frozen):
     """One row of `catalogs/hardware/nodes.csv`: a machine that can be rented or owned."""
 
@@ -69,7 +95,17 @@ class Node(Frozen):
     accelerators: Count
     link: Link
     network_gbit_per_s: Positive | None = None
-    """Between nodes, per node."""
+    """Between nodes, of each node with all its ports."""
+    network_low_gbit_per_s: Positive | None = None
+    """With the next one: the range where no source states the rate, and `network_gbit_per_s` is the likeliest of it."""
+    network_high_gbit_per_s: Positive | None = None
+    network_kind: NetworkKind | None = None
+    network_rails: Count | None = None
+    """Ports of a node that carry the traffic between accelerators."""
+    clusters: ClusterSale | None = None
+    """None: nobody states it."""
+    network_source: Text | None = None
+    network_as_of: Day | None = None
     rated_kw: Positive | None = None
     """What the data sheet says the whole node draws at most."""
     host_memory_gib: Positive | None = None
@@ -78,3 +114,33 @@ class Node(Frozen):
     """Decimal, all disks together; null: none, or nobody states it."""
     source: Text
     as_of: Day
+
+    @model_validator(mode="after")
+    def _network_lies_in_its_range(self) -> Self:
+        low, rate, high = self.network_low_gbit_per_s, self.network_gbit_per_s, self.network_high_gbit_per_s
+        if (low is None) != (high is None):
+            raise ValueError("a range of the network needs network_low_gbit_per_s and network_high_gbit_per_s")
+        if low is not None and high is not None and not low <= (rate or 0.0) <= high:
+            raise ValueError("network_gbit_per_s must lie between network_low_gbit_per_s and network_high_gbit_per_s")
+        if rate is not None and self.clusters is ClusterSale.SINGLE_NODES:
+            raise ValueError("clusters is single_nodes: then no network_gbit_per_s joins several")
+        return self
+
+    @property
+    def network_range(self) -> tuple[float, float] | None:
+        """Return the least and the most Gbit/s of an assumed network; None where the rate is known, or nothing is."""
+        low, high = self.network_low_gbit_per_s, self.network_high_gbit_per_s
+        return None if low is None or high is None else (low, high)
+
+    def with_network(self, gbit_per_s: float) -> Self:
+        """Return the node with a network whose rate is known, whatever the catalog says."""
+        return self.model_copy(
+            update={
+                "network_gbit_per_s": gbit_per_s,
+                "network_low_gbit_per_s": None,
+                "network_high_gbit_per_s": None,
+                "network_kind": None,
+                "network_rails": None,
+                "clusters": None,
+            }
+        )

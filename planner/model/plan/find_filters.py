@@ -35,6 +35,8 @@ class FindFilters(Frozen):
     """How many accelerators one training has, over all nodes."""
     max_usd_per_hour: Positive | None = None
     """Of all nodes together, at the list price."""
+    network_gbit_per_s: Positive | None = None
+    """Of each node where the catalog knows no rate: it leaves nothing out, and replaces what would be assumed."""
     provider: Annotated[tuple[Id, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
     region: Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
     terms: Terms | None = None

@@ -18,6 +18,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.chance import OPEN, SURE, Likely, chance_within, factor_for
 from planner.speed.memory.fullest_moment import Memory
+from planner.speed.memory.host_memory import waiting_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import planned_settings
 
@@ -79,14 +80,31 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     for trainer, checkpointing in product(trainers, ways):
         if _need(job, candidate, smallest, checkpointing, trainer).total_gib <= _usable_gib(candidate):
             micro_batch = job.setup.micro_batch or _largest_micro_batch(job, candidate, checkpointing, trainer)
-            return _taken(job, candidate, micro_batch, checkpointing, trainer)
+            return _within_host(_taken(job, candidate, micro_batch, checkpointing, trainer), job, candidate)
     last = _taken(job, candidate, smallest, ways[-1], trainers[-1])
     assert last.chance is not None, "its memory was computed"
     assert last.memory is not None, "its memory was computed"
     if last.chance >= LIKELIER:
         note = f"it fits with a chance of {last.chance:.0%}: measure it, or take a device with more memory"
-        return replace(last, note=note)
+        return _within_host(replace(last, note=note), job, candidate)
     return _lacking(job, candidate, last.memory, ways[-1])
+
+
+def _within_host(fitting: DeviceFit, job: Job, candidate: Candidate) -> DeviceFit:
+    """Return the fit, refused where what waits in the host's memory is more than that, with a note where it may be."""
+    waiting, host = waiting_gib(job, candidate, paged=fitting.paged), candidate.node.host_memory_gib
+    if waiting <= 0:
+        return fitting
+    if host is None:
+        unknown = f"{waiting:,.0f} GiB wait in the memory of each host, whose size is not known"
+        return replace(fitting, note="; ".join(filter(None, (fitting.note, unknown))))
+    if waiting <= host:
+        return fitting
+    text = f"does not fit: {waiting:,.0f} GiB would wait in the memory of each host, which has {host:g}"
+    reason = Reason(
+        code=ReasonCode.MEMORY_TOO_SMALL, text=text, figures={"waiting_gib": waiting, "host_memory_gib": host}
+    )
+    return DeviceFit(False, memory=fitting.memory, reason=reason)
 
 
 def _trainers(job: Job) -> tuple[TrainerMemory, ...]:

@@ -14,6 +14,7 @@ from planner.network.flops import parameters
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
+from planner.speed.memory.chance import Likely, chance_within
 from planner.speed.memory.device_fit import CHUNKED_NOTE, DeviceFit, fit
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.share_of_peak import is_too_small
@@ -69,14 +70,15 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
     return fit(replace(job, setup=setup), candidate, anchor, catalog)
 
 
-def divided_fit(config: ParallelConfig) -> DeviceFit:
-    """Return micro-batch, accumulation and checkpointing of a divided network."""
+def divided_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:
+    """Return micro-batch, accumulation and checkpointing of a divided network, and its chance to fit so much memory."""
     loss = f"; {CHUNKED_NOTE}" if config.chunked_loss else ""
     note = (
         f"divided ({config.split}): about {config.hbm_gib:.1f} GiB on each accelerator, {config.accumulation} "
         f"micro-batches a step{loss}; planner bench runs no divided network"
     )
-    return DeviceFit(True, config.micro_batch, config.accumulation, config.checkpointing, note=note)
+    chance = None if hbm_gib is None else chance_within([Likely(1.0, config.hbm_gib)], hbm_gib)
+    return DeviceFit(True, config.micro_batch, config.accumulation, config.checkpointing, chance=chance, note=note)
 
 
 def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bool) -> tuple[ParallelConfig, ...]:

@@ -1,10 +1,14 @@
-"""The network between the nodes of a candidate: whether anybody states it; no speed over a guessed one is given."""
+"""The network between the nodes of a candidate: whether it is known, and what an assumed one adds to a range."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.hardware.machines import Accelerator, Link, Node
+from planner.model.hardware.machines import Accelerator, ClusterSale, Link, Node
+from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.machine import machine_of
@@ -15,6 +19,10 @@ from planner.speed.throughput.power_cap import as_delivered
 NOT_KNOWN = Reason(
     code=ReasonCode.NODE_NETWORK_NOT_KNOWN,
     text="network between its nodes is not known; state network_gbit_per_s on the option",
+)
+SINGLE_NODES = Reason(
+    code=ReasonCode.NODE_NETWORK_NOT_KNOWN,
+    text="the provider sells it as single nodes only; if yours are joined, state network_gbit_per_s on the option",
 )
 
 
@@ -44,4 +52,25 @@ def network_problem(job: Job, candidate: Candidate, catalog: Catalog) -> Reason 
         for run in as_delivered(catalog.runs.values())
     ):
         return None
-    return NOT_KNOWN
+    return SINGLE_NODES if node.clusters is ClusterSale.SINGLE_NODES else NOT_KNOWN
+
+
+def is_assumed(candidate: Candidate) -> bool:
+    """Return whether the speed of the candidate rests on a range of networks that no source narrows down."""
+    return candidate.nodes > 1 and candidate.node.network_range is not None
+
+
+def with_assumed_network(
+    rate: Interval, candidate: Candidate, rate_over: Callable[[Candidate], float | None]
+) -> Interval:
+    """Return a rate over the likeliest network with a range that holds the slowest and the fastest one too.
+
+    rate x (1; rate over the slowest / rate; rate over the fastest / rate), with independent errors. `rate_over` gives
+    the rate of a candidate with another network, None where it has none.
+    """
+    assert candidate.node.network_range is not None
+    ends = [
+        rate_over(replace(candidate, node=candidate.node.with_network(gbit))) for gbit in candidate.node.network_range
+    ]
+    ratios = [1.0, *(end / rate.value for end in ends if end is not None)]
+    return rate.times(Interval(1.0, min(ratios), max(ratios)))

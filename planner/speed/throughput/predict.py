@@ -1,7 +1,7 @@
 """Throughput that nobody measured: `predict` answers for every kind of network.
 
 A plan's own MFU comes first; then the estimator, where the network is known; then ratios of runs of the same workload.
-Over several nodes only where the network between them is known.
+Over several nodes only where the network between them is known, or a range of what it may be.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput.extrapolation import extrapolate
-from planner.speed.throughput.node_network import network_problem
+from planner.speed.throughput.node_network import is_assumed, network_problem, with_assumed_network
 from planner.speed.throughput.own_evidence import steps_not_used
 from planner.speed.throughput.predict_images import predict_images
 from planner.speed.throughput.predict_text import predict_text
@@ -33,6 +33,21 @@ def predict(
         return _unmoved_by_steps(from_mfu(job, candidate), job, "the plan's mfu comes first")
     if (problem := network_problem(job, candidate, catalog)) is not None:
         return NoPrediction(problem)
+    answer = _over_its_network(job, candidate, catalog, fitting)
+    if isinstance(answer, NoPrediction) or not is_assumed(candidate):
+        return answer
+
+    def rate_over(other: Candidate) -> float | None:
+        of_other = _over_its_network(job, other, catalog, fitting)
+        return None if isinstance(of_other, NoPrediction) else of_other.samples_per_s.value
+
+    return replace(answer, samples_per_s=with_assumed_network(answer.samples_per_s, candidate, rate_over))
+
+
+def _over_its_network(
+    job: Job, candidate: Candidate, catalog: Catalog, fitting: DeviceFit | None
+) -> Prediction | NoPrediction:
+    """Predict the throughput over the network that the candidate's node states."""
     if (
         isinstance(job.setup.network, ImageModel)
         and candidate.accelerator.id != CPU

@@ -58,6 +58,13 @@ def training_notes(job: Job) -> list[str]:
 
 
 def network_note(candidate: Candidate) -> list[str]:
-    """Return the network between nodes where the plan states it."""
-    gbit = candidate.option.network_gbit_per_s
-    return [] if gbit is None or candidate.nodes == 1 else [f"{gbit:g} Gbit/s between nodes, of each: the plan's word"]
+    """Return the network between nodes where the plan states it, or where nothing more than its range is known."""
+    gbit, within = candidate.option.network_gbit_per_s, candidate.node.network_range
+    if candidate.nodes == 1:
+        return []
+    if gbit is not None:
+        return [f"{gbit:g} Gbit/s between nodes, of each: the plan's word"]
+    if within is None:
+        return []
+    taken = f"{candidate.node.network_gbit_per_s:g} Gbit/s between nodes, of each: {within[0]:g} to {within[1]:g}"
+    return [f"{taken} {candidate.node.network_source or 'assumed'}"]

@@ -83,7 +83,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         answer = _measured(runs, job, candidate, catalog)
         return _with_effect_of_the_cap(answer, runs, job, candidate, catalog) if capped else answer
     if candidate.parallel_config is not None:
-        fitting = divided_fit(candidate.parallel_config)
+        fitting = divided_fit(candidate.parallel_config, candidate.accelerator.hbm_gib)
     else:
         fitting = undivided_fit(job, candidate, catalog)
     if fitting.fits is False:

@@ -39,7 +39,7 @@ def _owned(text: str, draft: Draft) -> dict[str, Any]:
     if text in draft.catalog.sites:
         return {"site": text, "hold": Hold.HAVE}
     nodes, count, card = own_cards(text)
-    machine = {"own": _card(card, draft), "count": count} | ({"nodes": nodes} if nodes > 1 else {})
+    machine = {"own": _card(card, draft), "count": count} | _several(nodes, draft)
     known = _accelerator(text, draft)
     if known is not None and known.tdp_w is None:
         draft.assume(f"nothing of the power of {known.id}: it gets hours and no cost", "power_kw of the option")
@@ -64,12 +64,20 @@ def _accelerator(text: str, draft: Draft) -> Accelerator | None:
     return found or draft.catalog.accelerators.get(f"{name.upper()}-SXM")
 
 
+def _several(nodes: int, draft: Draft) -> dict[str, Any]:
+    """Return how many machines there are, and the network between them where the question states it."""
+    if nodes == 1:
+        return {}
+    network = draft.question.filters.network_gbit_per_s
+    return {"nodes": nodes} | ({} if network is None else {"network_gbit_per_s": network})
+
+
 def _bought(purchase: Purchase, draft: Draft) -> dict[str, Any]:
     price = {"hold": Hold.BUY} | ({} if purchase.usd is None else {"purchase_usd": purchase.usd})
     if purchase.machine in draft.catalog.sites:
         return {"site": purchase.machine} | price
     nodes, count, card = own_cards(purchase.machine)
-    return {"own": _card(card, draft), "count": count} | ({"nodes": nodes} if nodes > 1 else {}) | price
+    return {"own": _card(card, draft), "count": count} | _several(nodes, draft) | price
 
 
 def own_cards(text: str) -> tuple[int, int, str]:

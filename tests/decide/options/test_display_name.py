@@ -143,3 +143,10 @@ def test_a_provider_of_ones_own_is_called_by_its_id():
     assert provider_name("acme-ai", {}) == "Acme ai"
     assert provider_name("acme-ai", {}, machine="ACME AI a1.large") == "ACME AI"
     assert provider_name("acme-ai", {"acme-ai": Provider(id="acme-ai", name="ACME")}) == "ACME"
+
+
+@pytest.mark.parametrize("card", ["H100-SXM", "H100-PCIe", "H100-NVL", "A100-80GB-PCIe", "A100-80GB-SXM"])
+def test_a_card_is_called_the_same_alone_as_beside_the_other_forms_of_its_chip(card):
+    forms = {"H100-SXM", "H100-PCIe", "H100-NVL"} if card.startswith("H100") else {"A100-80GB-PCIe", "A100-80GB-SXM"}
+    assert card_names({card})[card] == card_names(forms)[card]
+    assert len(set(card_names(forms).values())) == len(forms)

@@ -1,0 +1,176 @@
+"""What else would do beside the usual setup: a cheaper one that surely fits, more machines, or one card alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import date
+
+from planner.decide.options.estimate_plan import estimate_options
+from planner.decide.recommend.answer_plan import rank_alone
+from planner.decide.recommend.rank import is_feasible, ranking_usd
+from planner.decide.recommend.wording import usd_text
+from planner.errors import InputError
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.option_estimate import RankedOption
+from planner.model.answer.reason import ReasonCode
+from planner.model.catalog import Catalog
+from planner.model.network.architecture import TextModel
+from planner.model.network.trainer_memory import Offload, Optimizer
+from planner.model.plan.plan import Plan, Training
+from planner.model.plan.plan_option import PlanOption
+from planner.model.quantity import Basis
+from planner.present.option_marks import SURELY_FITS
+from planner.scenario.job import resolve_job
+from planner.use_cases.plans import find_options
+
+WORTH_SAYING = 0.95
+"""A suggestion costs at most this share of the answer."""
+SETUPS: tuple[tuple[str, dict[str, object]], ...] = (
+    ("an optimizer at 8 bit", {"optimizer": Optimizer.ADAMW_8BIT}),
+    ("a paged optimizer", {"optimizer": Optimizer.PAGED_ADAMW}),
+    ("the optimizer in the host's memory", {"offload": Offload.OPTIMIZER}),
+)
+"""Setups that need less memory, with what they change. None changes what is trained."""
+MORE = (2, 4, 8, 16)
+"""How many times the machines are tried where they are too small."""
+TOO_SMALL = frozenset({ReasonCode.MEMORY_TOO_SMALL, ReasonCode.NO_SPLIT_FITS})
+
+
+def with_suggestions(
+    document: ComparisonDocument,
+    asked: Callable[[Training], Plan],
+    training: Training,
+    catalog: Catalog,
+    *,
+    today: date,
+) -> ComparisonDocument:
+    """Return the answer with a note for each suggestion, before its other notes.
+
+    `asked` returns the plan as it was asked for, before options are looked for, with another training.
+    """
+    found = tuple(_suggested(document, asked, training, catalog, today=today))
+    return document.model_copy(update={"notes": (*found, *document.notes)}) if found else document
+
+
+def _suggested(
+    document: ComparisonDocument,
+    asked: Callable[[Training], Plan],
+    training: Training,
+    catalog: Catalog,
+    *,
+    today: date,
+) -> Iterator[str]:
+    plan = asked(training)
+    sure = _cheapest_sure(document)
+    first = next((one for one in document.options if one.id == document.recommended), None)
+    if first is not None and sure is not None and sure is not first and not _is_sure(first):
+        yield f"Surely fits: {_told(sure)}"
+    too_small = _too_small(document)
+    if too_small is None and (first is None or (_is_sure(first) and first.accelerators == 1)):
+        return
+    yield from _other_setups(sure or first, asked, training, catalog, today=today)
+    if too_small is not None:
+        yield from _more_machines(plan, too_small, catalog, today=today)
+    elif first is not None:
+        yield from _one_card(plan, first, catalog, today=today)
+
+
+def _other_setups(
+    usual: RankedOption | None, asked: Callable[[Training], Plan], training: Training, catalog: Catalog, *, today: date
+) -> Iterator[str]:
+    """Yield each setup that surely fits and costs less than the usual one, or where the usual one does not fit."""
+    if training.adapters is not None or not isinstance(resolve_job(asked(training), catalog).setup.network, TextModel):
+        return
+    for words, changes in SETUPS:
+        if any(name in training.stated for name in changes):
+            continue
+        best = _cheapest_sure(_answer(asked(training.model_copy(update=changes)), catalog, today=today))
+        if best is None or (usual is not None and _usd(best) > WORTH_SAYING * _usd(usual)):
+            continue
+        flag = " ".join(f"--{name} {value}" for name, value in changes.items())
+        instead = "" if usual is None else f" instead of {usd_text(_usd(usual))}"
+        yield f"With {words} ({flag}): {_told(best)}{instead}"
+
+
+def _more_machines(plan: Plan, small: RankedOption, catalog: Catalog, *, today: date) -> Iterator[str]:
+    """Yield the least multiple of the machines on which the training fits."""
+    for times in MORE:
+        best = _first_fitting(_answer(_times(plan, times), catalog, today=today))
+        if best is not None:
+            does = "does not fit" if small.nodes == 1 else "do not fit"
+            yield f"{small.display_name} {does}; {_told(best)} would: ask for {best.accelerators} accelerators"
+            return
+
+
+def _one_card(plan: Plan, first: RankedOption, catalog: Catalog, *, today: date) -> Iterator[str]:
+    """Yield the best single card, where a number of accelerators was asked for and one is enough for less money."""
+    if plan.find is None or not plan.find.gpus or 1 in plan.find.gpus:
+        return
+    alone = plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": (1,)})})
+    best = _cheapest_sure(_answer(alone, catalog, today=today))
+    if best is not None and _usd(best) <= WORTH_SAYING * _usd(first):
+        yield f"One card is enough: {_told(best)} instead of {usd_text(_usd(first))} (--gpus 1)"
+
+
+def _times(plan: Plan, times: int) -> Plan:
+    """Return the plan with so many times the accelerators that were asked for, or the nodes of rented options."""
+    if plan.find is not None:
+        gpus = None if plan.find.gpus is None else tuple(times * number for number in plan.find.gpus)
+        return plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": gpus})})
+    options = tuple(_option_times(option, times) for option in plan.options if option.offer is not None)
+    return plan.model_copy(update={"options": options})
+
+
+def _option_times(option: PlanOption, times: int) -> PlanOption:
+    nodes = option.nodes or 1
+    more = times * nodes if isinstance(nodes, int) else tuple(times * number for number in nodes)
+    return option.model_copy(update={"nodes": more})
+
+
+def _answer(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument | None:
+    """Return the options in order; None where nothing is left to compare."""
+    try:
+        listed, paced = find_options(plan, catalog, today=today)
+        if not listed.options:
+            return None
+        return rank_alone(
+            listed, catalog, today=today, estimated=estimate_options(listed, catalog, today=today, paced=paced)
+        )
+    except InputError:
+        return None
+
+
+def _too_small(document: ComparisonDocument) -> RankedOption | None:
+    """Return the first option, where the memory of every option is too small; else None."""
+    small = [one for one in document.options if TOO_SMALL.intersection(one.why_not_codes)]
+    if not small or len(small) != len(document.options):
+        return None
+    return next((one for one in small if one.offer is not None), small[0])
+
+
+def _cheapest_sure(document: ComparisonDocument | None) -> RankedOption | None:
+    return min((one for one in _in_order(document) if _is_sure(one)), key=ranking_usd, default=None)
+
+
+def _first_fitting(document: ComparisonDocument | None) -> RankedOption | None:
+    return next(_in_order(document), None)
+
+
+def _in_order(document: ComparisonDocument | None) -> Iterator[RankedOption]:
+    if document is not None:
+        yield from (one for one in document.options if one.rank is not None and is_feasible(one) and one.payable_usd)
+
+
+def _is_sure(option: RankedOption) -> bool:
+    if option.fit_chance is None:
+        return option.throughput is not None and option.throughput.basis is Basis.MEASURED
+    return option.fit_chance >= SURELY_FITS
+
+
+def _usd(option: RankedOption) -> float:
+    assert option.payable_usd is not None, "options in order have a price"
+    return option.payable_usd.value
+
+
+def _told(option: RankedOption) -> str:
+    return f"{option.display_name}, {usd_text(_usd(option))}"

@@ -1,0 +1,113 @@
+"""What `find` and `ask` suggest beside the usual setup; the second method asks for the suggestion itself."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+FULL = ("find", "llama3-70b", "--tokens", "100e6")
+TOO_SMALL = ("find", "llama3-70b", "--tokens", "100e6", "--accelerator", "H100", "--gpus", "8")
+SURELY = 0.945
+
+
+def suggested(answer, start: str) -> str:
+    """Return the one note that begins so."""
+    [note] = [note for note in answer["notes"] if note.startswith(start)]
+    return note
+
+
+def cheapest_sure(answer) -> dict[str, object]:
+    """Return the option whose memory is no question that costs least with the answer's confidence."""
+    return min(
+        (
+            one
+            for one in answer["options"]
+            if one["rank"] is not None and one["payable"] > 0 and (one["fit_chance"] or 1) >= SURELY
+        ),
+        key=lambda one: one["usd_confident"],
+    )
+
+
+@pytest.fixture
+def asked(planner):
+    """Ask, and give every option what it costs as `payable`."""
+
+    def call(*words):
+        document = planner(*words, "--json").document
+        for one in document["options"]:
+            usd = one["to_pay_usd"] or one["campaign_usd"]
+            one["payable"] = usd["value"] if usd and "ask_for_quote" not in one["why_not_codes"] else 0.0
+        return document
+
+    return call
+
+
+def test_an_8_bit_optimizer_is_suggested_at_what_asking_for_it_answers(asked) -> None:
+    note = suggested(asked(*FULL), "With an optimizer at 8 bit")
+    flag, name, usd = re.match(r"With an optimizer at 8 bit \((.+)\): (.+), ([\d,]+) USD instead of", note).groups()
+    best = cheapest_sure(asked(*FULL, *flag.split()))
+    assert best["display_name"] == name
+    assert f"{best['payable']:,.0f}" == usd
+
+
+def test_the_cheapest_option_that_surely_fits_is_named_where_the_best_may_not_fit(asked) -> None:
+    answer = asked(*FULL)
+    best = answer["options"][0]
+    assert best["fit_chance"] < SURELY
+    sure = cheapest_sure(answer)
+    assert suggested(answer, "Surely fits") == f"Surely fits: {sure['display_name']}, {sure['payable']:,.0f} USD"
+
+
+def test_more_nodes_are_suggested_where_one_is_too_small(asked) -> None:
+    answer = asked(*TOO_SMALL)
+    assert all(one["fits"] is False for one in answer["options"])
+    [note] = [note for note in answer["notes"] if "does not fit; " in note]
+    twice = asked(*TOO_SMALL[:-1], "16")
+    best = next(one for one in twice["options"] if one["payable"] > 0)
+    assert best["fits"] is True
+    assert f"does not fit; {best['display_name']}, {best['payable']:,.0f} USD would: ask for 16 accelerators" in note
+
+
+def test_a_setup_is_suggested_that_surely_fits_where_the_usual_one_does_not(asked) -> None:
+    best = cheapest_sure(asked(*TOO_SMALL, "--offload", "optimizer"))
+    note = suggested(asked(*TOO_SMALL), "With the optimizer in the host's memory")
+    assert note.endswith(f" (--offload optimizer): {best['display_name']}, {best['payable']:,.0f} USD")
+
+
+def test_a_setup_that_may_not_fit_is_not_suggested(asked) -> None:
+    paged = asked(*TOO_SMALL, "--optimizer", "paged-adamw")["options"]
+    assert {one["fits"] for one in paged} == {True}
+    assert max(one["fit_chance"] for one in paged) < SURELY
+    assert not [note for note in asked(*TOO_SMALL)["notes"] if note.startswith("With a paged optimizer")]
+
+
+def test_a_named_offer_that_is_too_small_is_asked_for_in_more_nodes(asked) -> None:
+    answer = asked("ask", "llama3-70b", "--tokens", "1e8", "--on", "nebius/gpu-h100-sxm_8gpu")
+    [note] = [note for note in answer["notes"] if "does not fit; " in note]
+    assert note.startswith("Nebius, 8x H100 does not fit; 2x Nebius, 16x H100, ")
+
+
+def test_one_card_is_suggested_where_eight_were_asked_for(asked) -> None:
+    eight = ("find", "llama3-8b", "--method", "lora", "--tokens", "35e6", "--accelerator", "H100", "--firm")
+    note = suggested(asked(*eight, "--gpus", "8"), "One card is enough")
+    best = cheapest_sure(asked(*eight, "--gpus", "1"))
+    assert note.startswith(f"One card is enough: {best['display_name']}, {best['payable']:.2f} USD instead of ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("--optimizer", "adamw", "--offload", "none"), id="the setup is stated"),
+        pytest.param(("--method", "lora"), id="adapters have few states"),
+    ],
+)
+def test_no_setup_is_suggested_where_none_is_open(asked, words) -> None:
+    notes = asked("find", "llama3-8b", "--tokens", "1e8", "--accelerator", "H100", *words)["notes"]
+    assert [note for note in notes if note.startswith("With ")] == []
+
+
+def test_nothing_is_suggested_to_one_card_that_surely_holds_all(asked) -> None:
+    answer = asked("find", "gpt-305m", "--tokens", "1e8", "--gpus", "1", "--accelerator", "H100", "--firm")
+    assert answer["options"][0]["fit_chance"] is None or answer["options"][0]["fit_chance"] >= SURELY
+    assert [note for note in answer["notes"] if note.startswith(("With ", "One card", "Surely"))] == []
