@@ -14,7 +14,7 @@ from planner.model.network.workload import WHOLE, ArchitectureFile, Checkpointin
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
-from planner.speed.memory.planned_settings import planned_settings
+from planner.speed.memory.planned_settings import assumed_attention, known_names, planned_trainer_memory
 from planner.speed.physics.number_format import uses_autocast
 from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.networks import find_architecture, trained_alone
@@ -63,8 +63,10 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     if request.seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
     asked_for = TrainerSettings.model_validate(request.stated).over(network)
-    known = planned_settings(asked_for, request.framework or network.framework)
+    framework = request.framework or network.framework
     cluster = cluster_named(request.on, catalog)
+    if isinstance(network.architecture, TextModel):
+        asked_for = assumed_attention(asked_for, framework, cluster.accelerator)
     if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:
         raise InputError(f"--on {request.on}: is not {request.gpus} accelerators.", fix="State their number once.")
     devices = request.gpus or cluster.accelerators
@@ -83,8 +85,8 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         setup,
         accelerator=cluster.accelerator,
         devices=devices,
-        trainer=known.trainer,
-        stated=frozenset(known.stated),
+        trainer=planned_trainer_memory(asked_for, framework),
+        stated=known_names(asked_for, framework),
         traced_layer_bytes=_traced(network, request.strategy, precision, adapters) if request.trace else None,
     )
     return answer(question)
