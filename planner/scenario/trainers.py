@@ -64,6 +64,7 @@ TRAINERS = (
         loss=Loss.FUSED,
         kernels=Kernels.FUSED,
         attention=Attention.FLASH,
+        flags={"copies_gradients": False},
     ),
     TrainerHabits(
         ("jax", "maxtext", "paxml", "t5x", "levanter"),

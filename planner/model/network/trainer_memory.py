@@ -113,6 +113,8 @@ class TrainerMemory(Frozen):
     wide_stream: bool = True
     """Beside whole weights frozen at 4 bit: norms, and with them the stream between layers, in fp32
     (`prepare_model_for_kbit_training` of peft)."""
+    copies_gradients: bool = True
+    """ZeRO is DeepSpeed's, whose step forms fp32 copies of its gradients; Megatron's are in fp32 from the start."""
     keeps_frozen_inputs: bool = False
     """Maps frozen at 4 or 8 bit keep their inputs, which no gradient needs: bitsandbytes before 0.43.2."""
     offloads_inputs: bool = False

@@ -82,7 +82,9 @@ def state_bytes_per_parameter(
     else:
         weights = gradients = 4.0
     step = 0.0 if trainer.fused_step else gradients
-    if strategy in DEEPSPEED and not whole:
+    if strategy in DEEPSPEED:
+        step = 0.0
+    if strategy in DEEPSPEED and trainer.copies_gradients and not whole:
         step = FP32_COPY if trainer.fused_step else FP32_COPY + UNFUSED_ADAM
     parts = {"weights": weights, "gradients": gradients, "moments": moments, "step": step}
     if trainer.step_in_backward:
@@ -111,6 +113,8 @@ def device_states(
     the replicas, or over one group of hybrid sharding. Routed experts are divided by their own degree, and by ZeRO
     among the devices that hold the same ones. Source: Narayanan et al. 2021, section 2.2.
     """
+    if split != WHOLE:  # by Megatron and its like, whose gradients are in fp32
+        trainer = trainer.model_copy(update={"copies_gradients": False})
 
     def each(devices: int) -> States:
         if adapters is None:

@@ -43,7 +43,7 @@ def test_runs_that_ran_are_rarely_said_not_to_fit(peaks: list[MemoryPeak]) -> No
 
 
 OF_THE_BENCHMARK = {"fused_norms", "repeated_heads", "gradient_buckets", "loss_chunks"}
-OF_SOME_TRAINERS = {"offloads_inputs", "keeps_frozen_inputs"}
+OF_SOME_TRAINERS = {"offloads_inputs", "keeps_frozen_inputs", "copies_gradients"}
 """Settings that no publication of this table states; the reports' trainers have them (planner/scenario/trainers.py)."""
 
 
