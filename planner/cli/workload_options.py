@@ -11,7 +11,15 @@ import typer
 from planner.adapters.documents import parse_model
 from planner.cli.output import check_positive
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
-from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerSettings, WeightFormat
+from planner.model.network.trainer_memory import (
+    Attention,
+    Kernels,
+    Loss,
+    Offload,
+    Optimizer,
+    TrainerSettings,
+    WeightFormat,
+)
 from planner.model.network.workload import ArchitectureFile, Checkpointing, Precision, Strategy
 from planner.model.plan.plan import Training
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
@@ -57,6 +65,9 @@ class TrainerOptions:
         WeightFormat | None, typer.Option(help="Of trained weights; 16bit: no fp32 copy; default: mixed")
     ] = None
     offload: Annotated[Offload | None, typer.Option(help="What lies in the host's memory; default: none")] = None
+    attention: Annotated[
+        Attention | None, typer.Option(help="How scores are computed; default: as trainer and card do")
+    ] = None
 
     @property
     def stated(self) -> dict[str, StrEnum]:

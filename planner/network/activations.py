@@ -10,7 +10,7 @@ from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
 from planner.model.network.trainer_memory import USUAL_TRAINER, Kernels, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.image_flops import resnet_activations
-from planner.network.lora_memory import lora_layer_bytes
+from planner.network.lora_memory import QUANTIZED_BYTES, lora_layer_bytes
 
 
 def activation_bytes_per_sample(
@@ -129,6 +129,7 @@ def layer_bytes(
                 autocast=autocast,
                 kv_outputs=decoder.head_dim * (decoder.heads if trainer.repeated_heads else decoder.kv_heads),
                 fused_norms=trainer.norms_save_input_alone,
+                keeps_inputs=trainer.keeps_frozen_inputs and adapters.frozen in QUANTIZED_BYTES,
             )
         return layer_activation_bytes(decoder, precision=precision, autocast=autocast, trainer=trainer, dense=dense)
 

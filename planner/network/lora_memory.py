@@ -105,19 +105,23 @@ def trained_parameters(architecture: Architecture, adapters: Adapters | None) ->
     return adapter_parameters(architecture, adapters)
 
 
-def frozen_bytes_per_parameter(decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int) -> float:
+def frozen_bytes_per_parameter(
+    decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int, wide_rest: bool = False
+) -> float:
     """Bytes of a weight that is not trained, on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
 
     In fp32 (no format of their own) 4, at 16 bit 2, at nf4 0.5625 and at int8 1 of the layers' linear maps and 2 of the
-    rest; over n where weights are sharded. Source: DeepSpeed partitions and copies only what the optimizer was given.
+    rest, or 4 (`wide_rest`: peft's `prepare_model_for_kbit_training` casts embedding, head and norms to fp32); over n
+    where weights are sharded. Source: DeepSpeed partitions and copies only what the optimizer was given.
     """
     shards = devices if strategy in SHARDS_WEIGHTS else 1
     if adapters.frozen is None:
         return 4.0 / shards
     if adapters.frozen is FrozenFormat.SIXTEEN_BIT:
         return 2.0 / shards
-    saved = 2.0 - QUANTIZED_BYTES[adapters.frozen]
-    return (2.0 - saved * layer_maps(decoder) / parameters(decoder)) / shards
+    rest = 4.0 if wide_rest else 2.0
+    saved = rest - QUANTIZED_BYTES[adapters.frozen]
+    return (rest - saved * layer_maps(decoder) / parameters(decoder)) / shards
 
 
 def lora_layer_bytes(
@@ -129,6 +133,7 @@ def lora_layer_bytes(
     autocast: bool,
     kv_outputs: int,
     fused_norms: bool = False,
+    keeps_inputs: bool = False,
 ) -> float:
     """Bytes that one dense layer saves of each token, where all but its adapters is frozen.
 
@@ -137,27 +142,29 @@ def lora_layer_bytes(
     attention: query, key, value, output, 4 bytes a head, QK-norm's input; MLP: what its non-linearity needs, gelu's
     input, or gate, up and silu(gate). Each adapter adds its input (shared by those that read the same tensor, one
     16-bit copy for each under autocast) and its `rank` inner values. `kv_outputs`: of key and value as the kernel
-    reads them. `fused_norms`: a norm saves its input in the input's own type. Source: equals the tensors that autograd
-    saves, traced (tests/launcher/bench/test_memory_trace.py). Not traced: DoRA keeps two outputs of each map more, the
-    map's and the adapter's, which its magnitude scales (Liu et al. 2024, equation 5); LoHa has no inner values. Targets
+    reads them. `fused_norms`: a norm saves its input in the input's own type. `keeps_inputs`: every map saves its
+    input, frozen or not. Source: equals the tensors that autograd saves, traced
+    (tests/launcher/bench/test_memory_trace.py). Not traced: DoRA keeps two outputs of each map more, the map's and the
+    adapter's, which its magnitude scales (Liu et al. 2024, equation 5); LoHa has no inner values. Targets
     that the network lacks cost nothing. Left out: what forming a weight needs for a moment.
     """
     shapes = _shapes(decoder)
     b, targets, rank = bytes_per_number, set(adapters.targets) & set(shapes), adapters.rank
+    saving = set(shapes) if keeps_inputs else targets
     d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
     f = decoder.ffn_hidden or 0
     written_out = decoder.norm == "rmsnorm" and not fused_norms
     norms = 2 * (4 if written_out else residual_bytes) * d
     qk_norm = (4 if written_out else b) * (q + kv) if decoder.qk_norm else 0
     attention = b * (2 * q + 2 * kv_outputs) + 4 * decoder.heads
-    if "out" in targets and decoder.positions == "rope":
+    if "out" in saving and decoder.positions == "rope":
         attention += b * q  # the output's copy, which is the product's input
     mlp = b * f * (3 if decoder.mlp == "swiglu" else 1)
-    if "down" in targets:
+    if "down" in saving:
         mlp += b * f
     inputs = sum(
         b * d * (len(readers) if autocast else min(1, len(readers)))
-        for readers in (targets & {"query", "key", "value"}, targets & {"gate", "up"})
+        for readers in (saving & {"query", "key", "value"}, saving & {"gate", "up"})
     )
     inner = 0 if adapters.kind is AdapterKind.LOHA else rank * len(targets)
     if adapters.kind is AdapterKind.DORA:

@@ -12,6 +12,7 @@ from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import (
     NOTHING_STATED,
+    Attention,
     Kernels,
     Loss,
     Offload,
@@ -151,7 +152,12 @@ def benchmark_settings(*, compiled: bool | None, chunked: bool) -> TrainerSettin
         kernels = Kernels.FUSED if compiled else Kernels.EAGER
         loss = Loss.CHUNKED if chunked else Loss.COMPILED if compiled else Loss.EAGER
     return TrainerSettings(
-        loss=loss, kernels=kernels, optimizer=Optimizer.ADAMW, weights=WeightFormat.MIXED, offload=Offload.NONE
+        loss=loss,
+        kernels=kernels,
+        optimizer=Optimizer.ADAMW,
+        weights=WeightFormat.MIXED,
+        offload=Offload.NONE,
+        attention=Attention.SDPA,
     )
 
 

@@ -16,7 +16,7 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.diagnosis.run_setup import usual_precision
 from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
-from planner.speed.memory.planned_settings import planned_settings
+from planner.speed.memory.planned_settings import assumed_attention, known_names, planned_trainer_memory
 from planner.speed.physics.number_format import uses_autocast
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.cluster_names import cluster_named
@@ -72,7 +72,9 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     asked_for = TrainerSettings.model_validate(request.stated).over(network)
     stated = network if isinstance(network, StatedTraining) else None
     strategy = request.strategy or (stated.strategy if stated else None) or Strategy.DDP
-    known = planned_settings(asked_for, request.framework or network.framework)
+    framework = request.framework or network.framework
+    if isinstance(network.architecture, TextModel):
+        asked_for = assumed_attention(asked_for, framework, cluster.accelerator)
     if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:
         raise InputError(f"--on {request.on}: is not {request.gpus} accelerators.", fix="State their number once.")
     devices = request.gpus or cluster.accelerators
@@ -99,8 +101,8 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         setup,
         accelerator=cluster.accelerator,
         devices=devices,
-        trainer=known.trainer,
-        stated=frozenset(known.stated),
+        trainer=planned_trainer_memory(asked_for, framework),
+        stated=known_names(asked_for, framework),
         traced_layer_bytes=_traced(network, strategy, precision, adapters) if request.trace else None,
     )
     document = answer(question)

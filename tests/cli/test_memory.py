@@ -29,7 +29,7 @@ def test_the_document(planner: Any) -> None:
     assert document["total_gib"]["value"] == pytest.approx(sum(document[part]["value"] for part in PARTS))
     assert document["states_gib"]["value"] == pytest.approx(12 * 8_030_261_248 / 8 / 2**30), "no gradients at the loss"
     assert document["fullest_at"] == "loss"
-    assert document["hbm_gib"]["value"] == 80
+    assert document["hbm_gib"]["value"] == 79.19  # as torch shows it
     assert document["unstated"] == ["loss", "kernels", "fused_step"]
     assert 0.2 < document["chance"] < 0.9  # torchtitan reserved 77.0 and 82.4 GiB with an eager loss, 48 with another
     assert document["remedies"][0]["option"] == "--loss chunked"
@@ -120,7 +120,7 @@ def test_only_as_much_checkpointing_as_it_needs(planner: Any) -> None:
     small = planner("memory", "gpt-305m", "--on", "H200-SXM", "--json").document
     assert (small["checkpointing"], small["fits"], small["notes"]) == ("none", "yes", [])
     large = planner(*LLAMA, "--micro-batch", "2", "--json").document
-    assert large["checkpointing"] == "selective"
+    assert large["checkpointing"] == "full"  # selective would fit with 84 %
     assert "without checkpointing it would need" in large["notes"][0]
 
 
@@ -222,10 +222,11 @@ def test_the_screen_says_what_to_do(planner: Any, monkeypatch: pytest.MonkeyPatc
     assert answer.err == ""
     assert len(lines) <= 30
     assert max(map(len, lines)) <= width
-    assert "with selective checkpointing, " in " ".join(" ".join(lines).split())
+    assert "with full checkpointing, " in " ".join(" ".join(lines).split())
     ways = [line.split()[0] for line in lines if line.split()[:1] in (["none"], ["selective"], ["full"])]
     assert ways == ["none", "selective", "full"]
-    assert "a chunked loss" in answer.out
+    tight = planner(*LLAMA, "--micro-batch", "2", "--checkpointing", "selective", "--format", "table")
+    assert "a chunked loss" in tight.out
     assert "bytes x 8,030,261,248 parameters" not in answer.out
     whole = planner(*LLAMA, "--micro-batch", "2", "--format", "table", "--details").out
     assert "bytes x 8,030,261,248 parameters" in " ".join(whole.split())
@@ -307,13 +308,17 @@ ADAPTERS = {
 }  # fmt: skip
 
 
+WIDE_REST = "1.012 bytes"
+"""(6,979,321,856 weights of maps x 0.5625 + 1,050,939,392 others x 4, which peft casts to fp32) / 8,030,261,248."""
+
+
 @pytest.mark.parametrize(
     ("options", "trained", "per_parameter"),
     [
-        pytest.param((), 13_631_488, "0.", id="as the plan says"),
-        pytest.param(("--lora-rank", "8"), 6_815_744, "0.", id="another rank"),
+        pytest.param((), 13_631_488, WIDE_REST, id="as the plan says"),
+        pytest.param(("--lora-rank", "8"), 6_815_744, WIDE_REST, id="another rank"),
         pytest.param(("--lora-frozen", "16bit"), 13_631_488, "2 bytes", id="another format"),
-        pytest.param(("--lora-kind", "dora"), 13_631_488 + 32 * 10_240, "0.", id="magnitudes of 10,240 outputs"),
+        pytest.param(("--lora-kind", "dora"), 13_631_488 + 32 * 10_240, WIDE_REST, id="magnitudes of 10,240 outputs"),
         pytest.param(
             ("--method", "full"), 8_030_261_248, "(weights 4 + gradients 4 + moments 8) = 16 bytes", id="all weights"
         ),

@@ -10,6 +10,9 @@ from pydantic import model_validator
 from planner.model.base import Count, Day, Frozen, Id, Positive, Text
 from planner.model.network.workload import Precision
 
+TORCH_SHARE = 0.985
+BEFORE_AMPERE = ("Kepler", "Maxwell", "Pascal", "Volta", "Turing")
+
 
 class Accelerator(Frozen):
     """One row of `catalogs/hardware/accelerators.csv`. Peaks are dense, with fp32 accumulation, in TFLOP/s."""
@@ -20,6 +23,9 @@ class Accelerator(Frozen):
     launch_year: int
     hbm_gib: Positive | None = None
     """As its data sheet says; where a cloud's list states less, as the driver shows it there."""
+    torch_gib: Positive | None = None
+    """What torch shows as `total_memory`: less what the driver keeps, and ECC on GDDR6 a sixteenth."""
+    torch_gib_source: Text | None = None
     hbm_gb_per_s: Positive | None = None
     fp32_tflops: Positive | None = None
     tf32_tflops: Positive | None = None
@@ -38,6 +44,21 @@ class Accelerator(Frozen):
     source: Text
     as_of: Day
     confidence: Literal["high", "medium", "low"]
+
+    @property
+    def training_gib(self) -> float | None:
+        """The memory that a training can have: what torch shows, else 98.5 % of an NVIDIA card's data sheet.
+
+        Source of the share: the median of the rows that state both, without those whose ECC takes a sixteenth.
+        """
+        if self.torch_gib is not None or self.hbm_gib is None or self.vendor != "NVIDIA":
+            return self.torch_gib or self.hbm_gib
+        return TORCH_SHARE * self.hbm_gib
+
+    @property
+    def has_flash_attention(self) -> bool:
+        """Whether FlashAttention has kernels for it: from NVIDIA's Ampere on (Dao-AILab/flash-attention, README)."""
+        return self.architecture not in BEFORE_AMPERE
 
     def peak_tflops(self, precision: Precision) -> float | None:
         """Return the dense peak that training reaches for in this precision; None where the hardware has none."""

@@ -28,6 +28,17 @@ class Kernels(StrEnum):
     """Compiled blocks, Liger, unsloth, Apex."""
 
 
+class Attention(StrEnum):
+    """How scores of attention are computed."""
+
+    EAGER = "eager"
+    """Written out: the T x T matrix of every head, its softmax and dropout."""
+    SDPA = "sdpa"
+    """torch's scaled_dot_product_attention, which picks a kernel that never writes the matrix on any card since 2.0."""
+    FLASH = "flash"
+    """FlashAttention, on cards from Ampere on."""
+
+
 class Optimizer(StrEnum):
     """What is kept of each trained weight between steps."""
 
@@ -102,6 +113,12 @@ class TrainerMemory(Frozen):
     wide_stream: bool = True
     """Beside whole weights frozen at 4 bit: norms, and with them the stream between layers, in fp32
     (`prepare_model_for_kbit_training` of peft)."""
+    copies_gradients: bool = True
+    """ZeRO is DeepSpeed's, whose step forms fp32 copies of its gradients; Megatron's are in fp32 from the start."""
+    keeps_frozen_inputs: bool = False
+    """Maps frozen at 4 or 8 bit keep their inputs, which no gradient needs: bitsandbytes before 0.43.2."""
+    offloads_inputs: bool = False
+    """What recomputed layers keep waits in the host's memory: unsloth's gradient checkpointing."""
     step_in_backward: bool = False
     """Each weight is stepped as soon as its gradient is there, which is freed."""
     whole_gradients: bool = False
@@ -139,6 +156,8 @@ class TrainerSettings(Frozen):
     """Of trained weights: mixed keeps them in fp32, 16bit without such a copy. Left out: mixed."""
     offload: Offload | None = None
     """What waits in the host's memory or on NVMe: none, optimizer, all. Left out: none."""
+    attention: Attention | None = None
+    """How attention is computed: eager (written out), sdpa, flash. Left out: as the framework and the card do it."""
 
     @property
     def stated(self) -> dict[str, StrEnum]:
@@ -149,7 +168,8 @@ class TrainerSettings(Frozen):
     @property
     def trainer(self) -> TrainerMemory:
         """A trainer that does what is stated, and what most do besides."""
-        return USUAL_TRAINER.model_copy(update=self.stated)
+        update: dict[str, object] = {name: value for name, value in self.stated.items() if name != "attention"}
+        return USUAL_TRAINER.model_copy(update=update | {"eager_attention": self.attention is Attention.EAGER})
 
     def over(self, usual: TrainerSettings) -> TrainerSettings:
         """Return these settings, and those of another where these state nothing."""

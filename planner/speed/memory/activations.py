@@ -23,6 +23,10 @@ SCORE_BYTES = {2: 8.0, 4: 13.0}
 """Of a score of attention that is written out: itself, its softmax, dropout's mask and result."""
 
 
+SCORES_AT_WORK = 2.0
+"""Of what is saved of scores, what a layer has of them while its backward pass runs: these, and gradients alike."""
+
+
 class Saved(NamedTuple):
     """Bytes of one sample, or of all of a micro-batch."""
 
@@ -84,11 +88,16 @@ def saved_per_sample(
         found = layers(checkpointing, adapters)
         kept = sum(kind.layers * (fused * kind.bytes_per_token + scores) for kind in found)
         return Saved(kept, 0.0, constants.working(trainer.kernels) * (found[0].bytes_per_token + scores)).times(tokens)
-    kept = sum(kind.layers * kind.bytes_per_token for kind in kept_layers(layers(checkpointing, adapters)))
+    kept = 0.0
+    if not trainer.offloads_inputs:
+        kept = sum(kind.layers * kind.bytes_per_token for kind in kept_layers(layers(checkpointing, adapters)))
     # The working shares are fitted to layers that are written out (constants.py).
     written_out = trainer.model_copy(update={"kernels": Kernels.EAGER})
     whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None, written_out))
-    working = constants.working(trainer.kernels) * (whole + scores)
+    if trainer.offloads_inputs and adapters is not None:
+        # Unsloth's backward passes of adapters write gradients over what was saved (unsloth/kernels/fast_lora.py).
+        whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, adapters))
+    working = constants.working(trainer.kernels) * (whole + SCORES_AT_WORK * scores)
     if adapters is not None and sharded and not isinstance(architecture, MoeDecoder):
         working += constants.sharded_adapters * whole
     return Saved(kept, working, working).times(tokens)

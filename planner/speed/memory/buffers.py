@@ -22,7 +22,8 @@ def has_wide_stream(
 ) -> bool:
     """Return whether the stream between layers is in fp32 beside 16-bit products: under autocast, and peft's way."""
     if adapters is not None and adapters.frozen in QUANTIZED_BYTES:
-        return trainer.wide_stream and strategy not in SHARDS_WEIGHTS and bytes_per_number(precision) == 2
+        # DeepSpeed's engine casts the whole module to 16 bit.
+        return trainer.wide_stream and strategy is Strategy.DDP and bytes_per_number(precision) == 2
     return casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
 
 

@@ -20,7 +20,7 @@ from planner.speed.memory.chance import OPEN, SURE, Likely, chance_within, facto
 from planner.speed.memory.fullest_moment import Memory
 from planner.speed.memory.host_memory import waiting_gib
 from planner.speed.memory.memory import device_memory
-from planner.speed.memory.planned_settings import planned_settings
+from planner.speed.memory.planned_settings import planned_settings, planned_trainer_memory
 
 LARGEST_MICRO_BATCH = 64
 """Of sequences; images are smaller."""
@@ -70,7 +70,7 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
         return DeviceFit(False, reason=Reason(code=ReasonCode.BATCH_TOO_SMALL, text=text, figures=figures))
     if job.setup.network is None:
         return _fit_like_the_measured_run(candidate, anchor, catalog)
-    if candidate.accelerator.hbm_gib is None:
+    if candidate.accelerator.training_gib is None:
         return DeviceFit(
             None, micro_batch=job.setup.micro_batch, note="the device's memory is not known, so fit was not checked"
         )
@@ -110,24 +110,26 @@ def _within_host(fitting: DeviceFit, job: Job, candidate: Candidate) -> DeviceFi
 def _trainers(job: Job) -> tuple[TrainerMemory, ...]:
     """Return the trainer that the plan describes; where nobody says how the loss is computed, also one in chunks."""
     known = planned_settings(job.setup.settings, job.setup.framework)
+    trainer = planned_trainer_memory(job.setup.settings, job.setup.framework)
     if isinstance(job.setup.network, ImageModel) or known.loss is not None:
-        return (known.trainer,)
-    return known.trainer, known.trainer.model_copy(update={"loss": Loss.CHUNKED})
+        return (trainer,)
+    return trainer, trainer.model_copy(update={"loss": Loss.CHUNKED})
 
 
 def _taken(
     job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing, trainer: TrainerMemory
 ) -> DeviceFit:
     need = _need(job, candidate, micro_batch, checkpointing, trainer)
-    assert candidate.accelerator.hbm_gib is not None, "asked before"
-    chance = chance_within([Likely(1.0, need.total_gib)], candidate.accelerator.hbm_gib)
+    assert candidate.accelerator.training_gib is not None, "asked before"
+    chance = chance_within([Likely(1.0, need.total_gib)], candidate.accelerator.training_gib)
     note = CHUNKED_NOTE if trainer != _trainers(job)[0] else None
 
     def needed(settings: TrainerSettings) -> float:
-        likewise = trainer.model_copy(update=settings.stated)
+        stated = {name: value for name, value in settings.stated.items() if name != "attention"}
+        likewise = trainer.model_copy(update=stated)
         return _need(job, candidate, micro_batch, checkpointing, likewise).total_gib
 
-    paged = paged_share(needed, job.setup.settings, candidate.accelerator.hbm_gib)
+    paged = paged_share(needed, job.setup.settings, candidate.accelerator.training_gib)
     return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need, chance=chance, note=note, paged=paged)
 
 
@@ -182,8 +184,8 @@ def _need(
 
 
 def _usable_gib(candidate: Candidate) -> float:
-    assert candidate.accelerator.hbm_gib is not None
-    return usable_gib(candidate.accelerator.hbm_gib)
+    assert candidate.accelerator.training_gib is not None
+    return usable_gib(candidate.accelerator.training_gib)
 
 
 def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing, trainer: TrainerMemory) -> int:
@@ -198,13 +200,13 @@ def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpoi
 
 
 def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkpointing) -> DeviceFit:
-    hbm = candidate.accelerator.hbm_gib
+    hbm = candidate.accelerator.training_gib
     assert hbm is not None
     usable = _usable_gib(candidate)
     text = (
         f"does not fit: {candidate.strategy.value} needs about {need.total_gib:.1f} GiB on each of "
         f"{candidate.accelerators}x {candidate.accelerator.id} (states {need.states_gib:.1f}, activations "
-        f"{need.activations_gib:.1f}, logits {need.logits_gib:.1f}), which has {hbm:g}: "
+        f"{need.activations_gib:.1f}, logits {need.logits_gib:.1f}), which has {hbm:.4g}: "
         f"{need.total_gib - usable:.1f} GiB too little"
     )
     figures = {"needed_gib": need.total_gib, "usable_gib": usable, "hbm_gib": hbm}

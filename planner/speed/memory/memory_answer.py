@@ -28,6 +28,8 @@ from planner.speed.memory.memory_sources import (
 )
 from planner.speed.memory.remedies import Setting, remedies
 
+SAFE = 0.95
+"""The chance to fit at which a way is advised before lighter ones."""
 PART_FRACTION = 0.15
 """Of a part alone; the total's range is that of its estimates' errors (chance.py)."""
 FULL_FIX = "Leave --method lora out."
@@ -50,7 +52,7 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
     chosen = question.setup.checkpointing or _lightest(question, ways)
     way = next(way for way in ways if way.checkpointing is chosen)
     need = _need(question, chosen, question.micro_batch)
-    hbm_gib = question.accelerator.hbm_gib
+    hbm_gib = question.accelerator.training_gib
     unstated = tuple(name for name in LIKELY if name not in question.stated)
     return MemoryDocument(
         workload=question.setup.workload,
@@ -85,7 +87,7 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
 
 def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRemedy, ...]:
     """Return what would make it fit, as `planner memory` takes it."""
-    hbm_gib = question.accelerator.hbm_gib
+    hbm_gib = question.accelerator.training_gib
     assert hbm_gib is not None, "asked before"
 
     def chance(setting: Setting) -> float:
@@ -135,7 +137,7 @@ def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: i
 
 def _way(question: MemoryQuestion, checkpointing: Checkpointing) -> MemoryWay:
     need = _need(question, checkpointing, question.micro_batch)
-    likely, hbm_gib = _likely(question, checkpointing), question.accelerator.hbm_gib
+    likely, hbm_gib = _likely(question, checkpointing), question.accelerator.training_gib
     fits = largest = chance = None
     if hbm_gib is not None:
         chance = chance_within(likely, hbm_gib)
@@ -157,11 +159,12 @@ def _way(question: MemoryQuestion, checkpointing: Checkpointing) -> MemoryWay:
 
 
 def _lightest(question: MemoryQuestion, ways: tuple[MemoryWay, ...]) -> Checkpointing:
-    hbm_gib = question.accelerator.hbm_gib
-    if hbm_gib is None:
+    """Return the lightest way that fits with 95 %; where none does, the one that fits most likely."""
+    if question.accelerator.training_gib is None:
         return Checkpointing.NONE
-    fitting = [way.checkpointing for way in ways if way.total_gib.value <= hbm_gib]
-    return fitting[0] if fitting else Checkpointing.FULL
+    chances = {way.checkpointing: way.chance or 0.0 for way in ways}
+    safe = [checkpointing for checkpointing, chance in chances.items() if chance >= SAFE]
+    return safe[0] if safe else max(chances, key=lambda checkpointing: chances[checkpointing])
 
 
 def _modelled(gib: float, question: MemoryQuestion, source: str) -> Quantity:
@@ -177,7 +180,7 @@ def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
 
 def _notes(question: MemoryQuestion, way: MemoryWay, ways: tuple[MemoryWay, ...]) -> tuple[str, ...]:
     notes = []
-    if question.accelerator.hbm_gib is None:
+    if question.accelerator.training_gib is None:
         notes.append(f"how much memory {question.accelerator.id} has is not known")
     if question.setup.checkpointing is None and way.checkpointing is not Checkpointing.NONE:
         notes.append(

@@ -19,7 +19,7 @@ class MemoryQuestion:
     """What is trained, and on how many of which device."""
 
     setup: TrainingSetup
-    """Without `checkpointing`: the lightest whose best estimate is not over the device's size."""
+    """Without `checkpointing`: the lightest that fits with 95 %, else what fits most likely."""
     accelerator: Accelerator
     devices: int
     trainer: TrainerMemory

@@ -31,8 +31,15 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
     how = f"under {question.strategy.value} on {question.devices} ({optimizer.value}{paged})"
     if question.setup.adapters is not None:
         assert not isinstance(question.network, ImageModel), "refused above"
+        wide = has_wide_stream(
+            question.strategy, precision=question.precision, adapters=question.setup.adapters, trainer=question.trainer
+        )
         frozen = frozen_bytes_per_parameter(
-            question.network, question.setup.adapters, strategy=question.strategy, devices=question.replicas
+            question.network,
+            question.setup.adapters,
+            strategy=question.strategy,
+            devices=question.replicas,
+            wide_rest=wide,
         )
         trained = trained_parameters(question.network, question.setup.adapters)
         states = (

@@ -11,6 +11,7 @@ from planner.model.network.workload import WHOLE, Precision, Split, Strategy
 from planner.network.activations import bytes_per_number
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import adapter_parameters, frozen_bytes_per_parameter
+from planner.speed.memory.buffers import has_wide_stream
 
 DEEPSPEED = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 """They keep 16-bit weights and gradients, and count the fp32 copy as the optimizer's."""
@@ -24,6 +25,15 @@ SHARDED = {
 """What each strategy shares out among the devices; the rest every device holds. Source: Rajbhandari et al. 2020."""
 
 
+FP32_COPY, UNFUSED_ADAM = 4.0, 8.0
+"""Bytes of a parameter that DeepSpeed's step forms: its gradients in fp32 (`single_grad_partition` in stage_1_and_2.py
+and stage3.py), and in torch's unfused Adam the root of the second moment and its quotient (`denom`). Two reports of
+failure name the sizes: 12.94 GiB = 4 x 13.9e9 / 4 and 3.14 GiB = 4 x 6.74e9 / 8 (hiyouga/LlamaFactory issues 1158 and
+1221)."""
+STEPPED_AT_ONCE = 1e9
+"""Parameters of a step of ZeRO-3: the default of DeepSpeed's `sub_group_size`."""
+
+
 class States(NamedTuple):
     """Bytes: of one parameter, or of all of a device."""
 
@@ -32,7 +42,8 @@ class States(NamedTuple):
     moments: float
     """With DeepSpeed's fp32 copy of the weights."""
     step: float
-    """What the optimizer's step forms for a moment: torch's unfused one a copy of the gradients."""
+    """What the optimizer's step forms for a moment: torch's unfused one a copy of the gradients; DeepSpeed's an fp32
+    copy of the gradients that it steps with, and unfused two more tensors of that size."""
 
     @property
     def held(self) -> float:
@@ -70,8 +81,12 @@ def state_bytes_per_parameter(
         weights, gradients, moments = 2.0, 2.0, moments + 4.0
     else:
         weights = gradients = 4.0
-    unfused = not trainer.fused_step and strategy not in DEEPSPEED
-    parts = {"weights": weights, "gradients": gradients, "moments": moments, "step": gradients if unfused else 0.0}
+    step = 0.0 if trainer.fused_step else gradients
+    if strategy in DEEPSPEED:
+        step = 0.0
+    if strategy in DEEPSPEED and trainer.copies_gradients and not whole:
+        step = FP32_COPY if trainer.fused_step else FP32_COPY + UNFUSED_ADAM
+    parts = {"weights": weights, "gradients": gradients, "moments": moments, "step": step}
     if trainer.step_in_backward:
         parts |= {"gradients": 0.0, "step": 0.0}
     if trainer.offload is not Offload.NONE:
@@ -98,12 +113,15 @@ def device_states(
     the replicas, or over one group of hybrid sharding. Routed experts are divided by their own degree, and by ZeRO
     among the devices that hold the same ones. Source: Narayanan et al. 2021, section 2.2.
     """
+    if split != WHOLE:  # by Megatron and its like, whose gradients are in fp32
+        trainer = trainer.model_copy(update={"copies_gradients": False})
 
     def each(devices: int) -> States:
         if adapters is None:
             return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
         assert not isinstance(architecture, ImageModel), "only decoders have adapters"
-        frozen = frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices)
+        wide = has_wide_stream(strategy, precision=precision, adapters=adapters, trainer=trainer)
+        frozen = frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices, wide_rest=wide)
         return States(0.0 if trainer.offload is Offload.ALL else frozen, 0.0, 0.0, 0.0)
 
     group = split.shards or devices // (split.tensor * split.pipeline)
@@ -115,7 +133,12 @@ def device_states(
         assert not isinstance(architecture, ImageModel), "only decoders have adapters"
         trained = adapter_state_bytes(strategy, devices=group, precision=precision, trainer=trainer)
         states = states.plus(trained.times(adapter_parameters(architecture, adapters)))
-    return states if isinstance(architecture, ImageModel) else states.times(share_of_layers(architecture, split))
+    if not isinstance(architecture, ImageModel):
+        states = states.times(share_of_layers(architecture, split))
+    if strategy is Strategy.ZERO3:
+        at_once = state_bytes_per_parameter(strategy, devices=1, precision=precision, trainer=trainer).step
+        states = states._replace(step=min(states.step, at_once * STEPPED_AT_ONCE))
+    return states
 
 
 def share_of_layers(network: TextModel, split: Split) -> float:

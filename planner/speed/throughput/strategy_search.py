@@ -21,7 +21,7 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.device_fit import paged_share, usable_gib
 from planner.speed.memory.memory import device_memory
-from planner.speed.memory.planned_settings import planned_settings
+from planner.speed.memory.planned_settings import planned_settings, planned_trainer_memory
 from planner.speed.physics.observation import Labels
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
@@ -60,7 +60,7 @@ class StrategyQuestion:
     @cached_property
     def trainer(self) -> TrainerMemory:
         """A trainer with these settings, what its framework does, and usual ones besides."""
-        return planned_settings(self.setup.settings, self.setup.framework).trainer
+        return planned_trainer_memory(self.setup.settings, self.setup.framework)
 
     @property
     def network(self) -> TextModel:
@@ -174,12 +174,12 @@ def _paged(question: StrategyQuestion, config: ParallelConfig) -> float:
     def need(settings: TrainerSettings) -> float:
         return needed_gib(question.with_settings(settings), config)
 
-    return paged_share(need, question.setup.settings, question.cluster.accelerator.hbm_gib or 0)
+    return paged_share(need, question.setup.settings, question.cluster.accelerator.training_gib or 0)
 
 
 def _parallel_configs(question: StrategyQuestion, needs: Needs) -> Iterator[ParallelConfig]:
     able, largest = abilities_of(question.setup.framework), largest_step_tokens(question.network)
-    usable = usable_gib(question.cluster.accelerator.hbm_gib or 0)
+    usable = usable_gib(question.cluster.accelerator.training_gib or 0)
     for strategy, split in product(question.strategies, _splits(question)):
         if not _runs(able, strategy, split):
             continue

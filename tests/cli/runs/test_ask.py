@@ -70,7 +70,7 @@ def test_the_plan_that_is_written_gives_the_same_answer(planner, out):
 EVERY_SETTING = {
     "precision": "fp16", "strategy": "fsdp2", "checkpointing": "full", "micro_batch": 2, "global_batch": 32,
     "framework": "HF Trainer", "loss": "chunked", "kernels": "fused", "optimizer": "adamw-8bit", "weights": "16bit",
-    "offload": "optimizer", "packing": True,
+    "offload": "optimizer", "attention": "sdpa", "packing": True,
 }  # fmt: skip
 STATED = [
     "--packed" if name == "packing" else f"--{name.replace('_', '-')}={value}" for name, value in EVERY_SETTING.items()
