@@ -23,8 +23,8 @@ from planner.speed.calibration.image_accuracy import predict_image_rows, train_i
 from planner.speed.calibration.metrics import error_figures, overall
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
 from planner.speed.physics.planned_image_config import ImageObservation
-from planner.use_cases.calibrations import shipped_image_calibration
-from planner.use_cases.evidence import observations_of, of_images
+from planner.use_cases.published.calibrations import shipped_image_calibration
+from planner.use_cases.published.evidence import observations_of, of_images
 
 SPLITS = (("source", 0), ("source", 1), ("source", 3), ("accelerator", 0), ("family", 0), ("scale", 0))
 IMAGES = {"network": "images"}

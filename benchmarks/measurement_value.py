@@ -34,7 +34,7 @@ from planner.speed.calibration.text_accuracy import train_text_folds
 from planner.speed.estimator.network_kind import kind_of_text
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.physics.observation import Observation
-from planner.use_cases.evidence import bundled_evidence
+from planner.use_cases.published.evidence import bundled_evidence
 
 FEWEST, MEASURED, CONFIDENCE, DRAWS, RANDOM = 5, 3, 0.8, 2000, 200
 LIMITS = ("none", "deadline")

@@ -40,7 +40,7 @@ from planner.speed.calibration.metrics import error_figures, overall, ranking, r
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
 from planner.speed.calibration.text_accuracy import LEAVE_OUT, predict_text_rows, train_text_folds
 from planner.speed.physics.observation import Observation
-from planner.use_cases.evidence import observations_of, of_text
+from planner.use_cases.published.evidence import observations_of, of_text
 
 ANCHORS = {"source": (0, 1, 3, 5), "family": (0, 3), "model": (0, 3), "scale": (0,), "precision": (0, 3)}
 IN_PARTS = (0, 1, 3)

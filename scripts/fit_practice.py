@@ -9,7 +9,7 @@ from planner.adapters.catalog import load_catalog
 from planner.adapters.practice import FIT, FOLDER, TABLE, read_practice, whole_trainings
 from planner.model.catalog import Catalog
 from planner.model.evidence.practice import PracticeFit
-from planner.use_cases.whole_trainings import fitted_practice
+from planner.use_cases.published.whole_trainings import fitted_practice
 from planner.whole_file import whole_file
 
 CATALOGS = Path(__file__).parents[1] / "catalogs"

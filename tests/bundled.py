@@ -14,8 +14,9 @@ from planner.adapters.price_filter import PriceFilter
 from planner.model.catalog import Catalog
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_image_config import ImageObservation
-from planner.use_cases import catalogs, evidence
-from planner.use_cases.evidence import of_images, of_text, usable_rows
+from planner.use_cases import catalogs
+from planner.use_cases.published import evidence
+from planner.use_cases.published.evidence import of_images, of_text, usable_rows
 
 
 @cache

@@ -12,11 +12,11 @@ import typer
 from planner import clock
 from planner.adapters.documents import parse_model
 from planner.adapters.files import write_text
-from planner.cli.import_command import may_ask
 from planner.cli.number_arguments import short_number
 from planner.cli.output import HomeOption, ScreenOptions, check_positive
 from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
 from planner.cli.registration import command, command_app
+from planner.cli.runs.import_command import may_ask
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, NetworkOption, TrainingOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError

@@ -32,8 +32,8 @@ COMMANDS = {
         "strategies": ("strategy_command", "Rank the parallel strategies that fit a machine"),
     },
     "Measure": {
-        "runs": ("run_commands", "List, add, compare and export measured runs"),
-        "check-run": ("check_run_command", "Check whether a run is as fast as it should be, and why not"),
+        "runs": ("runs.run_commands", "List, add, compare and export measured runs"),
+        "check-run": ("runs.check_run_command", "Check whether a run is as fast as it should be, and why not"),
         "audit": ("audit_command", "Check whether measurements and claims can be true"),
         "evidence": ("evidence_commands", "List, check and add published measurements"),
     },

@@ -15,8 +15,8 @@ from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import say
 from planner.present.score_table import score_facts, score_rows
 from planner.use_cases import catalogs
-from planner.use_cases import evidence as measurements_of
-from planner.use_cases.accuracy import accuracy as score
+from planner.use_cases.published import evidence as measurements_of
+from planner.use_cases.published.accuracy import accuracy as score
 
 app = command_app()
 evidence = command_group(app, "evidence", "List, check and add published measurements.")

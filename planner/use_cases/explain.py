@@ -13,8 +13,8 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
-from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence
 from planner.use_cases.plans import with_found_options
+from planner.use_cases.published.evidence import bundled_evidence, bundled_image_evidence
 
 
 def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) -> ExplainDocument:

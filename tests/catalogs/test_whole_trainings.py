@@ -8,7 +8,7 @@ from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files
 from planner.adapters.practice import whole_trainings
 from planner.model.evidence.whole_training import Exclusion, TrainingKind, usual_count
-from planner.use_cases.evidence import observations_of
+from planner.use_cases.published.evidence import observations_of
 
 ROWS = whole_trainings()
 SCORED = [row for row in ROWS if row.excluded is None]

@@ -15,7 +15,7 @@ from planner.adapters.evidence import evidence_files
 from planner.adapters.workspace import catalogs_dir
 from planner.cli.main import run
 from planner.use_cases import catalogs
-from planner.use_cases import evidence as measurements
+from planner.use_cases.published import evidence as measurements
 from tests.fuzz.readers import readers
 from tests.fuzz.trial import Trial
 

@@ -10,10 +10,10 @@ from planner.adapters.practice import whole_trainings
 from planner.model.evidence.practice import PracticeFit
 from planner.model.plan.practice import Practice
 from planner.speed.calibration.by_source import wilson_90
-from planner.use_cases import whole_trainings as whole_trainings_module
-from planner.use_cases.accuracy import accuracy
-from planner.use_cases.training_plans import plan_of
-from planner.use_cases.whole_trainings import foretell, left_out_document, whole_figures
+from planner.use_cases.published import whole_trainings as whole_trainings_module
+from planner.use_cases.published.accuracy import accuracy
+from planner.use_cases.published.training_plans import plan_of
+from planner.use_cases.published.whole_trainings import foretell, left_out_document, whole_figures
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog()

@@ -25,8 +25,8 @@ from planner.cli.launching.bench_options import (
 from planner.cli.launching.bench_progress import BenchProgress
 from planner.cli.output import HomeOption, JsonFlag, TableOptions, check_positive
 from planner.cli.registration import command, command_app
-from planner.cli.run_summary import summary
-from planner.cli.scaling_output import print_scaling
+from planner.cli.runs.run_summary import summary
+from planner.cli.runs.scaling_output import print_scaling
 from planner.cli.stop_signals import StopSignal, stop_signals
 from planner.cli.streams import print_document, say
 from planner.errors import InputError, StoppedError, StoreError

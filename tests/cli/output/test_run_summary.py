@@ -10,7 +10,7 @@ import pytest
 
 from launcher.collect.record import record_of
 from planner.adapters.catalog import accelerator_aliases
-from planner.cli.run_summary import summary
+from planner.cli.runs.run_summary import summary
 from planner.model.evidence.run import Probe, RunRecord
 from planner.use_cases.expectations import expect_from
 from tests.bundled import bundled_catalog

@@ -174,7 +174,7 @@ def test_hostile_files_are_one_clear_error(planner, tmp_path, config, kind):
 
 def test_on_a_terminal_missing_facts_are_asked_for(planner, config, table, monkeypatch):
     answers = iter(["RTX-3090", 1, 128])
-    monkeypatch.setattr("planner.cli.import_command.may_ask", lambda: True)
+    monkeypatch.setattr("planner.cli.runs.import_command.may_ask", lambda: True)
     monkeypatch.setattr("typer.prompt", lambda *_, **__: next(answers))
     answer = planner("runs", "import", table, "--workload", config)
     assert answer.code == 0, answer.err

@@ -15,7 +15,7 @@ from planner.model.evidence.measurement import Measurement
 from planner.speed.calibration.hold_out import text_folds
 from planner.speed.calibration.same_measurement import Measurements, identity_of, without, without_twins
 from planner.speed.physics.observation import Observation
-from planner.use_cases.evidence import observations_of
+from planner.use_cases.published.evidence import observations_of
 from tests.bundled import image_rows, text_rows
 
 ASKED = 200

@@ -19,7 +19,7 @@ from planner.speed.estimator.text_fit import Fit
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
 from planner.speed.physics.observation import Refusal
 from planner.speed.physics.planned_image_config import ImageObservation
-from planner.use_cases.calibrations import shipped_image_calibration
+from planner.use_cases.published.calibrations import shipped_image_calibration
 from tests.bundled import bundled_catalog, image_rows
 
 ROW = {

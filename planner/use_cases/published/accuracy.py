@@ -20,9 +20,9 @@ from planner.speed.calibration.same_measurement import without
 from planner.speed.calibration.scored_rows import ScoredRow
 from planner.speed.calibration.text_accuracy import predict_text_rows, train_text_folds
 from planner.speed.physics.observation import Observation, Refusal
-from planner.use_cases.calibrations import shipped_image_calibration
-from planner.use_cases.evidence import observations_of, of_images, of_text, usable_rows
-from planner.use_cases.whole_trainings import is_whole, left_out_document, whole_rows_document
+from planner.use_cases.published.calibrations import shipped_image_calibration
+from planner.use_cases.published.evidence import observations_of, of_images, of_text, usable_rows
+from planner.use_cases.published.whole_trainings import is_whole, left_out_document, whole_rows_document
 
 
 def accuracy(

@@ -11,10 +11,10 @@ import typer
 
 from planner import clock
 from planner.adapters.files import write_text
-from planner.cli.import_command import import_logs
 from planner.cli.output import Format, HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
-from planner.cli.scaling_output import print_scaling
+from planner.cli.runs.import_command import import_logs
+from planner.cli.runs.scaling_output import print_scaling
 from planner.cli.streams import print_document, say
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION

@@ -8,9 +8,9 @@ import typer
 
 from planner import clock
 from planner.adapters.price_filter import NOTHING
-from planner.cli.import_command import FactOptions
 from planner.cli.output import HomeOption, JsonFlag, print_lines, screen_width
 from planner.cli.registration import command, command_app
+from planner.cli.runs.import_command import FactOptions
 from planner.cli.streams import print_document
 from planner.present.run_check_screen import run_check_lines
 from planner.use_cases import answer_ids, catalogs

@@ -25,7 +25,7 @@ from planner.model.plan.practice import Practice
 from planner.model.quantity import Quantity
 from planner.speed.calibration.by_source import wilson_90
 from planner.speed.calibration.practice_fit import Shortfall, fit_practice
-from planner.use_cases.training_plans import plan_of
+from planner.use_cases.published.training_plans import plan_of
 
 FOLDS = 10
 """Of owners, each left out of a fit once."""

@@ -12,7 +12,7 @@ from planner.adapters.workspace import catalogs_dir
 from planner.model.evidence.calibration import Calibration
 from planner.speed.calibration.image_calibration import fit_image_calibration
 from planner.speed.calibration.text_calibration import Each, fit_text_calibration
-from planner.use_cases.evidence import bundled_evidence, bundled_image_evidence, of_images
+from planner.use_cases.published.evidence import bundled_evidence, bundled_image_evidence, of_images
 
 
 def calibrate_text(*, today: date, each: Each = map) -> Calibration:
