@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from planner.model.answer.run_check import HardwareFix
 from planner.model.catalog import Catalog
@@ -45,18 +44,18 @@ def _changed(setup: RunSetup, part: Upgrade) -> tuple[RunSetup, int] | None:
         fast = setup.node.network_gbit_per_s
         if setup.nodes < 2 or setup.nodes > part.joins or fast is None or (part.gbit_per_s or 0) <= fast:
             return None
-        return replace(setup, node=setup.node.with_network(part.gbit_per_s or fast)), 1
+        return setup.changed(node=setup.node.with_network(part.gbit_per_s or fast)), 1
     if setup.node.link not in (Link.PCIE, Link.PCIE_NO_P2P) or setup.per_node < part.joins:
         return None
     if setup.per_node == part.joins:
-        return replace(setup, node=setup.node.model_copy(update={"link": Link.NVLINK})), setup.nodes
+        return setup.changed(node=setup.node.model_copy(update={"link": Link.NVLINK})), setup.nodes
     config = setup.config()
     if config is None or config["bus_sharers"] <= 1:
         return None
     # of more cards, every second transfer of a ring stays within a pair, and leaves the bus
     sharers = max(1.0, config["bus_sharers"] / part.joins)
     overrides = {**setup.overrides, "bus_sharers": sharers}
-    return replace(setup, overrides=overrides), setup.nodes * (setup.per_node // part.joins)
+    return setup.changed(overrides=overrides), setup.nodes * (setup.per_node // part.joins)
 
 
 def _cheapest_hour(setup: RunSetup, catalog: Catalog) -> tuple[float, Price] | None:

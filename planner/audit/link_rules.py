@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 
 from planner.audit.findings import Fact, doubtful
 from planner.audit.stated_run import StatedRun
@@ -75,4 +74,4 @@ def _slowest(setup: RunSetup, record: RunRecord, catalog: Catalog) -> RunSetup:
         slow["link"] = Link.PCIE_NO_P2P
     if setup.nodes > 1:
         slow["network_gbit_per_s"] = SLOWEST_GBIT
-    return replace(setup, node=setup.node.model_copy(update=slow))
+    return setup.changed(node=setup.node.model_copy(update=slow))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 from planner.model.evidence.calibration import Calibration
@@ -72,7 +72,7 @@ def shares_of_ratio(
     keys_of = _differences(begin, end)
     names = [name for name, keys in keys_of.items() if any(getattr(begin, k) != getattr(end, k) for k in keys)]
     subsets = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
-    slow = [(one, replace(one.setup, precision=wide)) for one in (first, second) for wide, name in WIDE.items()
+    slow = [(one, one.setup.changed(precision=wide)) for one in (first, second) for wide, name in WIDE.items()
             if name in one.open_formats]  # fmt: skip
     mixed = (_with(begin, end, [key for name in subset for key in keys_of[name]]) for subset in subsets)
     setups = [*mixed, *(setup for _, setup in slow)]
@@ -108,7 +108,7 @@ def _differences(begin: RunSetup, end: RunSetup) -> dict[str, tuple[str, ...]]:
 
 def _with(setup: RunSetup, other: RunSetup, keys: Sequence[str]) -> RunSetup:
     """Return the setup with some of the other's settings."""
-    return replace(setup, **{key: getattr(other, key) for key in keys})
+    return setup.changed(**{key: getattr(other, key) for key in keys})
 
 
 def _shapley(name: str, names: Sequence[str], logs: dict[frozenset[str], float]) -> float:

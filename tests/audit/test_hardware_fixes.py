@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from planner.adapters.upgrades import read_upgrades
@@ -22,7 +20,7 @@ TWO, TEN, TWO_NODES = (CATALOG.runs[f"seed-003-rtx3090-ddp-{name}"] for name in 
 def fixes(record: RunRecord, **node: object) -> tuple[HardwareFix, ...]:
     setup = setup_of(record, CATALOG)
     assert setup is not None
-    setup = replace(setup, node=setup.node.model_copy(update=node))
+    setup = setup.changed(node=setup.node.model_copy(update=node))
     return hardware_fixes(setup, PARTS, CATALOG)
 
 

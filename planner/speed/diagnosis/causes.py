@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from planner.model.evidence.run import RunRecord
@@ -60,7 +60,7 @@ def _fp32(setup: RunSetup, run: RunRecord) -> RunSetup | None:
 
 
 def _in(setup: RunSetup, precision: Precision) -> RunSetup:
-    return replace(setup, precision=precision)
+    return setup.changed(precision=precision)
 
 
 def _larger_batch(setup: RunSetup) -> RunSetup | None:
@@ -69,22 +69,22 @@ def _larger_batch(setup: RunSetup) -> RunSetup | None:
     if setup.accumulation > 1:
         factor = max(divisors(setup.accumulation, most=largest // setup.micro_batch), default=1)
         if factor > 1:
-            return replace(setup, micro_batch=setup.micro_batch * factor, accumulation=setup.accumulation // factor)
-    return replace(setup, micro_batch=largest, accumulation=1) if largest > setup.micro_batch else None
+            return setup.changed(micro_batch=setup.micro_batch * factor, accumulation=setup.accumulation // factor)
+    return setup.changed(micro_batch=largest, accumulation=1) if largest > setup.micro_batch else None
 
 
 def _less_recomputed(setup: RunSetup) -> RunSetup | None:
     """Return the least recomputation that fits, at the same micro-batch or at half of it, accumulated twice."""
     ways = list(Checkpointing)[: list(Checkpointing).index(setup.checkpointing)]
-    half = replace(setup, micro_batch=setup.micro_batch // 2, accumulation=2 * setup.accumulation)
+    half = setup.changed(micro_batch=setup.micro_batch // 2, accumulation=2 * setup.accumulation)
     setups = (setup, half) if setup.micro_batch > 1 else (setup,)
-    tried = (replace(one, checkpointing=way) for way in ways for one in setups)
+    tried = (one.changed(checkpointing=way) for way in ways for one in setups)
     return next((one for one in tried if one.fits()), None)
 
 
 def _recomputed(setup: RunSetup, run: RunRecord) -> RunSetup | None:
     silent = run.checkpointing is None and setup.checkpointing is Checkpointing.NONE
-    return replace(setup, checkpointing=Checkpointing.FULL) if silent else None
+    return setup.changed(checkpointing=Checkpointing.FULL) if silent else None
 
 
 def _better_link(setup: RunSetup) -> RunSetup | None:
@@ -93,31 +93,31 @@ def _better_link(setup: RunSetup) -> RunSetup | None:
     link = Link.PCIE if setup.node.link is Link.PCIE_NO_P2P else Link.NVLINK
     if link is Link.NVLINK and setup.accelerator.link_gb_per_s is None:
         return None
-    return replace(setup, node=setup.node.model_copy(update={"link": link}))
+    return setup.changed(node=setup.node.model_copy(update={"link": link}))
 
 
 def _worse_link(setup: RunSetup, run: RunRecord) -> RunSetup | None:  # noqa: ARG001  as the rules want it
     if setup.per_node == 1 or setup.node.link is Link.PCIE_NO_P2P:
         return None
-    return replace(setup, node=setup.node.model_copy(update={"link": Link.PCIE_NO_P2P}))
+    return setup.changed(node=setup.node.model_copy(update={"link": Link.PCIE_NO_P2P}))
 
 
 def _without_launches(setup: RunSetup) -> RunSetup | None:
-    return replace(setup, overrides={"host_scale": 0.05})
+    return setup.changed(overrides={"host_scale": 0.05})
 
 
 def _slow_host(setup: RunSetup, run: RunRecord) -> RunSetup | None:  # noqa: ARG001
-    return replace(setup, overrides={"host_scale": SLOW_HOST})
+    return setup.changed(overrides={"host_scale": SLOW_HOST})
 
 
 def _fused(setup: RunSetup) -> RunSetup | None:
     config = setup.config()
-    return None if config is None or config["fused"] >= 1 else replace(setup, overrides={"fused": 1.0, "compiled": 1.0})
+    return None if config is None or config["fused"] >= 1 else setup.changed(overrides={"fused": 1.0, "compiled": 1.0})
 
 
 def _unfused(setup: RunSetup, run: RunRecord) -> RunSetup | None:  # noqa: ARG001
     config = setup.config()
-    return None if not config or not config["fused"] else replace(setup, overrides={"fused": 0.0, "compiled": 0.0})
+    return None if not config or not config["fused"] else setup.changed(overrides={"fused": 0.0, "compiled": 0.0})
 
 
 RULES = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from planner.model.catalog import Catalog
@@ -22,7 +22,10 @@ ORDER = "order of its channels in memory (the faster one)"
 class ImageSetup(RunSetup):
     """What was trained and how, of an image network."""
 
-    channels_last: bool = True
+    @property
+    def channels_last(self) -> bool:
+        """Whether the colours of a pixel lie beside each other in memory."""
+        return self.training.channels_last is not False
 
     def config(self) -> dict[str, float] | None:
         """Return the physics' numbers; None where they cannot be computed."""
@@ -48,8 +51,8 @@ def image_setup_of(run: RunRecord, catalog: Catalog) -> ImageSetup | None:
     is_convolution = isinstance(network, Resnet)
     setup = described(ImageSetup, run, catalog, accelerator, network, seq_len=0)
     if run.channels_last is None and is_convolution:
-        setup = replace(setup, assumed=(*setup.assumed, ORDER))
-    return replace(setup, channels_last=is_convolution if run.channels_last is None else run.channels_last)
+        setup = setup.changed(assumed=(*setup.assumed, ORDER))
+    return setup.changed(channels_last=is_convolution if run.channels_last is None else run.channels_last)
 
 
 def image_expectations(setups: list[ImageSetup], calibration: Calibration) -> list[Expectation | None]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple, Self, TypeVar
 
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
@@ -12,18 +12,20 @@ from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import ImageModel, TextModel
-from planner.model.network.trainer_memory import trainer_memory
+from planner.model.network.trainer_memory import NOTHING_STATED, trainer_memory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import checkpointings_of
 from planner.scenario.cluster import Cluster
 from planner.scenario.machine import machine_of
 from planner.scenario.own_machine import own_node
-from planner.scenario.training_setup import TrainingSetup
+from planner.scenario.training_setup import TrainingSetup, setup_of_run
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.physics.observation import Labels, Observation
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
 
+TRAINING_FIELDS = frozenset(one.name for one in fields(TrainingSetup))
+CLUSTER_FIELDS = {"accelerator": "accelerator", "node": "node", "nodes": "nodes", "per_node": "accelerators_per_node"}
 TRIED = (Strategy.DDP, Strategy.ZERO2, Strategy.FSDP2)
 """Of a run that does not say, the first that fits."""
 
@@ -39,52 +41,100 @@ class Expectation(NamedTuple):
 
 @dataclass(frozen=True)
 class RunSetup:
-    """What was trained and how, as the run says or as is assumed."""
+    """What was trained and how, as the run says or as is assumed: every field that the physics needs has a value."""
 
-    network: TextModel | ImageModel
-    seq_len: int
-    """Of images 0."""
-    micro_batch: int
+    training: TrainingSetup
+    cluster: Cluster
     accumulation: int
-    strategy: Strategy
-    precision: Precision
-    checkpointing: Checkpointing
-    compiled: bool
-    accelerator: Accelerator
-    node: Node
-    nodes: int
-    per_node: int
-    adapters: Adapters | None
-    framework: str | None
     assumed: tuple[str, ...] = ()
     overrides: Mapping[str, float] = field(default_factory=dict)
     """Numbers of the physics that no setting has a word for."""
 
     @property
+    def network(self) -> TextModel | ImageModel:
+        """The network that was trained."""
+        assert isinstance(self.training.network, TextModel | ImageModel), "a run is described with its network"
+        return self.training.network
+
+    @property
+    def seq_len(self) -> int:
+        """Tokens of a sample; of images 0."""
+        return self.training.seq_len or 0
+
+    @property
+    def micro_batch(self) -> int:
+        """Samples of one forward pass on one accelerator."""
+        return self.training.micro_batch or 1
+
+    @property
+    def strategy(self) -> Strategy:
+        """How the states are shared out."""
+        return self.training.strategy or Strategy.DDP
+
+    @property
+    def precision(self) -> Precision:
+        """The number format of the products."""
+        assert self.training.precision is not None, "it is assumed where a run does not state it"
+        return self.training.precision
+
+    @property
+    def checkpointing(self) -> Checkpointing:
+        """Which activations are computed again."""
+        return self.training.checkpointing or Checkpointing.NONE
+
+    @property
+    def compiled(self) -> bool:
+        """Whether torch.compile compiles the layers."""
+        return bool(self.training.compiled)
+
+    @property
+    def adapters(self) -> Adapters | None:
+        """What is trained beside frozen weights; None: all weights are trained."""
+        return self.training.adapters
+
+    @property
+    def framework(self) -> str | None:
+        """What trained it."""
+        return self.training.framework
+
+    @property
+    def accelerator(self) -> Accelerator:
+        """On which accelerator it ran."""
+        return self.cluster.accelerator
+
+    @property
+    def node(self) -> Node:
+        """In which machine."""
+        return self.cluster.node
+
+    @property
+    def nodes(self) -> int:
+        """In how many of them."""
+        return self.cluster.nodes
+
+    @property
+    def per_node(self) -> int:
+        """Accelerators of each machine that were used."""
+        return self.cluster.accelerators_per_node
+
+    @property
     def devices(self) -> int:
         """All accelerators."""
-        return self.nodes * self.per_node
+        return self.cluster.accelerators
 
-    @property
-    def training(self) -> TrainingSetup:
-        """What was trained and how, as the physics takes it."""
-        return TrainingSetup(
-            workload="",
-            network=self.network,
-            seq_len=self.seq_len or None,
-            adapters=self.adapters,
-            precision=self.precision,
-            micro_batch=self.micro_batch,
-            checkpointing=self.checkpointing,
-            strategy=self.strategy,
-            framework=self.framework,
-            compiled=self.compiled,
-        )
-
-    @property
-    def cluster(self) -> Cluster:
-        """On what it ran."""
-        return Cluster(self.accelerator, self.node, self.nodes, self.per_node)
+    def changed(self, **changes: Any) -> Self:
+        """Return the run with fields of its training, of its cluster, or of its own changed."""
+        parts: dict[str, dict[str, Any]] = {"training": {}, "cluster": {}}
+        own: dict[str, Any] = {}
+        for name, value in changes.items():
+            if name in TRAINING_FIELDS:
+                parts["training"][name] = value
+            elif name in CLUSTER_FIELDS:
+                parts["cluster"][CLUSTER_FIELDS[name]] = value
+            else:
+                own[name] = value
+        changed = {part: replace(getattr(self, part), **values) for part, values in parts.items() if values}
+        return replace(self, **changed, **own)
 
     @property
     def labels(self) -> Labels:
@@ -115,7 +165,7 @@ class RunSetup:
         """Return the largest micro-batch that fits; the run's own where memory is not known."""
         if self.accelerator.hbm_gib is None:
             return self.micro_batch
-        return largest_micro_batch(lambda size: replace(self, micro_batch=size).fits())
+        return largest_micro_batch(lambda size: self.changed(micro_batch=size).fits())
 
 
 Setup = TypeVar("Setup", bound=RunSetup)
@@ -150,22 +200,21 @@ def described(
         assumed.append(f"micro-batch {micro} (--micro-batch)")
     if run.precision is None:
         assumed.append(f"{usual_precision(accelerator).value} products (--precision)")
-    setup = kind(
+    training = replace(
+        setup_of_run(run),
         network=network,
-        seq_len=seq_len,
-        micro_batch=micro,
-        accumulation=accumulation,
-        strategy=run.strategy or Strategy.DDP,
-        precision=run.precision or usual_precision(accelerator),
-        checkpointing=run.checkpointing or Checkpointing.NONE,
-        compiled=bool(run.compiled),
-        accelerator=accelerator,
-        node=node,
-        nodes=hardware.nodes,
-        per_node=hardware.accelerators_per_node,
+        seq_len=seq_len or None,
         adapters=(run.adapters or Adapters()) if run.method == "lora" else None,
+        precision=run.precision or usual_precision(accelerator),
+        micro_batch=micro,
+        checkpointing=run.checkpointing or Checkpointing.NONE,
+        strategy=run.strategy or Strategy.DDP,
         framework=run.log.framework if run.log else None,
+        compiled=bool(run.compiled),
+        settings=NOTHING_STATED,
     )
+    cluster = Cluster(accelerator, node, hardware.nodes, hardware.accelerators_per_node)
+    setup = kind(training, cluster, accumulation)
     setup = _that_fits(setup, run)
     if setup.adapters is not None and run.adapters is not None and setup.adapters.frozen != run.adapters.frozen:
         assumed.append("frozen weights at 4 bits, which alone fit (QLoRA)")
@@ -210,10 +259,10 @@ def _that_fits(setup: Setup, run: RunRecord) -> Setup:
     """
     strategies = TRIED if run.strategy is None and setup.devices > 1 else (setup.strategy,)
     ways = tuple(checkpointings_of(setup.network)) if run.checkpointing is None else (setup.checkpointing,)
-    tried = [replace(setup, strategy=one, checkpointing=way) for way in ways for one in strategies]
+    tried = [setup.changed(strategy=one, checkpointing=way) for way in ways for one in strategies]
     if run.log is not None and setup.adapters is not None and setup.adapters.frozen is None:
-        narrow = replace(setup, adapters=setup.adapters.model_copy(update={"frozen": FrozenFormat.NF4}))
-        packed = [replace(narrow, strategy=strategies[0], checkpointing=way) for way in ways]
+        narrow = setup.changed(adapters=setup.adapters.model_copy(update={"frozen": FrozenFormat.NF4}))
+        packed = [narrow.changed(strategy=strategies[0], checkpointing=way) for way in ways]
         tried = [*(one for one in tried if one.strategy is strategies[0]), *packed, *tried]
     return next((one for one in tried if one.fits()), tried[-1])
 
