@@ -216,7 +216,7 @@ def ask(
     if log is not None:
         question = replace(question, log=run_of_log(Path(log), question, catalog))
     asked = plan_of_question(question, catalog, today=clock.today())
-    return Comparison(answer_of(asked, question, catalog, today=clock.today()), asked.assumed)
+    return Comparison(answer_of(asked, catalog, today=clock.today()), asked.assumed)
 
 
 def compare(plan: PlanLike, *, home: Home = None, with_price_book: bool = False) -> Comparison:

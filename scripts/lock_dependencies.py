@@ -16,11 +16,13 @@ LOCKS = ROOT / "locks"
 PYTHON = "3.11"
 INDEX = "https://pypi.org/simple"
 IMAGE_EXTRAS = ("app",)
+CI_EXTRAS = ("app", "bench", "mcp", "prices", "launch", "dev")
+"""All but `configs`: transformers is compared with in an environment of its own."""
 IMAGE_ALSO = ("boto3", "streamlit[auth]", "hatchling")
 """Runs on S3, logins, and what builds our own wheel."""
 LOCKED = {
     "image": (tuple(f"--extra={extra}" for extra in IMAGE_EXTRAS), IMAGE_ALSO),
-    "ci": (("--all-extras",), ("hatchling", "editables")),
+    "ci": (tuple(f"--extra={extra}" for extra in CI_EXTRAS), ("hatchling", "editables")),
 }
 """By name: what is taken of pyproject.toml, and what besides."""
 HEADER = (

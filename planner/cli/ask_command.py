@@ -120,7 +120,7 @@ def ask(
     if work.log is not None:
         question = replace(question, log=run_of_log(work.log, question, catalog))
     asked = _asked(question, lambda one: plan_of_question(one, catalog, today=clock.today()))
-    document = answer_of(asked, question, catalog, today=clock.today())
+    document = answer_of(asked, catalog, today=clock.today())
     if write is not None:
         write_text(write, f"{WRITTEN}; answer it with: planner compare {write}\n{plan_text(asked.plan)}")
     given = None if write is None else str(write)

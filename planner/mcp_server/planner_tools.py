@@ -118,7 +118,7 @@ class PlannerTools:
         if log is not None:
             question = replace(question, log=run_of_log(Path(inside(log)), question, catalog))
         asked = plan_of_question(question, catalog, today=clock.today())
-        document = answer_of(asked, question, catalog, today=clock.today())
+        document = answer_of(asked, catalog, today=clock.today())
         return self._compared(asked.plan, document, assumed=asked.assumed)
 
     @guarded

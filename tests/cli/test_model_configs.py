@@ -48,7 +48,7 @@ def plan(tmp_path: Path, config: Path) -> Path:
 def test_a_name_a_file_and_a_folder_are_one_network(planner: Any, config: Path) -> None:
     answers = [planner("memory", word, *ON, "--json") for word in ("Qwen/Qwen3-8B", config, config.parent)]
     assert [answer.code for answer in answers] == [0, 0, 0]
-    documents = [answer.document | {"workload": "the same"} for answer in answers]
+    documents = [answer.document | {"workload": "the same", "answer_id": "of that name"} for answer in answers]
     assert documents[0]["parameters"] == PARAMETERS
     assert documents[0] == documents[1] == documents[2]
 

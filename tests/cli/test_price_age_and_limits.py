@@ -46,11 +46,11 @@ def test_spot_is_held_against_firm_at_the_price_of_august(asked):
 
 
 def test_a_stale_firm_price_is_doubted_and_a_stated_one_is_not(asked):
-    """Lambda's list of 2026-09-20 says 31.92 USD/h; 62 days are 32 over: 1.29 ^ (32 / 138) = 1.0608 both ways."""
+    """Lambda's list of 2026-09-20 says 31.92 USD/h; 62 days are 32 over: 1.21 ^ (32 / 130) = 1.0480 both ways."""
     answer = asked(LAMBDA, FIRM)
     price = answer.option(LAMBDA_ID)["usd_per_hour"]
-    assert (price["low"], price["value"], price["high"]) == pytest.approx((30.0898, 31.92, 33.8616), rel=1e-4)
-    assert "62 days old, +-6.08 %" in price["source"]
+    assert (price["low"], price["value"], price["high"]) == pytest.approx((30.4562, 31.92, 33.4541), rel=1e-4)
+    assert "62 days old, +-4.8 %" in price["source"]
     stated = answer.option(FIRM_ID)["usd_per_hour"]
     assert (stated["low"], stated["high"]) == (20, 20)
 

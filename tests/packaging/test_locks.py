@@ -12,14 +12,14 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from scripts.licences import PAGE, closure, licence_of, page
-from scripts.lock_dependencies import ENTRY, IMAGE_ALSO, IMAGE_EXTRAS, LOCKED, versions
+from scripts.lock_dependencies import CI_EXTRAS, ENTRY, IMAGE_ALSO, IMAGE_EXTRAS, LOCKED, versions
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 DECLARED = {
     "image": [*PROJECT["dependencies"], *(text for extra in IMAGE_EXTRAS for text in EXTRAS[extra]), *IMAGE_ALSO],
-    "ci": [*PROJECT["dependencies"], *(text for extra in EXTRAS.values() for text in extra)],
+    "ci": [*PROJECT["dependencies"], *(text for extra in CI_EXTRAS for text in EXTRAS[extra])],
 }
 HASH = re.compile(r"    --hash=sha256:[0-9a-f]{64}(?: \\)?")
 

@@ -108,7 +108,7 @@ def test_the_core_needs_no_extra():
         "babel", "filelock", "highspy", "httpx", "jinja2", "numpy", "pydantic", "pydantic-core", "pyyaml", "rich",
         "typer", "xlsxwriter",
     }  # fmt: skip
-    assert {"app", "bench", "mcp", "prices", "launch", "dev"} == set(project["optional-dependencies"])
+    assert {"app", "bench", "configs", "mcp", "prices", "launch", "dev"} == set(project["optional-dependencies"])
 
 
 @pytest.mark.parametrize("name", ["planner", "training-planner"])

@@ -82,7 +82,7 @@ def test_a_region_that_was_not_seen_when_others_were_is_not_compared():
     assert chosen(*rows).region == "here"
     assert chosen(*rows, region="there").usd_per_hour == 12.5
     assert chosen(spot("2026-08-06", 27.2), spot("2026-07-25", 12.5, "there")).region == "there", "12 days before"
-    at_11_days = 1.29 ** (11 / 138)  # 12 days behind, of which spot may be 1
+    at_11_days = 1.21 ** (11 / 130)  # 12 days behind, of which spot may be 1
     for usd, place in ((14.9 / at_11_days + 0.1, "here"), (14.9 / at_11_days - 0.1, "there")):
         assert chosen(spot("2026-08-06", 14.9), spot("2026-07-25", usd, "there")).region == place
 
@@ -96,8 +96,8 @@ def firm(days_before: int, usd: float, region: str, **cells) -> Price:
     ("rows", "region"),
     [
         pytest.param([firm(0, 21.957642, "new"), firm(169, 21.95764, "old")], "new", id="0.000002 less, half a year"),
-        pytest.param([firm(0, 20.0, "new"), firm(169, 15.6, "old")], "new", id="stale, 22 % less: 15.6 x 1.29 = 20.12"),
-        pytest.param([firm(0, 20.0, "new"), firm(169, 15.4, "old")], "old", id="stale, 23 % less: 15.4 x 1.29 = 19.87"),
+        pytest.param([firm(0, 20.0, "new"), firm(169, 16.6, "old")], "new", id="stale, 17 % less: 16.6 x 1.21 = 20.09"),
+        pytest.param([firm(0, 20.0, "new"), firm(169, 16.5, "old")], "old", id="stale, 18 % less: 16.5 x 1.21 = 19.97"),
         pytest.param([firm(0, 20.0, "new"), firm(30, 19.0, "old")], "old", id="30 days are not stale"),
         pytest.param([firm(0, 20.0, "new"), firm(9, 19.981, "old")], "new", id="0.019 of 20: a thousandth ties"),
         pytest.param([firm(0, 20.0, "new"), firm(9, 19.97, "old")], "old", id="0.03 of 20 does not"),

@@ -105,6 +105,7 @@ def test_vcpus_and_machines_give_the_same_plan() -> None:
         )
         for quota in ("2 machines", "384 vCPUs", "400 vCPUs")
     ]  # fmt: skip
-    assert answers[0] == answers[1] == answers[2]
+    same = [one.model_copy(update={"answer_id": None}) for one in answers]  # of plans that state it otherwise
+    assert same[0] == same[1] == same[2]
     assert [one.quota for one in answers[0].options] == [2]
     assert [one.nodes for one in answers[0].placements] == [2]

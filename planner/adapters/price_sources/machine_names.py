@@ -23,6 +23,10 @@ class MachineName(Frozen):
     source: Text
 
 
+CLUSTER = "-cluster"
+"""Ends our names of machines that are rented several at once; lists of prices name single ones."""
+
+
 class Machines:
     """Our machines of each provider, by name and by what they are."""
 
@@ -34,7 +38,8 @@ class Machines:
         for node_id, node in nodes.items():
             provider, _, instance = node_id.partition("/")
             self._named[provider, _plain(instance)] = instance
-            if instance.startswith(f"{node.accelerators}x-"):  # our own name, where a list gave none
+            ours = instance.startswith(f"{node.accelerators}x-")  # our own name, where a list gave none
+            if ours and not instance.endswith(CLUSTER):
                 self._alike.setdefault((provider, node.accelerator, node.accelerators), []).append(instance)
         self._nodes = nodes
 

@@ -37,7 +37,7 @@ DAYS = {"d": 1, "w": 7, "m": 30}
 
 def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> Asked:
     """Return the plan that a question means, its options listed; MissingAnswerError where it cannot be guessed."""
-    question = with_stated(question, catalog)
+    asked, question = question, with_stated(question, catalog)
     draft = Draft(question, catalog, today)
     if question.stated is not None and question.stated.divided is not None:
         draft.assume(f"the best way to divide the network, not {question.stated.divided}", "planner strategies FILE")
@@ -59,7 +59,8 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
     if not question.finds:
         if not data["options"]:
             raise MissingAnswerError("on which machines", "--own", "2xRTX-3090, or --on lambda/gpu_8x_h100_sxm5")
-        return Asked(parse_model(Plan, data, where="planner ask", fix="See: planner ask --help"), tuple(draft.assumed))
+        plan = parse_model(Plan, data, where="planner ask", fix="See: planner ask --help")
+        return Asked(plan, tuple(draft.assumed), asked)
     named = (
         parse_model(Plan, data, where="planner ask", fix="See: planner ask --help").options if data["options"] else ()
     )
@@ -73,7 +74,7 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
     known = {(option.offer, option.site) for option in named}
     found = [option for option in plan.options if (option.offer, option.site) not in known]
     draft.assume("machines: the best dozen of all that are offered", "--on aws/p5.48xlarge")
-    return Asked(plan.model_copy(update={"options": (*named, *found)}), tuple(draft.assumed))
+    return Asked(plan.model_copy(update={"options": (*named, *found)}), tuple(draft.assumed), asked)
 
 
 def _electricity(question: Question) -> dict[str, Any]:

@@ -80,6 +80,8 @@ class Asked:
 
     plan: Plan
     assumed: tuple[str, ...]
+    question: Question
+    """As it was asked in the end."""
 
 
 @dataclass

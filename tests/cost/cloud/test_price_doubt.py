@@ -52,29 +52,29 @@ def usd(found):
 
 @pytest.mark.parametrize("kind", [PriceKind.ON_DEMAND, PriceKind.SAVINGS_1Y, PriceKind.LEASE])
 def test_a_stale_firm_price_may_lie_as_far_off_as_they_have_moved(kind):
-    """60 / 1.29 = 46.51 and 60 x 1.29 = 77.4, from 30 + 138 days on; half of the way, its root."""
-    found = estimated(price(168, 60.0, kind), price=kind.value)
-    assert usd(found) == pytest.approx((60, 46.5116, 77.4))
-    assert "stale: 168 days old, +-29 %" in found.usd_per_hour.source
+    """60 / 1.21 = 49.59 and 60 x 1.21 = 72.6, from 30 + 130 days on; half of the way, its root."""
+    found = estimated(price(160, 60.0, kind), price=kind.value)
+    assert usd(found) == pytest.approx((60, 49.5868, 72.6))
+    assert "stale: 160 days old, +-21 %" in found.usd_per_hour.source
     assert usd(estimated(price(700, 60.0, kind), price=kind.value)) == usd(found), "no more beyond"
-    half = estimated(price(99, 60.0, kind), price=kind.value)
-    assert usd(half) == pytest.approx((60, 60 / 1.29**0.5, 60 * 1.29**0.5))
+    half = estimated(price(95, 60.0, kind), price=kind.value)
+    assert usd(half) == pytest.approx((60, 60 / 1.21**0.5, 60 * 1.21**0.5))
     assert found.price_stale is True
     assert found.usd_per_hour.basis == "quoted", "old, and still somebody's word"
 
 
 def test_a_range_of_its_own_is_widened_from_its_ends():
-    found = estimated(price(168, 60.0, low_usd_per_hour=48.0, high_usd_per_hour=70.0))
-    assert usd(found) == pytest.approx((60, 48 / 1.29, 70 * 1.29))
+    found = estimated(price(160, 60.0, low_usd_per_hour=48.0, high_usd_per_hour=70.0))
+    assert usd(found) == pytest.approx((60, 48 / 1.21, 70 * 1.21))
 
 
 def test_the_bill_carries_it():
     """Of a product of what is doubtful for different reasons the log ranges add up in quadrature."""
-    line, exact = (estimated(price(days, 60.0)).bill.lines[0].usd for days in (168, 30))
+    line, exact = (estimated(price(days, 60.0)).bill.lines[0].usd for days in (160, 30))
     assert line.value == exact.value
     for end in ("low", "high"):
         hours, both = (math.log(getattr(usd, end) / usd.value) for usd in (exact, line))
-        assert both**2 == pytest.approx(hours**2 + math.log(1.29) ** 2, rel=1e-3)
+        assert both**2 == pytest.approx(hours**2 + math.log(1.21) ** 2, rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -99,15 +99,15 @@ def test_what_is_fresh_or_agreed_has_no_doubt(row, extra):
 
 def test_a_discount_off_a_stale_list_is_as_doubtful_as_the_list():
     discount = {"discounts": [{"name": "d", "provider": "aws", "discount_fraction": 0.5, "source": "contract"}]}
-    assert usd(estimated(price(168, 60.0), book=discount)) == pytest.approx((30, 30 / 1.29, 38.7))
+    assert usd(estimated(price(160, 60.0), book=discount)) == pytest.approx((30, 30 / 1.21, 36.3))
 
 
 def test_a_service_is_doubted_too():
-    """2.4 / 1.29 = 1.860 and 2.4 x 1.29 = 3.096 USD per million tokens."""
-    row = price(168, None, PriceKind.HOSTED_TRAINING, usd_per_million_tokens=2.4)
+    """2.4 / 1.21 = 1.983 and 2.4 x 1.21 = 2.904 USD per million tokens."""
+    row = price(160, None, PriceKind.HOSTED_TRAINING, usd_per_million_tokens=2.4)
     found = estimated(row, price="hosted_training", step=None)
     each = found.usd_per_million_tokens
-    assert (each.value, each.low, each.high) == pytest.approx((2.4, 2.4 / 1.29, 3.096))
+    assert (each.value, each.low, each.high) == pytest.approx((2.4, 2.4 / 1.21, 2.904))
     assert (found.firm, found.availability, found.price_stale) == (True, "unknown", True)
 
 
