@@ -66,6 +66,7 @@ def find_machines(
     estimated = plans.estimates_of(listed, catalog, today=today, paced=paced)
     document = with_suggestions(
         plans.compare(listed, catalog, today=today, estimated=estimated),
+        plan,
         lambda changed: plan.model_copy(update={"training": changed}),
         plan.training,
         catalog,

@@ -16,6 +16,7 @@ from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.network.trainer_memory import Offload, Optimizer
+from planner.model.network.workload import Checkpointing, Strategy
 from planner.model.plan.plan import Plan, Training
 from planner.model.plan.plan_option import PlanOption
 from planner.model.quantity import Basis
@@ -31,6 +32,8 @@ SETUPS: tuple[tuple[str, dict[str, object]], ...] = (
     ("the optimizer in the host's memory", {"offload": Offload.OPTIMIZER}),
 )
 """Setups that need less memory, with what they change. None changes what is trained."""
+SMALL_BATCH = 2
+"""Samples on each device: where more fit beside states that are sharded, memory is not what costs."""
 MORE = (2, 4, 8, 16)
 """How many times the machines are tried where they are too small."""
 TOO_SMALL = frozenset({ReasonCode.MEMORY_TOO_SMALL, ReasonCode.NO_SPLIT_FITS})
@@ -38,6 +41,7 @@ TOO_SMALL = frozenset({ReasonCode.MEMORY_TOO_SMALL, ReasonCode.NO_SPLIT_FITS})
 
 def with_suggestions(
     document: ComparisonDocument,
+    plan: Plan,
     asked: Callable[[Training], Plan],
     training: Training,
     catalog: Catalog,
@@ -46,40 +50,56 @@ def with_suggestions(
 ) -> ComparisonDocument:
     """Return the answer with a note for each suggestion, before its other notes.
 
-    `asked` returns the plan as it was asked for, before options are looked for, with another training.
+    `plan` is what was asked for, and `asked` returns it with another training, which may take another search for
+    options. `training` is what the question itself states.
     """
-    found = tuple(_suggested(document, asked, training, catalog, today=today))
+    found = tuple(_suggested(document, plan, asked, training, catalog, today=today))
     return document.model_copy(update={"notes": (*found, *document.notes)}) if found else document
 
 
 def _suggested(
     document: ComparisonDocument,
+    plan: Plan,
     asked: Callable[[Training], Plan],
     training: Training,
     catalog: Catalog,
     *,
     today: date,
 ) -> Iterator[str]:
-    plan = asked(training)
     sure = _cheapest_sure(document)
     first = next((one for one in document.options if one.id == document.recommended), None)
     if first is not None and sure is not None and sure is not first and not _is_sure(first):
         yield f"Surely fits: {_told(sure)}"
     too_small = _too_small(document)
-    if too_small is None and (first is None or (_is_sure(first) and first.accelerators == 1)):
-        return
-    yield from _other_setups(sure or first, asked, training, catalog, today=today)
+    if too_small is not None or (first is not None and _is_short_of_memory(first)):
+        yield from _other_setups(sure or first, plan, asked, training, catalog, today=today)
     if too_small is not None:
         yield from _more_machines(plan, too_small, catalog, today=today)
     elif first is not None:
         yield from _one_card(plan, first, catalog, today=today)
 
 
+def _is_short_of_memory(option: RankedOption) -> bool:
+    """Return whether less memory could make an option cheaper: it may not fit, is sharded or divided, or recomputes.
+
+    Each suggestion is another search through all offers, so none is made where memory holds nothing back.
+    """
+    tight = (option.micro_batch or 1) <= SMALL_BATCH and option.strategy not in (None, Strategy.DDP)
+    sharded = tight and (option.accelerators or 1) > 1
+    return not _is_sure(option) or sharded or option.split is not None or option.checkpointing is Checkpointing.FULL
+
+
 def _other_setups(
-    usual: RankedOption | None, asked: Callable[[Training], Plan], training: Training, catalog: Catalog, *, today: date
+    usual: RankedOption | None,
+    plan: Plan,
+    asked: Callable[[Training], Plan],
+    training: Training,
+    catalog: Catalog,
+    *,
+    today: date,
 ) -> Iterator[str]:
     """Yield each setup that surely fits and costs less than the usual one, or where the usual one does not fit."""
-    if training.adapters is not None or not isinstance(resolve_job(asked(training), catalog).setup.network, TextModel):
+    if plan.training.adapters is not None or not isinstance(resolve_job(plan, catalog).setup.network, TextModel):
         return
     for words, changes in SETUPS:
         if any(name in training.stated for name in changes):

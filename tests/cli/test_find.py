@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -83,11 +84,27 @@ def test_the_first_is_the_first_of_all_listed_by_hand(planner, plan_path) -> Non
         for count in ((1, 2, 4, 8, 16) if node.accelerators >= 8 and node.network_gbit_per_s else (1,))
     ]
     assert len(listed) > 20
-    by_hand = planner("compare", plan_path(listed), "--json").document
+    by_hand = planner("compare", plan_path(listed), "--json").document["options"]
     found = planner("find", *LORA, "--accelerator", "H100 SXM5", "--firm", "--json").document
-    assert found["recommended"] == by_hand["recommended"]
+    ordered = [one["id"] for one in by_hand if not much_cheaper_than_all_others(one, by_hand)]
+    assert len(ordered) > 20
+    assert found["recommended"] == ordered[0]
     firm = [one["id"] for one in found["options"] if one["hold"] == "rent"]
-    assert firm[:2] == [one["id"] for one in by_hand["options"]][:2]
+    assert firm[:2] == ordered[:2]
+
+
+def much_cheaper_than_all_others(option: dict[str, Any], options: list[dict[str, Any]]) -> bool:
+    """Whether an old price is under all other providers' by more than such prices move: find passes it over."""
+
+    def usd(one: dict[str, Any]) -> float:
+        return one["usd_per_hour"]["value"] * one["nodes"] / one["accelerators"]
+
+    def provider(one: dict[str, Any]) -> str:
+        return one["offer"].partition("/")[0]
+
+    priced = [one for one in options if one["usd_per_hour"] is not None]
+    others = [usd(one) for one in priced if provider(one) != provider(option)]
+    return option in priced and option["price_stale"] and 1.21 * usd(option) < min(others)
 
 
 @pytest.mark.parametrize(
@@ -207,9 +224,12 @@ def test_wrong_filters_of_a_plan_are_refused(planner, plan_path, options, said) 
 
 
 def test_h100_stands_for_all_forms_of_it_and_eu_for_the_regions_of_every_cloud(planner) -> None:
-    """Verda's site is in Finland, Nebius's eu-north1 too; no machine of AWS there has a bundled price on demand."""
+    """Nebius's eu-north1 is in Finland; no machine of AWS there has a bundled price on demand.
+
+    Verda's, in Finland too, is passed over: 28.44 USD of September is under the next one's 36 by more than 1.21.
+    """
     answer = planner("find", "llama3-8b", "--accelerator", "H100", "--gpus", "8", "--region", "eu", "--firm", "--json")
-    assert {one["offer"] for one in answer.document["options"]} == {"verda/8x-h100-sxm", "nebius/gpu-h100-sxm_8gpu"}
+    assert {one["offer"] for one in answer.document["options"]} == {"nebius/gpu-h100-sxm_8gpu"}
     cards = planner("find", *LORA, "--accelerator", "H100", "--gpus", "1", "--firm", "--json").document["options"]
     assert {one["offer"].rpartition("-")[2] for one in cards} > {"pcie", "nvl"}
 
@@ -321,9 +341,10 @@ def test_a_cluster_is_found_at_six_providers_with_the_source_of_each_price_and_n
 def test_an_assumed_network_is_marked_on_its_row_and_a_stated_one_takes_its_place(planner) -> None:
     lambda_ = (*CLUSTER, "--provider", "lambda")
     assumed = planner("find", *lambda_)
-    [row] = [line for line in assumed.out.splitlines() if line.startswith("1 ")]
-    assert "n" in row.split("modelled")[1].split("<-")[-1].replace("fits", "")
-    assert "n network between nodes assumed: 10 to 100 Gbit/s of each; set yours with --network." in assumed.out
+    assert re.search(r"(?m)^1 RENT .*[*?]n\b", assumed.out)
+    assert "n network between nodes assumed: 10 to 100 Gbit/s of each; set yours with --network." in " ".join(
+        assumed.out.split()
+    )
     stated = planner("find", *lambda_, "--network", "3200", "--json").document["options"][0]
     assert stated["network"] == {
         "gbit_per_s": 3200.0, "low_gbit_per_s": None, "high_gbit_per_s": None, "kind": None, "clusters": None,

@@ -54,7 +54,7 @@ class OptionEstimate(Frozen):
     accelerator: str | None
     fits: bool | None
     fit_chance: float | None = None
-    """That the training fits the device, whatever is left open; null: nothing was computed."""
+    """That the training fits the device, with a smaller micro-batch where that is open; null: nothing was computed."""
     network: NodeNetwork | None = None
     """Between its nodes; null: it is one node, or nobody states it."""
     strategy: Strategy | None

@@ -56,7 +56,8 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
     """Return the fastest micro-batch and checkpointing of a network that stays whole, for the candidate's strategy.
 
     By memory alone (`fit`) where nothing fits, or the estimator does not answer. More memory never makes it slower:
-    whatever fits the smaller device is tried on the larger one too.
+    whatever fits the smaller device is tried on the larger one too. Where the plan leaves the micro-batch open, the
+    chance to fit is that of the smallest: it is what one falls back on.
     """
     anchor = nearest_run(job, candidate, catalog)
     plain = fit(job, candidate, anchor, catalog)
@@ -64,10 +65,15 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
         return plain
     configs = _searched(job, candidate, catalog, undivided=True)
     best = next((config for config in configs if config.strategy is candidate.strategy), None)
-    if best is None:
-        return plain
-    setup = replace(job.setup, micro_batch=best.micro_batch, checkpointing=best.checkpointing)
-    return fit(replace(job, setup=setup), candidate, anchor, catalog)
+    taken = plain
+    if best is not None:
+        setup = replace(job.setup, micro_batch=best.micro_batch, checkpointing=best.checkpointing)
+        taken = fit(replace(job, setup=setup), candidate, anchor, catalog)
+    if job.setup.micro_batch is not None or taken.chance is None:
+        return taken
+    smallest = replace(job.setup, micro_batch=1, checkpointing=taken.checkpointing)
+    surest = fit(replace(job, setup=smallest), candidate, anchor, catalog).chance
+    return replace(taken, chance=max(taken.chance, surest or 0.0))
 
 
 def divided_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:

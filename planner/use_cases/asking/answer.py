@@ -17,6 +17,7 @@ def answer_of(asked: Asked, catalog: Catalog, *, today: date) -> ComparisonDocum
     """Return the answer to a question whose plan is known."""
     return with_suggestions(
         plans.compare(asked.plan, catalog, today=today),
+        asked.plan,
         lambda changed: plan_of_question(replace(asked.question, training=changed), catalog, today=today).plan,
         asked.question.training,
         catalog,
