@@ -24,8 +24,9 @@ NOT_KEPT_FIX = f"The newest {MOST_KEPT} answers of this machine are kept. Ask ag
 
 def answers_dir() -> Path:
     """Return the folder of the answers: of the person, not of a project (`$XDG_STATE_HOME`, else ~/.local/state)."""
-    state = os.environ.get("XDG_STATE_HOME")
-    return (Path(state) if state else Path.home() / ".local" / "state") / "training-planner" / "answers"
+    state = Path(os.environ.get("XDG_STATE_HOME", ""))
+    state = state if state.is_absolute() else Path.home() / ".local" / "state"  # as the XDG rules say
+    return state / "training-planner" / "answers"
 
 
 def keep_answer(answer: KeptAnswer) -> bool:
@@ -33,7 +34,12 @@ def keep_answer(answer: KeptAnswer) -> bool:
     try:
         folder = answers_dir()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_bytes(folder / f"{answer.id}{ENDING}", zlib.compress(answer.model_dump_json().encode(), 1), of_store=True)
+        folder.chmod(0o700)  # one that was there may be open to others
+        path = folder / f"{answer.id}{ENDING}"
+        if path.exists() and not answer.assumed:
+            return True  # the same answer, perhaps with what was assumed and suggested for it
+        write_bytes(path, zlib.compress(answer.model_dump_json().encode(), 1), of_store=True)
+        path.chmod(0o600)
         _forget_old(folder)
     except (OSError, RuntimeError, PlannerError):  # no home, no space, a file in its place
         return False

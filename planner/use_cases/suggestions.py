@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from datetime import date
 
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.recommend.answer_plan import rank_alone
-from planner.decide.recommend.rank import is_feasible, ranking_usd
-from planner.decide.recommend.wording import usd_text
+from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, is_firm, ranking_usd
+from planner.decide.recommend.wording import duration_text, usd_text
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
@@ -66,8 +67,8 @@ def _suggested(
     *,
     today: date,
 ) -> Iterator[str]:
-    sure = _cheapest_sure(document)
     first = next((one for one in document.options if one.id == document.recommended), None)
+    sure = _cheapest_sure(document, beside=first)
     if first is not None and sure is not None and sure is not first and not _is_sure(first):
         yield f"Surely fits: {_told(sure)}"
     too_small = _too_small(document)
@@ -104,7 +105,8 @@ def _other_setups(
     for words, changes in SETUPS:
         if any(name in training.stated for name in changes):
             continue
-        best = _cheapest_sure(_answer(asked(training.model_copy(update=changes)), catalog, today=today))
+        answer = _answer(asked(training.model_copy(update=changes)), catalog, today=today)
+        best = _cheapest_sure(answer, beside=usual)
         if best is None or (usual is not None and _usd(best) > WORTH_SAYING * _usd(usual)):
             continue
         flag = " ".join(f"--{name} {value}" for name, value in changes.items())
@@ -118,7 +120,8 @@ def _more_machines(plan: Plan, small: RankedOption, catalog: Catalog, *, today: 
         best = _first_fitting(_answer(_times(plan, times), catalog, today=today))
         if best is not None:
             does = "does not fit" if small.nodes == 1 else "do not fit"
-            yield f"{small.display_name} {does}; {_told(best)} would: ask for {best.accelerators} accelerators"
+            how = f"--gpus {best.accelerators}" if plan.find is not None else f"nodes: {best.nodes} in a plan"
+            yield f"{small.display_name} {does}; {_told(best)}, would ({how})"
             return
 
 
@@ -127,7 +130,7 @@ def _one_card(plan: Plan, first: RankedOption, catalog: Catalog, *, today: date)
     if plan.find is None or not plan.find.gpus or 1 in plan.find.gpus:
         return
     alone = plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": (1,)})})
-    best = _cheapest_sure(_answer(alone, catalog, today=today))
+    best = _cheapest_sure(_answer(alone, catalog, today=today), beside=first)
     if best is not None and _usd(best) <= WORTH_SAYING * _usd(first):
         yield f"One card is enough: {_told(best)} instead of {usd_text(_usd(first))} (--gpus 1)"
 
@@ -168,8 +171,11 @@ def _too_small(document: ComparisonDocument) -> RankedOption | None:
     return next((one for one in small if one.offer is not None), small[0])
 
 
-def _cheapest_sure(document: ComparisonDocument | None) -> RankedOption | None:
-    return min((one for one in _in_order(document) if _is_sure(one)), key=ranking_usd, default=None)
+def _cheapest_sure(document: ComparisonDocument | None, *, beside: RankedOption | None) -> RankedOption | None:
+    """Return the cheapest option that surely fits, and is not over five times slower than the one it stands beside."""
+    most = math.inf if beside is None or not is_feasible(beside) else TOO_SLOW * hours_of(beside)
+    sure = (one for one in _in_order(document) if _is_sure(one) and hours_of(one) <= most)
+    return min(sure, key=ranking_usd, default=None)
 
 
 def _first_fitting(document: ComparisonDocument | None) -> RankedOption | None:
@@ -193,4 +199,5 @@ def _usd(option: RankedOption) -> float:
 
 
 def _told(option: RankedOption) -> str:
-    return f"{option.display_name}, {usd_text(_usd(option))}"
+    spot = "" if is_firm(option) or " spot" in option.display_name else ", may be taken away"
+    return f"{option.display_name}, {duration_text(hours_of(option))}, {usd_text(_usd(option))}{spot}"
