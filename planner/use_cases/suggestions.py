@@ -20,6 +20,7 @@ from planner.model.network.trainer_memory import Offload, Optimizer
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.model.plan.plan import Plan, Training
 from planner.model.plan.plan_option import PlanOption
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 from planner.present.option_marks import SURELY_FITS
 from planner.scenario.job import resolve_job
@@ -199,5 +200,5 @@ def _usd(option: RankedOption) -> float:
 
 
 def _told(option: RankedOption) -> str:
-    spot = "" if is_firm(option) or " spot" in option.display_name else ", may be taken away"
+    spot = "" if is_firm(option) or option.price_kind is PriceKind.SPOT else ", may be taken away"
     return f"{option.display_name}, {duration_text(hours_of(option))}, {usd_text(_usd(option))}{spot}"

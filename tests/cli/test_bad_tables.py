@@ -114,6 +114,10 @@ class TestFiguresThatAreSlips:
         plan = plan_file(replaced("epochs: 10", f"epochs: {epochs}"))
         one_error(planner("compare", plan), "work.epochs: must be less than or equal to 1000000000")
 
+    def test_trainings_whose_plan_takes_for_ever(self, planner: Any) -> None:
+        answer = planner("ask", "gpt-305m", "--data", "1000x512", "--seq-len", "512", "--runs", str(2**31))
+        one_error(answer, "campaign.runs: must be less than or equal to 100000000")
+
     @pytest.mark.parametrize(
         ("key", "value", "most"),
         [("image_size", 10**12, 100_000), ("image_size", 100_016, 100_000), ("layers", 10**6, 1000)],

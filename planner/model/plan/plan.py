@@ -18,7 +18,7 @@ from planner.model.plan.find_filters import AUTO, FindFilters, with_auto
 from planner.model.plan.goodput import Goodput
 from planner.model.plan.plan_option import PlanOption
 from planner.model.plan.practice import Practice
-from planner.model.plan.run_groups import MOST_GROUPS, RunGroup, SuccessiveHalving, with_runs
+from planner.model.plan.run_groups import MOST_GROUPS, RunGroup, Runs, SuccessiveHalving, with_runs
 from planner.model.plan.time_zone import is_timezone
 
 MOST_OPTIONS = 500
@@ -66,8 +66,8 @@ class Training(TrainerSettings):
 class CampaignLimits(Frozen):
     """How many trainings, until when, for how much money."""
 
-    runs: Count = 1
-    runs_per_year: Count | None = None
+    runs: Runs = 1
+    runs_per_year: Runs | None = None
     """How many such trainings a year has, for `planner own-or-rent`; left out: `runs` are one year's work, or are
     spread over the years to a deadline that is more than one away."""
     at_once: Count | None = None

@@ -12,6 +12,8 @@ from planner.model.network.work import Work
 MOST_RUNS = 10**6
 """Of a group."""
 MOST_GROUPS = 100
+Runs = Annotated[Count, Field(le=MOST_GROUPS * MOST_RUNS)]
+"""Of a campaign: beyond this the solver does not come back."""
 
 
 class RunGroup(Frozen):

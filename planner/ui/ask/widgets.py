@@ -11,6 +11,7 @@ from planner.adapters.documents import parse_model
 from planner.model.currency_codes import MINOR_DIGITS
 from planner.model.network.workload import Precision
 from planner.model.plan.find_filters import Terms
+from planner.model.plan.run_groups import MOST_RUNS
 from planner.present.page.words import Words
 from planner.ui.ask import names
 from planner.ui.ask.form import KRW_PER_USD, MOST_MACHINES, Form, Machine, Method, Start
@@ -18,7 +19,6 @@ from planner.ui.ask.question import FORM_FIX, Known
 from planner.ui.state import replace_form, version
 from planner.ui.widgets import Inputs
 
-MOST_RUNS = 1_000_000
 USUAL_CURRENCIES = ("USD", "KRW", "EUR", "JPY", "GBP", "CNY", "INR")
 ANY = "any"
 
