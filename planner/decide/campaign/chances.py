@@ -36,13 +36,13 @@ def with_chances(
     ahead = (first - today).days
     lead = option.lead_days if option.lead_days is not None and option.lead_days.value > ahead else None
     counted_from = today if lead is not None else start
-    passed = passed_hours(stated=limits.start, start=start, today=today) if lead is None else 0.0
+    passed = passed_hours(stated=limits.start, start=counted_from, today=today)
     until_done = None if hours is None else _until_done(campaign_range(option), lead)
     usd = None if _owed(option) is None else confident_usd(option, limits.confidence)
     in_time, in_budget = _deadline(until_done, limits, start=counted_from, passed=passed), _budget(option, budget)
     if in_time is not None and hours is not None and option.paid_ahead_hours is not None:
         in_time = min(in_time, chance_below(campaign_range(option), option.paid_ahead_hours))
-    both = _both(option, hours=in_time, usd=in_budget)
+    both = _both(option, budget, hours=in_time, usd=in_budget)
     timeless = hours is None and usd is not None and limits.deadline is None
     return option.model_copy(
         update={
@@ -60,7 +60,7 @@ def with_chances(
     )
 
 
-def _both(option: CampaignOption, *, hours: float | None, usd: float | None) -> float | None:
+def _both(option: CampaignOption, budget: Quantity | None, *, hours: float | None, usd: float | None) -> float | None:
     """Return the chance that it keeps every limit there is: in time, in the budget, and in what is paid ahead."""
     if hours is None and usd is None:
         return None
@@ -68,9 +68,9 @@ def _both(option: CampaignOption, *, hours: float | None, usd: float | None) -> 
         hours = chance_below(campaign_range(option), option.paid_ahead_hours)
     if hours is None or usd is None:
         return usd if hours is None else hours
-    owed = _owed(option)
-    assert owed is not None, "its chance is known"
-    return chance_of_both(hours, usd, correlation=correlation(option, campaign_range(option), doubted(owed)))
+    assert budget is not None, "its chance is known"
+    against = _held_against(option, Interval(budget.value, budget.low, budget.high))[0]
+    return chance_of_both(hours, usd, correlation=correlation(option, campaign_range(option), against))
 
 
 def _waiting_usd(until_done: Interval | None, limits: CampaignLimits) -> float:
@@ -117,14 +117,18 @@ def _deadline(until_done: Interval | None, limits: CampaignLimits, *, start: dat
 
 
 def _budget(option: CampaignOption, budget: Quantity | None) -> float | None:
-    owed = _owed(option)
-    if budget is None or owed is None:
+    if budget is None or _owed(option) is None:
         return None
-    limit = Interval(budget.value, budget.low, budget.high)
-    against = doubted(owed)
-    if limit.low == limit.high or limit.value <= 0 or _credits(option) > 0:
-        return chance_below(against, limit.value + _credits(option))
-    return chance_below(against.times(limit.inverse()), 1.0)  # a budget in another currency has a range as well
+    return chance_below(*_held_against(option, Interval(budget.value, budget.low, budget.high)))
+
+
+def _held_against(option: CampaignOption, budget: Interval) -> tuple[Interval, float]:
+    """Return what must stay under what: the cost under the budget and credits, or its share of a doubtful budget."""
+    owed = _owed(option)
+    assert owed is not None, "its cost is known"
+    if budget.low == budget.high or budget.value <= 0 or _credits(option) > 0:
+        return doubted(owed), budget.value + _credits(option)
+    return doubted(owed).times(budget.inverse()), 1.0  # a budget in another currency has a range as well
 
 
 def _owed(option: CampaignOption) -> Quantity | None:

@@ -17,6 +17,7 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan, Prefer
+from planner.use_cases import plans
 from tests.bundled import bundled_catalog
 from tests.decide.recommend.generated_plans import TODAY, drawn_plan
 
@@ -135,3 +136,29 @@ def test_a_price_that_is_a_day_older_or_a_percent_dearer_moves_the_answer_by_as_
         assert 1 / UP <= ratio <= 1.0125, name
     for name, ratio in moved(now, options_of(asked, dearer(1.01))):
         assert 1 / UP <= ratio <= 1.01 * UP, name
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_compare_and_campaign_say_the_same(seed):
+    """The same options; of one option the same figures, to the last digit. Where they differ, a note says why."""
+    plan = Plan.model_validate(drawn_plan(seed))
+    compared = plans.compare(plan, bundled_catalog(), today=TODAY)
+    planned = plans.campaign(plan, bundled_catalog(), today=TODAY)
+    said = any("compare" in note for note in planned.notes)
+    assert planned.feasible is compared.feasible or said
+    if not (planned.feasible and compared.feasible):
+        return
+    used = {one.option for one in planned.placements}
+    recommended = {one.option for one in compared.mix.placements} if compared.mix else {compared.recommended}
+    assert used == recommended or said
+    row = next(one for one in compared.options if one.id in used)
+    if used != recommended or len(used) > 1 or said:
+        return
+    assert planned.campaign_usd == (row.cash_usd or row.campaign_usd)
+    for name in ("usd_confident", "done_by_confident", "chance_deadline", "chance_budget"):
+        assert getattr(planned, name) == getattr(row, name), name
+    assert planned.simulated is not None
+    assert planned.campaign_hours is not None
+    assert planned.simulated.hours.p50 == pytest.approx(planned.campaign_hours.value, rel=0.03)
+    if row.chance_both is not None:
+        assert planned.simulated.chance == pytest.approx(row.chance_both, abs=0.03)
