@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from planner.decide.recommend.rank import is_feasible
-from planner.decide.recommend.wording import duration_text, percent_text, usd_text
+from planner.decide.recommend.wording import confidence_text, duration_text, percent_text, usd_text
 from planner.model.answer.documents import (
     CampaignDocument,
     ComparisonDocument,
@@ -91,26 +91,41 @@ def _planned(document: CampaignDocument) -> list[str]:
         lines = [f"Nothing fits: {' and '.join(document.binding_limits) or 'no plan was found'}."]
         near = document.nearest_feasible
         if near is not None:
-            lines.append(f"Nearest: {_total(near)}")
+            lines.append(f"Nearest: {_total(near, document.confidence)}")
         return lines + ([_line(placed) for placed in near.placements] if near is not None else [])
-    return [f"Plan: {_total(document)}", *(_line(placed) for placed in document.placements)]
+    return [f"Plan: {_total(document, document.confidence)}", *(_line(placed) for placed in document.placements)]
 
 
-def _total(plan: CampaignDocument | FeasiblePlan) -> str:
+def _total(plan: CampaignDocument | FeasiblePlan, confidence: float | None) -> str:
     assert plan.campaign_usd is not None, "it is a plan"
     assert plan.campaign_hours is not None
-    chances = [
-        f"{percent_text(chance)} to keep the {what}"
-        for chance, what in ((plan.chance_deadline, "deadline"), (plan.chance_budget, "budget"))
-        if chance is not None
-    ]
     gap = f"within {plan.optimality_gap_pct:.2g} % of the best" if plan.optimality_gap_pct else "proven best"
-    hours = duration_text(plan.campaign_hours.value)
-    likely = f"{', '.join([usd_text(plan.campaign_usd.value), hours, *chances])} ({gap})."
-    played = plan.simulated
-    if played is None:
-        return likely
-    return f"{likely} 9 in 10: done by {played.finish[2]}, at most {usd_text(played.usd.p90)}."
+    likely = f"{usd_text(plan.campaign_usd.value)}, {duration_text(plan.campaign_hours.value)} ({gap})."
+    return " ".join(filter(None, (likely, _promise(plan, confidence), _chances(plan))))
+
+
+def _promise(plan: CampaignDocument | FeasiblePlan, confidence: float | None) -> str:
+    """Write what the plan stays under with the confidence; draws that its windows do not hold count as never done."""
+    if confidence is None or plan.usd_confident is None:
+        return ""
+    done = "not done within its windows"
+    if plan.done_by_confident is not None:
+        done = f"done by {plan.done_by_confident}"
+    sure = confidence_text(confidence)
+    return f"{sure[0].upper()}{sure[1:]}: {done}, at most {usd_text(plan.usd_confident)}."
+
+
+def _chances(plan: CampaignDocument | FeasiblePlan) -> str:
+    """Write the chance to keep all limits at once, and those of each: `78 %: deadline 82 %, budget 86 %`."""
+    each = (
+        ("the deadline", plan.chance_deadline), ("the budget", plan.chance_budget),
+        ("its windows", plan.chance_windows),
+    )  # fmt: skip
+    known = [(what, chance) for what, chance in each if chance is not None]
+    if len(known) < 2 or plan.chance_both is None:
+        return " ".join(f"{percent_text(chance)} to keep {what}." for what, chance in known)
+    parts = ", ".join(f"{what} {percent_text(chance)}" for what, chance in known)
+    return f"{percent_text(plan.chance_both)} to keep all limits at once: {parts}."
 
 
 def _line(placed: PlacedRuns) -> str:

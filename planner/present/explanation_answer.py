@@ -50,6 +50,8 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
         yield "done by", days + (f", {sure}" if sure and option.done_by_confident is not None else "")
     chances = {"in time": option.chance_deadline, "within the budget": option.chance_budget}
     known = [f"{percent_text(chance)} {what}" for what, chance in chances.items() if chance is not None]
+    if len(known) == len(chances) and option.chance_both is not None:
+        known.append(f"{percent_text(option.chance_both)} both")
     if known:
         yield "chance", ", ".join(known)
     for field, name in MONEY.items():

@@ -140,7 +140,7 @@ def terms_text(option: OptionEstimate) -> str:
 
 
 def chance_to_keep_limits(option: CampaignOption) -> float | None:
-    """Return the smaller of the chances of deadline and budget; None without limits, or where it is not known."""
+    """Return the chance to keep deadline and budget, both at once; None without limits, or where it is not known."""
     return None if option.chance_deadline is None and option.chance_budget is None else chance_of(option)
 
 

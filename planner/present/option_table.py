@@ -28,6 +28,7 @@ CARRIED = re.compile(r"\d+x .+?(?=,|$)")
 SHORT_REASONS = {
     ReasonCode.MISSES_DEADLINE: "late",
     ReasonCode.OVER_BUDGET: "over budget",
+    ReasonCode.LIMITS_TOGETHER: "late or over budget",
     ReasonCode.MEMORY_TOO_SMALL: "does not fit",
     ReasonCode.NO_SPLIT_FITS: "does not fit",
     ReasonCode.SPOT_TOO_MUCH: "too much spot",

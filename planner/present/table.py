@@ -183,6 +183,7 @@ def _limits_kept(option: CampaignOption) -> Row:
         "done by": str(option.done_by or NOT_KNOWN),
         "chance of deadline": _chance_text(option.chance_deadline),
         "chance of budget": _chance_text(option.chance_budget),
+        "chance of both": _chance_text(option.chance_both),
     }
 
 

@@ -131,13 +131,17 @@ def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
 def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None = None) -> CampaignDocument:
     """Plan the campaign: what runs where and when, with the campaign on each option alone."""
     from planner.decide.placement.plan_campaign import planned_campaign  # no other answer needs numpy
+    from planner.decide.recommend.mix import preferred
 
     listed, paced = find_options(plan, catalog, today=today)
     alone = each_alone(
         listed, catalog, today=today, estimated=estimate_options(listed, catalog, today=today, paced=paced)
     )
     wanted = Objective(objective) if objective is not None else None
-    document = planned_campaign(campaign_document(listed, alone), alone, catalog, today=today, objective=wanted)
+    document = planned_campaign(
+        campaign_document(listed, alone), alone, catalog, today=today, objective=wanted,
+        preferred=preferred(alone, today=today),
+    )  # fmt: skip
     kind = f"{document.kind} {objective or ''}"
     return document.model_copy(update={"answer_id": plan_answer_id(kind, listed, catalog, today=today)})
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from datetime import date
+from typing import NamedTuple
 
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.recommend.answer_plan import rank_alone
@@ -41,6 +42,13 @@ MORE = (2, 4, 8, 16)
 TOO_SMALL = frozenset({ReasonCode.MEMORY_TOO_SMALL, ReasonCode.NO_SPLIT_FITS})
 
 
+class Suggestion(NamedTuple):
+    """A note, and where nothing fits as asked the sentence that says what does."""
+
+    note: str
+    headline: str | None = None
+
+
 def with_suggestions(
     document: ComparisonDocument,
     plan: Plan,
@@ -56,7 +64,14 @@ def with_suggestions(
     options. `training` is what the question itself states.
     """
     found = tuple(_suggested(document, plan, asked, training, catalog, today=today))
-    return document.model_copy(update={"notes": (*found, *document.notes)}) if found else document
+    if not found:
+        return document
+    notes = {"notes": (*(one.note for one in found), *document.notes)}
+    fitting = next((one.headline for one in found if one.headline is not None), None)
+    if fitting is None or document.recommended is not None:
+        return document.model_copy(update=notes)
+    sentences = (document.headline[0], fitting)
+    return document.model_copy(update=notes | {"headline": sentences, "sentence": " ".join(sentences)})
 
 
 def _suggested(
@@ -67,18 +82,18 @@ def _suggested(
     catalog: Catalog,
     *,
     today: date,
-) -> Iterator[str]:
+) -> Iterator[Suggestion]:
     first = next((one for one in document.options if one.id == document.recommended), None)
     sure = _cheapest_sure(document, beside=first)
     if first is not None and sure is not None and sure is not first and not _is_sure(first):
-        yield f"Surely fits: {_told(sure)}"
+        yield Suggestion(f"Surely fits: {_told(sure)}")
     too_small = _too_small(document)
     if too_small is not None or (first is not None and _is_short_of_memory(first)):
-        yield from _other_setups(sure or first, plan, asked, training, catalog, today=today)
+        yield from map(Suggestion, _other_setups(sure or first, plan, asked, training, catalog, today=today))
     if too_small is not None:
         yield from _more_machines(plan, too_small, catalog, today=today)
     elif first is not None:
-        yield from _one_card(plan, first, catalog, today=today)
+        yield from map(Suggestion, _one_card(plan, first, catalog, today=today))
 
 
 def _is_short_of_memory(option: RankedOption) -> bool:
@@ -115,14 +130,17 @@ def _other_setups(
         yield f"With {words} ({flag}): {_told(best)}{instead}"
 
 
-def _more_machines(plan: Plan, small: RankedOption, catalog: Catalog, *, today: date) -> Iterator[str]:
+def _more_machines(plan: Plan, small: RankedOption, catalog: Catalog, *, today: date) -> Iterator[Suggestion]:
     """Yield the least multiple of the machines on which the training fits."""
     for times in MORE:
         best = _first_fitting(_answer(_times(plan, times), catalog, today=today))
         if best is not None:
             does = "does not fit" if small.nodes == 1 else "do not fit"
             how = f"--gpus {best.accelerators}" if plan.find is not None else f"nodes: {best.nodes} in a plan"
-            yield f"{small.display_name} {does}; {_told(best)}, would ({how})"
+            nodes = best.nodes or 1
+            fitting = f"{nodes} nodes fit" if nodes > 1 else f"{best.accelerators} accelerators fit"
+            note = f"{small.display_name} {does}; {_told(best)}, would ({how})"
+            yield Suggestion(note, f"{fitting}: {best.display_name}.")
             return
 
 

@@ -68,7 +68,7 @@ def test_the_front_begins_with_the_cheapest_and_ends_with_the_fastest(planner: P
     ("change", "binding"),
     [
         pytest.param({"campaign.start": "2026-10-01", "campaign.deadline": "2026-10-03"}, "deadline", id="past"),
-        pytest.param({"campaign.deadline": "2026-12-01"}, "deadline", id="24 h are too few"),
+        pytest.param({"campaign.deadline": "2026-12-01", "campaign.at_once": 1}, "deadline", id="24 h are too few"),
         pytest.param({"campaign.budget_usd": 1000.0}, "deadline budget", id="1,000 USD are too few"),
     ],
 )
@@ -80,7 +80,7 @@ def test_nothing_fits(planner: Planner, changed: Changed, change: dict[str, Any]
 
 
 def test_a_quota_of_nothing(planner: Planner, changed: Changed) -> None:
-    answer = planner("campaign", changed(NAME, {"options.2.quota": 0}, only=[0, 1, 2]), "--json")
+    answer = planner("campaign", changed(NAME, {"options.2.quota": 0, "campaign.at_once": 1}, only=[0, 1, 2]), "--json")
     assert answer.code == 3
     assert P5EN not in {one["option"] for one in answer.document["nearest_feasible"]["placements"]}
 

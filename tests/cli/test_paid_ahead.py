@@ -74,7 +74,7 @@ def test_a_grant_takes_the_runs_that_it_holds_at_the_confidence(planner, plan):
     placed = {}
     for node_hours in (10.5, 26.0, 60.0):
         grant(node_hours)
-        document = planner("campaign", plan(options, runs=3, budget_usd=3000), "--json").document
+        document = planner("campaign", plan(options, runs=3, budget_usd=9000), "--json").document
         of_grant = [one["runs"] for one in document["placements"] if one["option"].startswith("uni/hall")]
         placed[node_hours] = sum(of_grant)
         each = next(one for one in document["options"] if one["offer"] == "uni/hall")

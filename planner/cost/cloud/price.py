@@ -13,7 +13,10 @@ from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.quantity.local_currency import local_to_usd
 from planner.scenario.candidate import Candidate
-from planner.scenario.price_choice import prices_of
+from planner.scenario.price_choice import current_price, prices_of
+
+BLOCK_PRICE = "block_usd_per_hour"
+"""The figure of a reason that names the price of a block where there is none by the hour."""
 
 
 def node_hour_price(candidate: Candidate, catalog: Catalog, *, today: date | None = None) -> Quantity | None:
@@ -47,8 +50,15 @@ def listed_price(price: Price, amount: float, unit: Unit, catalog: Catalog, *, t
 
 def no_price_reason(candidate: Candidate, catalog: Catalog) -> Reason:
     """Return why there is no price; never zero."""
+    block = current_price(candidate.node.id, catalog, kind=PriceKind.CAPACITY_BLOCK, region=None)
     if candidate.price is not None and candidate.price.no_price_reason:
-        return Reason(code=ReasonCode.NO_PRICE, text=f"no price: {candidate.price.no_price_reason}")
+        text, figures = f"no price: {candidate.price.no_price_reason}", dict[str, float]()
+        if block is not None and block.amount is not None:
+            figures = {BLOCK_PRICE: block.amount}
+            text += (
+                f"; as a block {block.amount:,.2f} USD/h in {block.region} (price: {PriceKind.CAPACITY_BLOCK.value})"
+            )
+        return Reason(code=ReasonCode.NO_PRICE, text=text, figures=figures)
     kind = (candidate.option.price or PriceKind.ON_DEMAND).value
     where = f" in {candidate.option.region}" if candidate.option.region else ""
     rows = prices_of(candidate.node.id, catalog)

@@ -20,7 +20,8 @@ def price_range(price: Price, amount: float, catalog: Catalog, *, today: date | 
 
     firm, stale    low / f .. high x f                    f = `prices.stale_factor` of catalogs/defaults.yaml, to which
                                                           it grows in `prices.stale_after` days
-    spot, stale    min(seen, amount / f) .. max(seen, min(amount x f, on demand))           f = `prices.spot_factor`
+    spot, stale    min(seen, amount / f) .. max(seen, min(amount x f, on demand))           f = `prices.spot_factor`,
+                                                          to which it grows in `prices.spot_after` days
                    lowest .. highest seen, of five observations or more
 
     Without a day, and of a price that is not stale, the range is the row's own. Spot stands for marketplace too.
@@ -37,7 +38,7 @@ def price_range(price: Price, amount: float, catalog: Catalog, *, today: date | 
     if today is None or not stale or defaults is None:
         return Interval(amount, low, high), "; ".join(words)
     over = price.age_days(today) - price.stale_days
-    factor = defaults.spot_factor.value if fast else defaults.firm_factor(over)
+    factor = defaults.fast_factor(over) if fast else defaults.firm_factor(over)
     if not fast:
         words.append(f"stale: {price.age_days(today)} days old, +-{100 * (factor - 1):.3g} %")
         return Interval(amount, low / factor, high * factor), "; ".join(words)
@@ -46,7 +47,7 @@ def price_range(price: Price, amount: float, catalog: Catalog, *, today: date | 
     if price.origin not in FROM_FILES:
         highest = max(highest, high)
     if len(seen) < ENOUGH_OBSERVATIONS:
-        words.append(f"such prices stay within a factor of {factor:g} (90 %)")
+        words.append(f"such prices stay within a factor of {factor:.3g} (90 %)")
         low, highest = min(low, amount / factor), max(highest, min(amount * factor, _ceiling(price, catalog)))
     return Interval(amount, low, highest), "; ".join(words)
 

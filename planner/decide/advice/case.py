@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.campaign.budget import budget_of, limits_in_usd
-from planner.decide.campaign.campaign import campaign_option, hours_to
+from planner.decide.campaign.campaign import hours_to
 from planner.decide.campaign.chances import with_chances
 from planner.decide.campaign.run_groups import run_groups
+from planner.decide.campaign.side_by_side import option_alone
 from planner.decide.options.estimate_plan import Estimated, Paced, estimate_options, paced_candidates
 from planner.decide.options.option import estimate_option
 from planner.decide.recommend.answer_plan import campaign_document
@@ -119,7 +120,9 @@ class Case:
             self.plan, self.job, paced.candidate, self.catalog, today=self.today, speed=paced.speed
         )
         groups = run_groups(self.plan, self.catalog)
-        made = self.again(campaign_option(estimated, self.limits, self.catalog, today=self.today, groups=groups))
+        budget = budget_of(self.plan.campaign, self.plan.currency)
+        both = option_alone(estimated, self.limits, self.catalog, budget=budget, groups=groups, today=self.today)
+        made = both.in_time
         return tuple(
             made.model_copy(update={"id": old, "display_name": one.display_name}) if one.id == old else one
             for one in options

@@ -55,7 +55,7 @@ def recommend(
     document = with_mix(compare(campaign_document(plan, alone), limits, today=today), chosen_mix, limits)
     by_id = {option.id: option for option in options}
     chosen = by_id.get(document.recommended or document.nearest or "")
-    if chosen_mix is not None:
+    if chosen_mix is not None and chosen_mix.kept:
         return recommend_mix(case, alone, chosen_mix, document, asked=asked)
     near_options = NearOptions.of(case, options)
     near, beside = near_options.case, near_options.options

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from datetime import timedelta
 
 from planner.decide.advice.alternatives import alternatives
@@ -91,11 +90,11 @@ def _at_confidences(case: Case, alone: Alone, chosen: Chosen, objective: Objecti
     """Return the best plan at other confidences, and what it costs more than at the plan's own."""
     own, rows = alone.limits.confidence, []
     for confidence in sorted({*CONFIDENCES, own}):
-        there = replace(alone, limits=alone.limits.model_copy(update={"confidence": confidence}))
         plan = chosen
         if confidence != own:
+            there = case.with_limits(confidence=confidence).alone()
             found = surest_plan(there, case.catalog, objective, today=case.today, effort=Effort(EFFORT))
-            if found is None:
+            if found is None or not found.kept:
                 rows.append(
                     AtConfidence(
                         confidence=confidence,

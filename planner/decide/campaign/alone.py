@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.decide.campaign.budget import budget_of, limits_in_usd
-from planner.decide.campaign.campaign import campaign_option
-from planner.decide.campaign.chances import with_chances
 from planner.decide.campaign.run_groups import Runs, run_groups
+from planner.decide.campaign.side_by_side import option_alone
 from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
@@ -22,6 +21,9 @@ class Alone:
 
     estimated: Estimated
     options: tuple[CampaignOption, ...]
+    """Several trainings at once where one after another misses the deadline (`side_by_side.py`)."""
+    as_asked: tuple[CampaignOption, ...]
+    """As many at once as the plan says; mixes are made of these."""
     groups: tuple[Runs, ...]
     limits: CampaignLimits
     """With the budget in USD."""
@@ -37,10 +39,8 @@ def each_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimate
     if estimated is None:
         estimated = estimate_options(plan, catalog, today=today)
     groups = run_groups(plan, catalog)
-    options = tuple(
-        with_chances(
-            campaign_option(option, limits, catalog, today=today, groups=groups), limits, budget=budget, today=today
-        )
-        for option in estimated.options
-    )
-    return Alone(estimated, options, groups, limits, budget)
+    options = [
+        option_alone(option, limits, catalog, budget=budget, groups=groups, today=today) for option in estimated.options
+    ]
+    in_time, as_asked = tuple(one.in_time for one in options), tuple(one.as_asked for one in options)
+    return Alone(estimated, in_time, as_asked, groups, limits, budget)

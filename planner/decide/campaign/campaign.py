@@ -65,7 +65,8 @@ def campaign_option(
     begins = limits.start or today
     readiness = ready(estimated, catalog, begins=begins, today=today)
     start = max(begins, readiness.on)
-    passed = passed_hours(stated=limits.start, start=start, today=today) + readiness.hours
+    since = start if readiness.lead is None else begins  # what is waited for is asked for when the campaign begins
+    passed = passed_hours(stated=limits.start, start=since, today=today) + readiness.hours
     finish = last_day(start=start, hours=hours.value, passed=passed) if hours else None
     days = (finish - readiness.on).days + 1 if finish else None
     nodes = (estimate.nodes or 0) * work.sets

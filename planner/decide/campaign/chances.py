@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from datetime import date
 
+from planner.decide.campaign.hours_in_cost import correlation
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
-from planner.quantity.chance import UNSTATED_FACTOR, chance_below, doubted, stays_under
+from planner.quantity.chance import UNSTATED_FACTOR, chance_below, chance_of_both, doubted, stays_under
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
+
+ROUNDING = 0.005
+"""A chance that is lower by less is as asked for: ranges are not known to half a percent."""
 
 
 def with_chances(
@@ -21,34 +25,52 @@ def with_chances(
     chance of the deadline = P(lead time of what is ordered + campaign hours <= hours to the end of the deadline's day);
                              of a block or an allocation also P(campaign hours <= hours that it holds)
     chance of the budget   = P(cash out <= budget + what credits pay)
+    chance of both         = P(both of these), whose logarithms are normal with the correlation of `hours_in_cost.py`
 
-    The budget is held against what remains to pay. A limit is met where its chance is at least the confidence; an
-    option whose time is not known meets no deadline. See `planner/quantity/chance.py` for the distribution.
+    The budget is held against what remains to pay. A limit is met where its chance is at least the confidence, and both
+    are where the chance of both is. An option whose time is not known meets no deadline. See
+    `planner/quantity/chance.py` for the distribution.
     """
     hours, first = option.campaign_hours, limits.start or today
     start = max(first, option.ready_on or first)
     ahead = (first - today).days
     lead = option.lead_days if option.lead_days is not None and option.lead_days.value > ahead else None
     counted_from = today if lead is not None else start
-    passed = passed_hours(stated=limits.start, start=start, today=today) if lead is None else 0.0
+    passed = passed_hours(stated=limits.start, start=counted_from, today=today)
     until_done = None if hours is None else _until_done(campaign_range(option), lead)
     usd = None if _owed(option) is None else confident_usd(option, limits.confidence)
     in_time, in_budget = _deadline(until_done, limits, start=counted_from, passed=passed), _budget(option, budget)
     if in_time is not None and hours is not None and option.paid_ahead_hours is not None:
         in_time = min(in_time, chance_below(campaign_range(option), option.paid_ahead_hours))
+    both = _both(option, budget, hours=in_time, usd=in_budget)
     timeless = hours is None and usd is not None and limits.deadline is None
     return option.model_copy(
         update={
             "chance_deadline": in_time,
             "chance_budget": in_budget,
+            "chance_both": both,
             "usd_confident": usd,
             "waiting_usd": _waiting_usd(until_done, limits),
             "wait_hours": HOURS_PER_DAY * ((start - first).days if lead is None else lead.value - ahead),
             "done_by_confident": _last_day(until_done, limits, start=counted_from, passed=passed),
             "meets_deadline": (timeless or None) if hours is None else in_time is None or in_time >= limits.confidence,
             "within_budget": None if usd is None else in_budget is None or in_budget >= limits.confidence,
+            "keeps_both": None if both is None else both >= limits.confidence - ROUNDING,
         }
     )
+
+
+def _both(option: CampaignOption, budget: Quantity | None, *, hours: float | None, usd: float | None) -> float | None:
+    """Return the chance that it keeps every limit there is: in time, in the budget, and in what is paid ahead."""
+    if hours is None and usd is None:
+        return None
+    if hours is None and option.campaign_hours is not None and option.paid_ahead_hours is not None:
+        hours = chance_below(campaign_range(option), option.paid_ahead_hours)
+    if hours is None or usd is None:
+        return usd if hours is None else hours
+    assert budget is not None, "its chance is known"
+    against = _held_against(option, Interval(budget.value, budget.low, budget.high))[0]
+    return chance_of_both(hours, usd, correlation=correlation(option, campaign_range(option), against))
 
 
 def _waiting_usd(until_done: Interval | None, limits: CampaignLimits) -> float:
@@ -95,14 +117,18 @@ def _deadline(until_done: Interval | None, limits: CampaignLimits, *, start: dat
 
 
 def _budget(option: CampaignOption, budget: Quantity | None) -> float | None:
-    owed = _owed(option)
-    if budget is None or owed is None:
+    if budget is None or _owed(option) is None:
         return None
-    limit = Interval(budget.value, budget.low, budget.high)
-    against = doubted(owed)
-    if limit.low == limit.high or limit.value <= 0 or _credits(option) > 0:
-        return chance_below(against, limit.value + _credits(option))
-    return chance_below(against.times(limit.inverse()), 1.0)  # a budget in another currency has a range as well
+    return chance_below(*_held_against(option, Interval(budget.value, budget.low, budget.high)))
+
+
+def _held_against(option: CampaignOption, budget: Interval) -> tuple[Interval, float]:
+    """Return what must stay under what: the cost under the budget and credits, or its share of a doubtful budget."""
+    owed = _owed(option)
+    assert owed is not None, "its cost is known"
+    if budget.low == budget.high or budget.value <= 0 or _credits(option) > 0:
+        return doubted(owed), budget.value + _credits(option)
+    return doubted(owed).times(budget.inverse()), 1.0  # a budget in another currency has a range as well
 
 
 def _owed(option: CampaignOption) -> Quantity | None:

@@ -11,14 +11,18 @@ from datetime import date
 from planner.cost.cloud.bill import Work
 from planner.decide.campaign.campaign import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
+from planner.decide.campaign.chances import campaign_range
 from planner.decide.placement.calendar import Calendar
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
-from planner.decide.placement.played_plan import chance_in_budget, played_plan
+from planner.decide.placement.plan_figures import beyond_its_row, billed_as, row_of, with_median
+from planner.decide.placement.played_plan import drawn_budget, played_plan
 from planner.decide.placement.question import STANDARD_ERROR, Candidate, Question, decided_hours, run_hours
 from planner.decide.simulation.campaigns import ROUNDING_HOURS, SEED, Played
+from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.simulated import SimulatedCampaign, Spread
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.chance import chance_below
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval, sum_of
 
@@ -37,25 +41,42 @@ class Chosen:
     chance_windows: float | None
     """The latter alone; None where none are."""
     chance_budget: float | None
+    chance_both: float | None
+    """That it keeps every limit at once, its windows too; None without any."""
+    row: CampaignOption | None = None
+    """The option whose row in `compare` is this plan: its figures count. None: the simulation's do."""
+    beyond_row: str | None = None
+    """What a plan on one option counts, and its row in `compare` does not."""
+
+    @property
+    def kept(self) -> bool:
+        """Return whether it keeps all limits, at once, with the plan's confidence."""
+        return self.keeps(self.plan.confidence)
 
     def keeps(self, confidence: float) -> bool:
-        """Return whether it keeps all limits with this confidence."""
+        """Return whether it keeps all limits, at once, with this confidence."""
+        if self.row is not None:
+            return bool(self.row.meets_deadline) and bool(self.row.within_budget) and self.row.keeps_both is not False
         return self.least_chance >= confidence - STANDARD_ERROR
 
     @property
     def usd_confident(self) -> float:
         """Return the USD that remain to pay, which it stays under with the plan's confidence."""
+        if self.row is not None and self.row.usd_confident is not None:
+            return self.row.usd_confident
         return self.played.usd_at((self.plan.confidence,))[0]
 
     @property
     def hours_confident(self) -> float:
         """Return the hours from the campaign's start within which it is done with the plan's confidence."""
-        return self.played.hours_at((self.plan.confidence,))[0]
+        return self.played.done_within(self.plan.confidence)
 
     @property
-    def done_by_confident(self) -> date:
-        """Return the day by which it is done with the plan's confidence."""
-        return self._day(self.hours_confident)
+    def done_by_confident(self) -> date | None:
+        """Return the day by which it is done with the plan's confidence; None: its windows do not hold it so surely."""
+        if self.row is not None:
+            return self.row.done_by_confident
+        return None if math.isinf(self.hours_confident) else self._day(self.hours_confident)
 
     def _day(self, hours: float) -> date:
         return self.calendar.moment(max(0.0, hours - ROUNDING_HOURS)).date()
@@ -64,13 +85,13 @@ class Chosen:
         """Return chances and spreads, with the last days in the plan's zone."""
         hours, plan = self.played.hours_at(), self.plan
         until = math.inf if plan.deadline is None else self.calendar.hours(plan.deadline)
-        budget = math.inf if plan.budget_usd is None else plan.budget_usd.value
+        budget = drawn_budget(self.played, plan.budget_usd)
         limited = plan.deadline is not None or plan.budget_usd is not None
         return SimulatedCampaign(
             replications=len(self.played.usd),
             seed=SEED,
-            chance_deadline=self.chance_deadline,
-            chance_budget=self.chance_budget,
+            chance_deadline=None if plan.deadline is None else self.played.chance_by(until),
+            chance_budget=None if plan.budget_usd is None else self.played.chance_within(budget),
             chance=self.played.chance_of_both(hours=until, usd=budget) if limited else None,
             usd=Spread(**dict(zip(("p10", "p50", "p90"), self.played.usd_at(), strict=True))),
             hours=Spread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
@@ -79,9 +100,8 @@ class Chosen:
 
     @property
     def least_chance(self) -> float:
-        """Return the smallest of the chances; 1 without limits."""
-        chances = (self.chance_deadline, self.chance_windows, self.chance_budget)
-        return min((chance for chance in chances if chance is not None), default=1.0)
+        """Return the chance that it keeps all limits at once; 1 without any."""
+        return 1.0 if self.chance_both is None else self.chance_both
 
 
 def chosen_plan(
@@ -89,16 +109,32 @@ def chosen_plan(
 ) -> Chosen:
     """Return the plan of a solution by the middle values, and its chances by simulation (`played_plan.py`)."""
     plan = _plan(question, by_middle_values(question, solution), limits, budget)
+    options = [candidate.alone for candidate in question.candidates]
+    row, beyond = row_of(plan, options, limits), beyond_its_row(plan, options, limits)
+    plan = billed_as(plan, row) if row is not None else plan
     played = played_plan(plan)
-    deadline = None if limits.deadline is None else played.chance_by(question.instance.deadline)
     closed = any(
         one.most_hours is not None or lane.closes is not None or lane.most_hours is not None
         for one in plan.placements
         for lane in one.lanes
     )
     windows = float(played.in_windows.mean()) if closed else None
-    spends = None if budget is None else chance_in_budget(played, budget)
-    return Chosen(plan, asked, question.calendar, played, deadline, windows, spends)
+    if row is not None:
+        if row.paid_ahead_hours is not None:
+            windows = chance_below(campaign_range(row), row.paid_ahead_hours)
+        both = windows if row.chance_both is None else row.chance_both
+        chances = (row.chance_deadline, windows, row.chance_budget, both)
+        return Chosen(plan, asked, question.calendar, played, *chances, row)
+    limit, until = drawn_budget(played, budget), question.instance.deadline
+    limited = closed or budget is not None or limits.deadline is not None
+    return Chosen(
+        with_median(plan, played), asked, question.calendar, played,
+        chance_deadline=None if limits.deadline is None else played.chance_by(until),
+        chance_windows=windows,
+        chance_budget=None if budget is None else played.chance_within(limit),
+        chance_both=played.chance_of_both(hours=until, usd=limit) if limited else None,
+        beyond_row=beyond,
+    )  # fmt: skip
 
 
 def by_middle_values(question: Question, solution: Solution) -> Solution:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
+from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone
 from planner.decide.placement.chosen import Chosen, chosen_plan
@@ -33,13 +35,35 @@ MOST_PAIRS = 3_000
 """Of groups and options, each of which is priced; these take some five seconds."""
 
 
+@dataclass(frozen=True)
+class Preferred:
+    """What `compare` puts first where one option does all runs, and whether a mix is better than it."""
+
+    option: CampaignOption
+    keeps_limits: bool
+    beaten_by: Callable[[Chosen], bool]
+    """Whether a mix is better at the confidence."""
+    gives_way_to: Callable[[Chosen], bool]
+    """Whether `compare` recommends a mix in its place: it is better by more than two machines are worth the work."""
+
+
+class Tried(NamedTuple):
+    """The best plan that keeps the limits with the confidence, and the surest of those that do not."""
+
+    best: Chosen | None
+    unsure: Chosen | None
+
+
 def planned_campaign(
     document: CampaignDocument, alone: Alone, catalog: Catalog, *, today: date, objective: Objective | None = None,
+    preferred: Preferred | None = None,
 ) -> CampaignDocument:  # fmt: skip
     """Return the document with the best plan, or with the binding limit and the plan without it.
 
     Solved by the middle values; where a chance is below the confidence, again with hours that are kept with it and a
-    smaller budget, until it holds. InputError where there are more pairs of groups and options than are priced.
+    smaller budget, until it holds. Without an `objective` the plan is what `compare` recommends (`preferred`): its
+    first option with all runs, unless a mix is better at the confidence. InputError where there are more pairs of
+    groups and options than are priced.
     """
     pairs = len(alone.groups) * len(alone.options)
     if pairs > MOST_PAIRS:
@@ -52,6 +76,7 @@ def planned_campaign(
     question = question_of(alone, catalog, today=today)
     given = {
         "objective": asked.value,
+        "confidence": alone.limits.confidence,
         "notes": document.notes,
         "options": _with_starts(document, question, alone, catalog, today),
     }
@@ -62,15 +87,19 @@ def planned_campaign(
         )
     decides = Objective.TIME if asked is Objective.TIME else Objective.COST
     try:
-        best, unsure = _at_confidence(question, alone, decides, Effort(EFFORT))
+        found = _at_confidence(question, alone, decides, Effort(EFFORT))
+        (best, unsure), said = _agreed(found, alone, preferred, decides, catalog, today=today, follow=objective is None)
         if best is None:
             return document.model_copy(update=given | _nothing(question, alone, unsure))
         points: tuple[FeasiblePlan, ...] = ()
-        notes = (*document.notes, *plan_notes(best))
+        notes = (*document.notes, *said, *plan_notes(best))
         if asked is Objective.FRONT:
-            found, whole = front(question.instance, Effort(EFFORT))
-            plans = [chosen_plan(question, one, alone.limits, alone.budget, asked=question.instance) for one in found]
-            points = tuple(feasible_plan(one) for one in plans if one.keeps(alone.limits.confidence))
+            points_found, whole = front(question.instance, Effort(EFFORT))
+            plans = [
+                chosen_plan(question, one, alone.limits, alone.budget, asked=question.instance) for one in points_found
+            ]
+            kept = [one for one in plans if one.keeps(alone.limits.confidence)]
+            points = tuple(feasible_plan(one) for one in _each_faster(kept))
             notes += () if whole else ("the front is not whole: it holds its cheapest plans alone",)
     except SolverStoppedError:
         late = "the solver stopped at its limit: no plan was found, and none was ruled out"
@@ -80,6 +109,56 @@ def planned_campaign(
         update=given | {name: getattr(shown, name) for name in FeasiblePlan.model_fields}
         | {"feasible": True, "front": points, "notes": notes}
     )  # fmt: skip
+
+
+def _agreed(
+    found: Tried, alone: Alone, preferred: Preferred | None, decides: Objective, catalog: Catalog, *, today: date,
+    follow: bool,
+) -> tuple[Tried, tuple[str, ...]]:  # fmt: skip
+    """Return the plan that `compare` recommends too, and a note where it is another one."""
+    best = found.best
+    if preferred is None:
+        return found, ()
+    first = preferred.option
+    if best is not None and len(best.plan.placements) > 1 and preferred.beaten_by(best):
+        return found, () if preferred.gives_way_to(best) else (_alone_instead(first),)
+    if best is not None and [one.option for one in best.plan.placements] == [first.id]:
+        return found, ()
+    name = first.display_name or first.id
+    if not follow or (best is not None and not preferred.keeps_limits):
+        other = preferred.keeps_limits and best is not None
+        note = f"compare recommends {name} for all runs, by its rule of ties and the cost at the confidence"
+        return found, (note,) if other else ()
+    rows = tuple(first if one.id == first.id else one for one in alone.as_asked)
+    question = question_of(replace(alone, as_asked=rows), catalog, today=today)
+    number = next((n for n, one in enumerate(question.candidates) if one.alone.id == first.id), None)
+    ways = tuple(way for way in question.instance.ways if way.option == number)
+    if not ways:
+        return found, ()
+    there = replace(question, instance=replace(question.instance, ways=ways))
+    only = _at_confidence(there, alone, decides, Effort(EFFORT))
+    if only.best is not None:
+        return only, ()
+    if best is None:
+        surest = [one for one in (found.unsure, only.unsure) if one is not None]
+        return Tried(None, max(surest, key=lambda one: one.least_chance, default=None)), ()
+    return found, (
+        f"compare recommends {name} for all runs: turns, windows or waits of the plan leave no room for them",
+    )
+
+
+def _alone_instead(option: CampaignOption) -> str:
+    name = option.display_name or option.id
+    return f"compare recommends {name} for all runs: a mix must cost 5 % less, and not be over five times slower"
+
+
+def _each_faster(plans: Sequence[Chosen]) -> Iterator[Chosen]:
+    """Yield the plans of a front, the cheapest first, that are faster than all before them by their medians too."""
+    least = math.inf
+    for one in plans:
+        if one.plan.hours.value < least:
+            least = one.plan.hours.value
+            yield one
 
 
 def _with_starts(
@@ -98,21 +177,20 @@ def _with_starts(
 
 
 def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: date, effort: Effort) -> Chosen | None:
-    """Return the best plan that keeps the limits with the confidence; None: there is none, or the effort found none.
+    """Return the best plan that keeps the limits with the confidence, else the surest of those that were tried.
 
-    A deadline that has passed is kept by none.
+    None: no plan keeps them in the middle, or the effort found none. A deadline that has passed is kept by none.
     """
     if alone.limits.deadline is not None and alone.limits.deadline < today:
         return None
     try:
-        return _at_confidence(question_of(alone, catalog, today=today), alone, objective, effort)[0]
+        best, unsure = _at_confidence(question_of(alone, catalog, today=today), alone, objective, effort)
+        return best or unsure
     except SolverStoppedError:
         return None
 
 
-def _at_confidence(
-    question: Question, alone: Alone, objective: Objective, effort: Effort
-) -> tuple[Chosen | None, Chosen | None]:
+def _at_confidence(question: Question, alone: Alone, objective: Objective, effort: Effort) -> Tried:
     """Return the best plan that keeps the limits with the confidence, and the surest of those that do not."""
     confidence = alone.limits.confidence
     surest, hours, usd = None, None, None
@@ -120,17 +198,21 @@ def _at_confidence(
         asked = at_confidence(question, hours=hours, usd=usd)
         found = solve(asked, objective, effort.at_least(LEAST_EFFORT))
         if found is None:
-            return None, surest
+            return Tried(None, surest)
         chosen = chosen_plan(question, found, alone.limits, alone.budget, asked=asked)
         if chosen.keeps(confidence):
-            return chosen, surest
+            return Tried(chosen, surest)
         surest = chosen if surest is None or chosen.least_chance > surest.least_chance else surest
         in_time = min(chance for chance in (chosen.chance_deadline, chosen.chance_windows, 1.0) if chance is not None)
-        if in_time < confidence:
+        in_budget = 1.0 if chosen.chance_budget is None else chosen.chance_budget
+        each = (
+            in_time >= confidence and in_budget >= confidence
+        )  # and both together are not: the less sure is tightened
+        if in_time < confidence or (each and in_time <= in_budget):
             hours = confidence if hours is None else _surer(hours)
-        if chosen.chance_budget is not None and chosen.chance_budget < confidence:
+        if in_budget < confidence or (each and in_budget <= in_time):
             usd = (1 + confidence) / 3 if usd is None else _surer(usd)
-    return None, surest
+    return Tried(None, surest)
 
 
 def _surer(chance: float) -> float:
@@ -183,7 +265,8 @@ def feasible_plan(chosen: Chosen) -> FeasiblePlan:
         )  # fmt: skip
     return FeasiblePlan(
         campaign_usd=plan.usd, campaign_hours=plan.hours, chance_deadline=chosen.chance_deadline,
-        chance_budget=chosen.chance_budget, chance_windows=chosen.chance_windows, usd_confident=chosen.usd_confident,
+        chance_budget=chosen.chance_budget, chance_both=chosen.chance_both,
+        chance_windows=chosen.chance_windows, usd_confident=chosen.usd_confident,
         done_by_confident=chosen.done_by_confident, simulated=chosen.summary(), optimality_gap_pct=100 * plan.gap,
         placements=tuple(placements),
     )  # fmt: skip
@@ -199,6 +282,8 @@ def plan_notes(chosen: Chosen, *, evidence: bool = True) -> tuple[str, ...]:
             notes.append(f"{one.name}: its price is stale, run planner prices refresh")
         if one.earliest_start is None:
             unknown.append(one.name)
+    if chosen.beyond_row is not None:
+        notes.append(f"the plan counts {chosen.beyond_row}, which its row in compare does not: their figures differ")
     if unknown:
         names = " and ".join([", ".join(unknown[:-1]), unknown[-1]] if len(unknown) > 1 else unknown)
         notes.append(f"when {names} can be had is not known, and no wait is counted")

@@ -9,7 +9,7 @@ import numpy as np
 
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, Placement
 from planner.decide.simulation.campaigns import Batch, Played, PlayedLane, PlayedOption, play
-from planner.decide.simulation.draws import from_range, generator
+from planner.decide.simulation.draws import Array, from_range, generator
 from planner.decide.simulation.price_error import price_error
 from planner.decide.simulation.stated_time import interruptions_of
 from planner.duration.goodput import Interruptions, losses
@@ -28,10 +28,11 @@ def played_plan(plan: CampaignPlan) -> Played:
     return play([_option(plan, one) for one in plan.placements], credits=plan.credits)
 
 
-def chance_in_budget(played: Played, budget: Quantity) -> float:
-    """Return the share that stays in the budget, whose range, where it has one, is drawn as well."""
-    limit = from_range(generator(0, "budget"), Interval(budget.value, budget.low, budget.high), played.usd.shape)
-    return float(np.mean(played.usd <= limit * (1 + 1e-9) + 1e-9))
+def drawn_budget(played: Played, budget: Quantity | None) -> Array:
+    """Return the budget of each replication: drawn from its range, where it has one; infinite where there is none."""
+    if budget is None:
+        return np.full(played.usd.shape, np.inf)
+    return from_range(generator(0, "budget"), Interval(budget.value, budget.low, budget.high), played.usd.shape)
 
 
 def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:

@@ -8,6 +8,7 @@ from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.options.estimate_plan import Estimated
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.may_mix import may_mix
+from planner.decide.recommend.row_notes import at_once_note
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
@@ -15,11 +16,12 @@ from planner.model.plan.plan import Plan
 
 def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
     """Return the campaign on each option alone, as an answer."""
+    said = at_once_note(alone.estimated.options, alone.options)
     return CampaignDocument(
         plan=plan.name,
         currency=plan.currency,
         assumptions=alone.estimated.document.assumptions,
-        notes=alone.estimated.document.notes,
+        notes=(*alone.estimated.document.notes, *([said] if said is not None else [])),
         runs=plan.campaign.runs,
         options=alone.options,
     )

@@ -12,6 +12,7 @@ from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked, ranking_usd
+from planner.decide.recommend.row_notes import block_note, is_sold_as_block, waiting_note
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
 from planner.decide.recommend.wording import name_of
@@ -32,7 +33,8 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     """
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
-    choice = _choice(order, sum(ReasonCode.NO_PRICE in option.why_not_codes for option in campaign.options))
+    unpriced = [option for option in campaign.options if ReasonCode.NO_PRICE in option.why_not_codes]
+    choice = _choice(order, sum(not is_sold_as_block(option) for option in unpriced))
     recommended = choice.recommended if choice else None
     nearest = order[0] if order and recommended is None else None
     switches = switching_rates(recommended, order, limits, campaign.currency)
@@ -41,7 +43,9 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         turns = switching_sentences(switches, {option.id: name_of(option) for option in order})
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
-        sentences = without_recommendation(nearest, phrases, deadline_passed=deadline_hours <= 0)
+        sentences = without_recommendation(nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0)
+    waits = waiting_note(order, limits, deadline_hours=deadline_hours)
+    sold = block_note(campaign.options) if choice is not None else None
     second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
     front = pareto_front(campaign.options)
     places = {option.id: place for place, option in enumerate(order, start=1)}
@@ -58,7 +62,7 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
         plan=campaign.plan,
         currency=campaign.currency,
         assumptions=campaign.assumptions,
-        notes=(*_instead(recommended, second, phrases), *campaign.notes),
+        notes=(*_instead(recommended, second, phrases), *filter(None, (waits, sold)), *campaign.notes),
         runs=campaign.runs,
         deadline=limits.deadline,
         deadline_hours=deadline_hours if limits.deadline is not None else None,

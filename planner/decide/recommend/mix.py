@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from datetime import date
 
 from planner.decide.campaign.alone import Alone
+from planner.decide.campaign.campaign import hours_to
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Objective
-from planner.decide.placement.plan_campaign import feasible_plan, plan_notes, surest_plan
+from planner.decide.placement.plan_campaign import Preferred, feasible_plan, plan_notes, surest_plan
 from planner.decide.recommend.headline import SENTENCES
 from planner.decide.recommend.may_mix import may_mix
+from planner.decide.recommend.pareto import is_known
 from planner.decide.recommend.phrases import WORDS, Phrases, joined
-from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, ranking_usd
-from planner.decide.recommend.wording import confidence_text
+from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked, ranking_usd
+from planner.decide.recommend.wording import confidence_text, percent_text
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
@@ -29,20 +32,52 @@ WORTH_MIXING = 0.05
 def best_mix(alone: Alone, catalog: Catalog, *, today: date) -> Chosen | None:
     """Return the mix that beats every option alone; None where none does, or the effort found none.
 
-    Beats: it keeps the limits where none alone does, or at the confidence costs 5 % less than the cheapest that does
-    (ends 5 % sooner under `prefer: time`). Without a deadline it is not over five times slower.
+    Where neither an option nor a mix keeps the limits, the mix that keeps them with the best chance: 5 % more, and an
+    even one at least. Beats: it keeps the limits where none alone does, or at the confidence costs 5 % less than the
+    cheapest that does (ends 5 % sooner under `prefer: time`). Without a deadline it is not over five times slower.
     """
     if not may_mix(alone):
         return None
     objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
     chosen = surest_plan(alone, catalog, objective, today=today, effort=Effort(EFFORT))
-    return chosen if chosen is not None and len(chosen.plan.placements) > 1 and _beats(chosen, alone) else None
+    if chosen is None or len(chosen.plan.placements) < 2:
+        return None
+    return chosen if (_beats(chosen, alone) if chosen.kept else _is_surer(chosen, alone)) else None
+
+
+def preferred(alone: Alone, *, today: date) -> Preferred | None:
+    """Return the option that comes first for all runs, which a mix must beat; None where there is none."""
+    order = ranked(alone.options, alone.limits, deadline_hours=hours_to(alone.limits, today=today))
+    if not order:
+        return None
+    return Preferred(
+        order[0],
+        is_feasible(order[0]),
+        beaten_by=lambda mix: _is_better(mix, alone),
+        gives_way_to=lambda mix: may_mix(alone) and _beats(mix, alone),
+    )
+
+
+def _is_better(chosen: Chosen, alone: Alone) -> bool:
+    """Return whether a mix is better at the confidence than the best option alone, by however little."""
+    able = [option for option in alone.options if is_feasible(option) and option.campaign_hours is not None]
+    if alone.limits.prefer is Prefer.TIME:
+        return chosen.plan.hours.value < min(map(hours_of, able), default=math.inf)
+    waiting = (alone.limits.waiting_usd_per_hour or 0.0) * chosen.hours_confident
+    return chosen.usd_confident + waiting < min(map(ranking_usd, able), default=math.inf)
 
 
 def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: CampaignLimits) -> ComparisonDocument:
-    """Return the comparison with a mix in front; as it is without one."""
+    """Return the comparison with a mix in front; as it is without one. One that is not sure enough is named alone."""
     if chosen is None:
         return document
+    if not chosen.kept:
+        chance, asked = percent_text(chosen.least_chance), percent_text(limits.confidence)
+        options = f"a mix of {len(chosen.plan.placements)} options"
+        first = f"Best chance: {options} keeps the limits with {chance}, {asked} is asked for."
+        shares = _shares([(one.runs, one.name) for one in chosen.plan.placements])
+        unsure = (first, shares, "What runs when: planner campaign.")
+        return document.model_copy(update={"headline": unsure, "sentence": " ".join(unsure)})
     best = next((option for option in document.options if option.id == document.recommended), None)
     sentences = tuple(_sentences(chosen, best, Phrases(limits, document.currency)))[:SENTENCES]
     return document.model_copy(
@@ -68,6 +103,14 @@ def _beats(chosen: Chosen, alone: Alone) -> bool:
         return False
     waiting = (alone.limits.waiting_usd_per_hour or 0.0) * chosen.hours_confident
     return chosen.usd_confident + waiting < (1 - WORTH_MIXING) * ranking_usd(cheapest)
+
+
+def _is_surer(chosen: Chosen, alone: Alone) -> bool:
+    """Return whether a mix that is not sure enough is surer than every option alone, none of which is."""
+    if any(map(is_feasible, alone.options)) or chosen.least_chance < EVEN_CHANCE:
+        return False
+    chances = [chance_of(one) for one in alone.options if one.not_allowed is None and is_known(one)]
+    return chosen.least_chance > max(chances, default=0.0) + WORTH_MIXING
 
 
 def _sentences(chosen: Chosen, best: CampaignOption | None, phrases: Phrases) -> Iterator[str]:

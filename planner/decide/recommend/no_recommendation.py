@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
+from planner.decide.recommend.row_notes import block_note
 from planner.decide.recommend.wording import confidence_text, name_of, percent_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
@@ -14,19 +17,20 @@ from planner.model.prices.offer import PriceKind
 BY_THE_HOUR = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price at which machines are rented for an hour or less."""
 
+TOO_SMALL = frozenset({ReasonCode.MEMORY_TOO_SMALL, ReasonCode.NO_SPLIT_FITS})
+SAME_CHANCE = 0.005
+"""Chances that differ by less are one: it is written in whole percent."""
+
 
 def without_recommendation(
-    nearest: CampaignOption | None, phrases: Phrases, *, deadline_passed: bool
+    nearest: CampaignOption | None, phrases: Phrases, options: Sequence[CampaignOption], *, deadline_passed: bool
 ) -> tuple[str, ...]:
-    """Return the sentences; `deadline_passed`: it lies in the past.
+    """Return the sentences; `deadline_passed`: it lies in the past. `options`: all of them, for what they lack.
 
     Measure first: the nearest option has at least an even chance, and nobody measured it. Best chance: it was measured.
     """
     if nearest is None:
-        return (
-            "Nothing fits: of no option are both time and cost known.",
-            "The table says what is missing of each.",
-        )
+        return _nothing_known(options)
     if deadline_passed:
         return (f"Nothing fits: the deadline {phrases.limits.deadline} has passed.",)
     if nearest.not_allowed_reasons:
@@ -39,6 +43,20 @@ def without_recommendation(
     if chance_of(nearest) >= EVEN_CHANCE:
         return _uncertain(nearest, phrases)
     return (_binding(nearest, phrases), _would(nearest, phrases))
+
+
+def _nothing_known(options: Sequence[CampaignOption]) -> tuple[str, ...]:
+    """Return what every option lacks, where that is one thing: memory, or a price."""
+    codes = [frozenset(option.why_not_codes) for option in options]
+    if codes and all(lacking & TOO_SMALL for lacking in codes):
+        return ("Nothing fits: the training is larger than the memory of every option.", "More nodes might hold it.")
+    if codes and all(ReasonCode.NO_PRICE in lacking for lacking in codes):
+        sold = block_note(options)
+        return ("Nothing fits: no price is known of any option.", *([f"{sold}."] if sold else []))
+    return (
+        "Nothing fits: of no option are both time and cost known.",
+        "The table says what is missing of each.",
+    )
 
 
 def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> tuple[str, ...]:
@@ -66,9 +84,8 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
 
 
 def _uncertain(option: CampaignOption, phrases: Phrases) -> tuple[str, ...]:
-    what = "the deadline" if chance_of(option) == option.chance_deadline else "the budget"
     chance, asked = percent_text(chance_of(option)), percent_text(phrases.limits.confidence)
-    kept, wanted = f"{name_of(option)} keeps {what} with {chance}", [f"{asked} is asked for"]
+    kept, wanted = f"{name_of(option)} keeps {_unsure(option)} with {chance}", [f"{asked} is asked for"]
     if is_measured(option) or option.hold is Hold.USE:
         return (joined([f"Best chance: {kept}"], optional=wanted), _would(option, phrases))
     run = "planner bench" if option.hold is Hold.HAVE else "planner launch"
@@ -77,6 +94,14 @@ def _uncertain(option: CampaignOption, phrases: Phrases) -> tuple[str, ...]:
         _short_run(option, run, phrases),
         _would(option, phrases),
     )
+
+
+def _unsure(option: CampaignOption) -> str:
+    """Return the limit that decides the chance to keep them: both, where their chances multiply."""
+    for name, chance in (("the deadline", option.chance_deadline), ("the budget", option.chance_budget)):
+        if chance is not None and chance < chance_of(option) + SAME_CHANCE:
+            return name
+    return "both limits"
 
 
 def _short_run(option: CampaignOption, run: str, phrases: Phrases) -> str:
@@ -97,6 +122,8 @@ def _binding(option: CampaignOption, phrases: Phrases) -> str:
         whose = "it" if missed else f"the nearest, {name},"
         budget = phrases.money(phrases.limits.budget_usd or 0)
         missed.append(f"{whose} costs up to {phrases.up_to(option.usd_confident)} of {budget}")
+    if not missed:
+        missed.append(f"the nearest, {name}, keeps deadline and budget together with {percent_text(chance_of(option))}")
     return joined([f"Nothing fits: {missed[0]}"], optional=missed[1:])
 
 
@@ -104,6 +131,8 @@ def _would(option: CampaignOption, phrases: Phrases) -> str:
     """Return what the limits that it misses would have to be for the option."""
     assert option.usd_confident is not None, "it is comparable"
     late, dear = not option.meets_deadline, not option.within_budget
+    if option.keeps_both is False and not late and not dear:
+        return "Each limit alone is kept with that; both together need a later deadline or a larger budget."
     needed = [f"time until {option.done_by_confident}"] if late and option.done_by_confident else []
     needed += [phrases.up_to(option.usd_confident)] if dear or not needed else []
     return f"To be {confidence_text(phrases.limits.confidence)}, it needs {' and '.join(needed)}."

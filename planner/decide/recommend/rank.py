@@ -35,9 +35,10 @@ def is_firm(option: CampaignOption) -> bool:
 
 
 def keeps_limits(option: CampaignOption) -> bool:
-    """Return whether the option is known, allowed, and keeps deadline and budget with the plan's confidence."""
+    """Return whether the option is known, allowed, and keeps deadline and budget, both at once, with the confidence."""
     known = is_known(option) or is_priced(option)
-    return known and option.not_allowed is None and bool(option.meets_deadline) and bool(option.within_budget)
+    each = bool(option.meets_deadline) and bool(option.within_budget)
+    return known and option.not_allowed is None and each and option.keeps_both is not False
 
 
 def is_feasible(option: CampaignOption) -> bool:
@@ -52,7 +53,9 @@ def is_comparable(option: CampaignOption, limits: CampaignLimits) -> bool:
 
 
 def chance_of(option: CampaignOption) -> float:
-    """Return the smaller of the chances that it keeps the deadline and the budget; 1 without limits."""
+    """Return the chance that it keeps all limits; of an older answer the smaller one of each; 1 without limits."""
+    if option.chance_both is not None:
+        return option.chance_both
     chances = (option.chance_deadline, option.chance_budget)
     return min((chance for chance in chances if chance is not None), default=1.0)
 

@@ -72,6 +72,10 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
             text = f"stays in the budget with {percent_text(chance)}, {asked} is asked for"
         figures = {"to_pay_usd": owed.value, "budget_usd": budget, "chance": chance}
         reasons.append(Reason(code=ReasonCode.OVER_BUDGET, text=text, figures=figures))
+    if not reasons:
+        chance = option.chance_both or 0.0
+        text = f"keeps deadline and budget together with {percent_text(chance)}, {asked} is asked for"
+        return (Reason(code=ReasonCode.LIMITS_TOGETHER, text=text, figures={"chance": chance}),)
     return tuple(sorted(reasons, key=lambda reason: reason.figures["chance"]))
 
 

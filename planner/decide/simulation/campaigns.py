@@ -28,6 +28,8 @@ NOTHING, AS_EXPECTED = Interval.exact(0.0), Interval.exact(1.0)
 TENTHS = (0.1, 0.5, 0.9)
 ROUNDING_HOURS = 1 / SECONDS_PER_HOUR
 """Moments of a plan are to the second: a run that ends with its window, or with the deadline, is in time."""
+ROUNDING_SHARE = 1e-9
+"""Of an amount: two that differ by less are equal."""
 
 
 @dataclass(frozen=True)
@@ -94,21 +96,32 @@ class Played:
         """Return the share of campaigns that end within so many hours, each run in its window."""
         return float(np.mean(self._in_time(hours)))
 
-    def chance_within(self, usd: float) -> float:
+    def chance_within(self, usd: float | Array) -> float:
         """Return the share of campaigns that cost at most so much."""
-        return float(np.mean(self.usd <= usd))
+        return float(np.mean(self._in_budget(usd)))
 
-    def chance_of_both(self, *, hours: float, usd: float) -> float:
-        """Return the share that ends in time and stays in the budget."""
-        return float(np.mean(self._in_time(hours) & (self.usd <= usd)))
+    def chance_of_both(self, *, hours: float, usd: float | Array) -> float:
+        """Return the share that ends in time, each run in its window, and stays in the budget."""
+        return float(np.mean(self._in_time(hours) & self._in_budget(usd)))
 
     def hours_at(self, chances: Sequence[float] = TENTHS) -> tuple[float, ...]:
         """Return the hours within which these shares of the campaigns end."""
         return tuple(float(hours) for hours in np.quantile(self.finish_hours, chances))
 
+    def done_within(self, chance: float) -> float:
+        """Return the hours within which this share of all campaigns is done; infinite where too few are.
+
+        A campaign with a run that its window, block or allocation does not hold is never done.
+        """
+        ends = np.where(self.in_windows, self.finish_hours, np.inf)
+        return float(np.quantile(ends, chance, method="inverted_cdf"))
+
     def usd_at(self, chances: Sequence[float] = TENTHS) -> tuple[float, ...]:
         """Return the USD under which these shares of the campaigns stay."""
         return tuple(float(usd) for usd in np.quantile(self.usd, chances))
+
+    def _in_budget(self, usd: float | Array) -> Mask:
+        return np.asarray(self.usd <= usd * (1 + ROUNDING_SHARE) + ROUNDING_SHARE)
 
     def _in_time(self, hours: float) -> Mask:
         return np.asarray((self.finish_hours <= hours + ROUNDING_HOURS) & self.in_windows)

@@ -60,6 +60,9 @@ class FeasiblePlan(Frozen):
     chance_deadline: float | None
     """Simulated: that every run ends by the deadline, and before its machines are taken away."""
     chance_budget: float | None
+    chance_both: float | None = None
+    """That it keeps deadline and budget together, and every run ends before its machines are taken away; null where
+    there is none of these limits."""
     chance_windows: float | None = None
     """That every run ends before its machines are taken away (a block's end, others' turn); null where none are."""
     usd_confident: float | None = None
@@ -89,11 +92,14 @@ class CampaignDocument(Frozen):
     feasible: bool | None = None
     """Null in an answer stored before 0.2.0."""
     objective: Literal["cost", "time", "front"] | None = None
+    confidence: float | None = None
+    """The chance with which the plan keeps the limits and its cost; null in an older answer."""
     optimality_gap_pct: float | None = None
     campaign_usd: Quantity | None = None
     campaign_hours: Quantity | None = None
     chance_deadline: float | None = None
     chance_budget: float | None = None
+    chance_both: float | None = None
     chance_windows: float | None = None
     usd_confident: float | None = None
     done_by_confident: date | None = None

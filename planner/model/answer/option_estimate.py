@@ -211,6 +211,10 @@ class CampaignOption(OptionEstimate):
     """That it ends in time; null without a deadline."""
     chance_budget: float | None = None
     """That it stays in the budget; null without one."""
+    chance_both: float | None = None
+    """That it keeps all of these together, within what is paid ahead; null without limits."""
+    keeps_both: bool | None = None
+    """Whether that is as sure as the plan asks for; null without limits, and in an older answer."""
 
 
 class SwitchingRate(Frozen):

@@ -112,6 +112,8 @@ class ReasonCode(StrEnum):
     """The chance to end by the deadline is below the plan's confidence."""
     OVER_BUDGET = "over_budget"
     """The chance to stay in the budget is below the plan's confidence."""
+    LIMITS_TOGETHER = "limits_together"
+    """Each limit is kept with the confidence, and both at once are not."""
     SPOT_TOO_MUCH = "spot_too_much"
     """Spot on so many nodes, or for so long, that it is not planned with."""
     """The speed rests on a run that cannot be true as stated (docs/audit.md)."""

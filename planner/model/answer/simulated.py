@@ -25,7 +25,7 @@ class SimulatedCampaign(Frozen):
     chance_budget: float | None
     """Null without a budget."""
     chance: float | None
-    """That it keeps both."""
+    """That it keeps both together."""
     usd: Spread
     hours: Spread
     """From the campaign's start to the end of the last run."""

@@ -19,13 +19,15 @@ class PriceDefaults(Frozen):
     stale_after: DefaultQuantity
     """Days in which the doubt of a firm price grows from nothing to `stale_factor`."""
     spot_factor: DefaultQuantity
-    """Of a spot or marketplace price that was seen once, on a day long gone."""
+    """Of a spot or marketplace price that was seen once, `spot_after` days before its kind allows, or more."""
+    spot_after: DefaultQuantity
+    """Days in which the doubt of a spot or marketplace price grows from nothing to `spot_factor`."""
 
     @model_validator(mode="after")
     def _factors(self) -> Self:
-        check_units(self, {"stale_after": Unit.DAYS})
+        check_units(self, {"stale_after": Unit.DAYS, "spot_after": Unit.DAYS})
         for name, factor in quantities(self).items():
-            if name == "stale_after":
+            if name in ("stale_after", "spot_after"):
                 continue
             if factor.unit is not Unit.RATIO or factor.low < 1:
                 raise ValueError(f"{name} is a factor: write it in ratio, 1 or more in its whole range")
@@ -36,5 +38,12 @@ class PriceDefaults(Frozen):
 
         factor = stale_factor ^ min(1, days over / stale_after): the doubt grows evenly, and does not jump.
         """
-        share = min(1.0, max(0.0, days_over) / self.stale_after.value)
-        return float(self.stale_factor.value**share)
+        return _grown(self.stale_factor.value, days_over / self.stale_after.value)
+
+    def fast_factor(self, days_over: float) -> float:
+        """Return the same of a spot or marketplace price, which moves further in fewer days."""
+        return _grown(self.spot_factor.value, days_over / self.spot_after.value)
+
+
+def _grown(factor: float, share: float) -> float:
+    return float(factor ** min(1.0, max(0.0, share)))

@@ -23,6 +23,7 @@ def mix_figures(mix: FeasiblePlan, words: Words, money: Money, *, asked: float) 
     """Return done by, to pay and how sure."""
     hours, usd = mix.campaign_hours, mix.campaign_usd
     chances = [one for one in (mix.chance_deadline, mix.chance_budget) if one is not None]
+    kept = min(chances, default=asked) if mix.chance_both is None else mix.chance_both
     sure = words("to keep the limits; {asked} asked; {known}", asked=words.percent(asked), known=words("simulated"))
     most = mix.usd_confident
     likely = "likely {value}; 90 %: {range}"
@@ -37,5 +38,5 @@ def mix_figures(mix: FeasiblePlan, words: Words, money: Money, *, asked: float) 
             money.text(usd.value) if most is None else words("at most {usd}", usd=money.up_to(most)),
             words(likely, value=money.text(usd.value), range=money.range(usd)),
         ),
-        Figure(words("How sure"), words.percent(min(chances, default=asked)), sure),
+        Figure(words("How sure"), words.percent(kept), sure),
     ]

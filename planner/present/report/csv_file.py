@@ -15,7 +15,7 @@ OPTION_COLUMNS = (
     "price_age_days", "price_stale",
     "nodes", "accelerators", "accelerator", "strategy", "split", "micro_batch", "checkpointing", "fits",
     "runs", "at_once", "finish", "meets_deadline", "within_budget", "why_not", "measured_runs", "doubts", "notes",
-    "display_name", "hold", "ready_on", "done_by", "chance_deadline", "chance_budget",
+    "display_name", "hold", "ready_on", "done_by", "chance_deadline", "chance_budget", "chance_both",
 )  # fmt: skip
 QUANTITY_COLUMNS = ("value", "low", "high", "unit", "basis", "source", "as_of")
 

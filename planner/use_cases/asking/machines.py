@@ -17,13 +17,14 @@ from planner.model.plan.plan import SpotUse
 from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
-from planner.scenario.price_choice import ANY_REGION
+from planner.scenario.price_choice import ANY_REGION, current_price
 from planner.text.number_text import with_plain_digits
 from planner.use_cases.asking.question import Draft, Purchase
 from planner.use_cases.cluster_names import counted_cards
 
 KIND = re.compile(r"(.+):([a-z0-9_]+)")
 """An offer with its kind of price; ids hold no colon."""
+BLOCK = PriceKind.CAPACITY_BLOCK
 
 
 def owned_machines(draft: Draft) -> list[dict[str, Any]]:
@@ -124,12 +125,22 @@ def named_offers(draft: Draft) -> list[dict[str, Any]]:
 def _named(text: str, draft: Draft) -> dict[str, Any]:
     named = KIND.fullmatch(text)
     if named is None:
-        return {"offer": _offer(text, draft)}
+        return _as_sold(_offer(text, draft), draft)
     kinds = [kind.value for kind in PriceKind]
     if named[2] not in kinds:
         fix = f"Known: {', '.join(kinds)}"
         raise NotFoundError("kind of price", named[2], kinds, where=f"--on {text}", fix=fix)
     return {"offer": _offer(named[1], draft), "price": named[2]}
+
+
+def _as_sold(offer: str, draft: Draft) -> dict[str, Any]:
+    """Return an offer at its price on demand; one that has none and is sold as blocks, as a block."""
+    by_kind = [current_price(offer, draft.catalog, kind=kind, region=None) for kind in (PriceKind.ON_DEMAND, BLOCK)]
+    on_demand, block = (row is not None and row.amount is not None for row in by_kind)
+    if on_demand or not block:
+        return {"offer": offer}
+    draft.assume(f"{offer} as a block of whole days, as it has no price on demand", f"--on {offer}:spot")
+    return {"offer": offer, "price": BLOCK.value}
 
 
 def limits_of(draft: Draft, owned: Sequence[dict[str, Any]]) -> dict[str, Any]:

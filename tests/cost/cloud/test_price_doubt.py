@@ -129,7 +129,9 @@ FACTOR = 3.35
                      (20, 18, 22), 5, id="five bound it"),
         pytest.param([price(1, 20.0, SPOT, high_usd_per_hour=30.0)], (20, 20, 30), 1, id="of yesterday: as it says"),
         pytest.param([price(3, 20.0, SPOT, high_usd_per_hour=80.0, origin=PriceOrigin.AWS_API)],
-                     (20, 20 / FACTOR, 80), 1, id="of a refresh the highest was seen"),
+                     (20, 20 / FACTOR ** (2 / 74), 80), 1, id="of a refresh the highest was seen"),
+        pytest.param([price(38, 20.0, SPOT)], (20, 20 / FACTOR**0.5, 20 * FACTOR**0.5), 1,
+                     id="37 of 74 days too old: half way, in logarithms"),
         pytest.param([price(100, 20.0, PriceKind.MARKETPLACE)], (20, 20 / FACTOR, 20 * FACTOR), 1, id="marketplace"),
     ],
 )  # fmt: skip

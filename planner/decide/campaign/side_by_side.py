@@ -1,0 +1,88 @@
+"""The campaign on one option: one training after another, or several at once where the deadline is missed otherwise."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from datetime import date
+from typing import NamedTuple
+
+from planner.decide.campaign.campaign import campaign_option, hours_to
+from planner.decide.campaign.chances import with_chances
+from planner.decide.campaign.run_groups import Runs
+from planner.decide.limits import MachineTerms, against, most_sets
+from planner.decide.options.option import EstimatedOption
+from planner.model.answer.option_estimate import CampaignOption
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import CampaignLimits
+from planner.model.quantity import Quantity
+
+MORE = 3
+"""Of the smallest numbers that keep the deadline: one of these may keep the budget with it."""
+
+
+class OptionAlone(NamedTuple):
+    """The campaign on one option, as the plan says it and as it keeps the deadline."""
+
+    as_asked: CampaignOption
+    in_time: CampaignOption
+    """The same where one training after another keeps the deadline, or more at once do not help."""
+
+
+def option_alone(
+    estimated: EstimatedOption,
+    limits: CampaignLimits,
+    catalog: Catalog,
+    *,
+    budget: Quantity | None,
+    groups: Sequence[Runs],
+    today: date,
+) -> OptionAlone:
+    """Run the plan's campaign on an option alone, with its chances.
+
+    Where one training after another misses the deadline, and the plan does not say how many run at once, the fewest at
+    once that keep the limits; else the fewest that keep the deadline; else as many as one may plan with. They count
+    only where they make the limits more likely kept.
+    """
+
+    def run(asked: CampaignLimits) -> CampaignOption:
+        option = campaign_option(estimated, asked, catalog, today=today, groups=groups)
+        return with_chances(option, limits, budget=budget, today=today)
+
+    one = run(limits)
+    most = _most_at_once(estimated, one, limits, today=today)
+    if most < 2:
+        return OptionAlone(one, one)
+    known: dict[int, CampaignOption] = {}
+
+    def at_once(sets: int) -> CampaignOption:
+        if sets not in known:
+            known[sets] = run(limits.model_copy(update={"at_once": sets}))
+        return known[sets]
+
+    fewest = bisect_left(range(most + 1), True, lo=2, hi=most, key=lambda sets: bool(at_once(sets).meets_deadline))
+    near = range(fewest, min(fewest + MORE, most + 1))
+    found = next((at_once(sets) for sets in near if _keeps_all(at_once(sets))), at_once(fewest))
+    if (found.chance_both or 0.0) <= (one.chance_both or 0.0):
+        return OptionAlone(one, one)
+    name = f"{found.display_name or found.id}, {found.at_once} at once"
+    return OptionAlone(one, found.model_copy(update={"display_name": name}))
+
+
+def _keeps_all(option: CampaignOption) -> bool:
+    return bool(option.meets_deadline) and bool(option.within_budget) and option.keeps_both is not False
+
+
+def _most_at_once(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits, *, today: date) -> int:
+    """Return how many trainings may run at once; 1 where one after another keeps the deadline, or the plan says it."""
+    candidate, missed = (
+        estimated.candidate,
+        one.meets_deadline is False or (one.meets_deadline and one.keeps_both is False),
+    )
+    told = limits.at_once is not None or one.at_once > 1 or limits.deadline is None
+    if candidate is None or told or not missed or one.not_allowed is not None or hours_to(limits, today=today) <= 0:
+        return 1
+    terms = MachineTerms.of_option(one, candidate)
+    return most_sets(
+        lambda machines: not against(terms, machines=machines, days=0.0), width=candidate.nodes, wanted=limits.runs
+    )

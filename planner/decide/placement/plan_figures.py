@@ -1,0 +1,74 @@
+"""Whose figures a plan shows: those of the row in `compare` that is the same campaign, else those of the simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.decide.campaign.campaign_plan import CampaignPlan
+from planner.decide.simulation.campaigns import Played
+from planner.model.answer.option_estimate import CampaignOption
+from planner.model.plan.plan import CampaignLimits
+from planner.model.quantity import Unit
+from planner.quantity.conversion import derived
+from planner.quantity.interval import Interval
+
+SAME_END = 0.01
+"""Ends that differ by less, as a share of the hours, are one."""
+DAY = 24.0
+ENDS_90 = (0.05, 0.5, 0.95)
+
+
+def row_of(plan: CampaignPlan, options: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption | None:
+    """Return the option that does all runs of the plan as its row in `compare` counts them; None: there is none."""
+    row = _only(plan, options)
+    return row if row is not None and _unlike(plan, row, limits) is None else None
+
+
+def beyond_its_row(plan: CampaignPlan, options: Sequence[CampaignOption], limits: CampaignLimits) -> str | None:
+    """Return what a plan on one option counts, and its row in `compare` does not; None: nothing, or it is a mix."""
+    row = _only(plan, options)
+    return None if row is None else _unlike(plan, row, limits)
+
+
+def _only(plan: CampaignPlan, options: Sequence[CampaignOption]) -> CampaignOption | None:
+    if len(plan.placements) != 1:
+        return None
+    return next(option for option in options if option.id == plan.placements[0].option)
+
+
+def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> str | None:
+    placed, hours = plan.placements[0], row.campaign_hours
+    opens = {lane.opens for lane in placed.lanes}
+    if limits.timezone is not None:
+        return "days of its time zone"
+    if placed.queued is not None:
+        return "draws of its queue"
+    if placed.most_hours is not None or any(lane.closes is not None for lane in placed.lanes):
+        return "the ends of its windows"
+    if len(opens) > 1 or len(placed.lanes) != min(limits.runs, row.at_once) or hours is None:
+        return "which machines are free when"
+    late = abs(plan.hours.value - row.wait_hours - hours.value)
+    same = SAME_END * (row.wait_hours + hours.value) + (DAY if row.wait_hours > 0 else 0.0)
+    return None if late <= same else "how unlike runs share the machines"
+
+
+def billed_as(plan: CampaignPlan, row: CampaignOption) -> CampaignPlan:
+    """Return the plan at the row's bill: what a solver adds up run by run is the same to a few cents."""
+    usd = row.cash_usd or row.campaign_usd
+    assert usd is not None, "what is placed has a price"
+    return replace(plan, usd=usd, placements=(replace(plan.placements[0], usd=usd),))
+
+
+def with_median(plan: CampaignPlan, played: Played) -> CampaignPlan:
+    """Return the plan with the median of its simulated ends, and their 90 % range.
+
+    The last of several machines decides: half of all campaigns end later than each of them does in the middle.
+    """
+    if len(plan.placements) < 2:
+        return plan
+    low, value, high = played.hours_at(ENDS_90)
+    if abs(value - plan.hours.value) <= SAME_END * plan.hours.value:  # what the simulation itself may be off by
+        return plan
+    source = f"the median of {len(played.usd):,} simulated campaigns, whose last run decides; {plan.hours.source}"
+    return replace(plan, hours=derived(Interval(value, low, high), Unit.HOURS, plan.hours, source=source))

@@ -1,0 +1,62 @@
+"""Notes on what moved the rows of an answer: trainings side by side, what waiting is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.cost.cloud.price import BLOCK_PRICE
+from planner.decide.options.option import EstimatedOption
+from planner.decide.recommend.rank import ranked
+from planner.decide.recommend.wording import name_of, percent_text, usd_text
+from planner.model.answer.option_estimate import CampaignOption
+from planner.model.plan.plan import CampaignLimits
+
+NAMED = 3
+"""Options that a note names."""
+
+
+def at_once_note(estimated: Sequence[EstimatedOption], options: Sequence[CampaignOption]) -> str | None:
+    """Return which options run several trainings at once so that they keep the deadline; None: none does."""
+    hurried = [
+        f"{name_of(option)} (in time with {percent_text(option.chance_deadline or 0.0)})"
+        for each, option in zip(estimated, options, strict=True)
+        if option.display_name != each.option.display_name
+    ]
+    if not hurried:
+        return None
+    others = f", and {len(hurried) - NAMED} more" if len(hurried) > NAMED else ""
+    return (
+        f"one training after another misses the deadline, so several run at once: {'; '.join(hurried[:NAMED])}{others}"
+    )
+
+
+def is_sold_as_block(option: CampaignOption) -> bool:
+    """Return whether an option has no price as the plan asks for it, and one as a block."""
+    return any(BLOCK_PRICE in reason.figures for reason in option.reasons)
+
+
+def block_note(options: Sequence[CampaignOption]) -> str | None:
+    """Return which options have a price as a block alone; None: none has."""
+    names = [name_of(option) for option in options if is_sold_as_block(option)]
+    if not names:
+        return None
+    verb = "is" if len(names) == 1 else "are"
+    return f"{', '.join(names[:NAMED])} {verb} sold as a block: write price: capacity_block"
+
+
+def waiting_note(order: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float) -> str | None:
+    """Return what an hour of waiting (`campaign.waiting_usd_per_hour`) changes in the order; None: nothing."""
+    each = limits.waiting_usd_per_hour
+    if not each or not order:
+        return None
+    free = [option.model_copy(update={"waiting_usd": 0.0}) for option in order]
+    without = ranked(free, limits, deadline_hours=deadline_hours)
+    if [option.id for option in without] == [option.id for option in order]:
+        return None
+    counts = f"waiting at {usd_text(each)} an hour counts {usd_text(order[0].waiting_usd)} with {name_of(order[0])}"
+    if without[0].id != order[0].id:
+        waits = next(option.waiting_usd for option in order if option.id == without[0].id)
+        first = name_of(without[0])
+        return f"{counts} and {usd_text(waits)} with {first}, which would be first without it"
+    names = ", ".join(name_of(option) for option in without[:NAMED])
+    return f"{counts} and reorders the rows below it: without it {names}"

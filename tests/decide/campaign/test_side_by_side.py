@@ -1,0 +1,88 @@
+"""Several trainings at once where one after another misses the deadline. Hours by hand: a run takes 10 h."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.plan.plan import Plan
+from planner.use_cases import plans
+from tests.bundled import bundled_catalog
+
+TODAY = date(2026, 11, 24)
+P4D = {"offer": "aws/p4d.24xlarge", "region": "us-east-1", "price": "on_demand", "usd_per_hour": 10.0}
+LISTED = {"offer": "runpod/8x-h200-sxm"}
+OWN = {"site": "own-8xh200"}
+
+
+def plan_of(options: list[dict[str, Any]], **campaign: Any) -> Plan:
+    step = {"step": {"batch": 10, "seconds": 10.0, "low_seconds": 10.0, "high_seconds": 10.0, "basis": "measured"}}
+    return Plan.model_validate(
+        {
+            "schema_version": 1, "name": "test", "workload": {"ref": "gpt-305m", "seq_len": 512},
+            "work": {"epochs": 1, "samples_per_epoch": 36_000}, "options": [one | step for one in options],
+            "campaign": {"start": "2026-12-01", "runs": 12, "deadline": "2026-12-01"} | campaign,
+            "assumptions": {
+                "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
+                "support_fraction": 0.0,
+            },
+            "data": {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0},
+        }
+    )  # fmt: skip
+
+
+def compared(options: list[dict[str, Any]], **campaign: Any) -> ComparisonDocument:
+    return plans.compare(plan_of(options, **campaign), bundled_catalog(), today=TODAY)
+
+
+def test_as_many_as_the_deadline_asks_for_and_no_more():
+    """Two runs fit into 24 h one after another, so six sets of machines do twelve, for the same 12 x 100 USD."""
+    answer = compared([P4D])
+    (option,) = answer.options
+    assert (option.at_once, option.campaign_hours.value) == (6, pytest.approx(20.0))
+    assert option.campaign_usd.value == pytest.approx(1200.0)
+    assert answer.recommended == option.id
+    assert option.display_name == "AWS p4d, 8x A100, 6 at once"
+    note = "one training after another misses the deadline, so several run at once: "
+    assert f"{note}AWS p4d, 8x A100, 6 at once (in time with 100 %)" in answer.notes
+
+
+@pytest.mark.parametrize(
+    ("change", "at_once"),
+    [
+        pytest.param({"deadline": "2026-12-05"}, 1, id="120 h in five days: one after another"),
+        pytest.param({"deadline": "2026-12-04"}, 2, id="120 h in four days: two at once"),
+        pytest.param({"at_once": 3}, 3, id="the plan says three, which miss it"),
+        pytest.param({"deadline": "2026-11-20", "start": "2026-11-10"}, 1, id="a day that has passed"),
+    ],
+)
+def test_only_where_it_is_missed_otherwise(change, at_once):
+    (option,) = compared([P4D], **change).options
+    assert option.at_once == at_once
+
+
+def test_no_more_than_a_quota_a_site_or_a_list_that_says_nothing_holds():
+    """Of rented machines that nobody says can be had eight at most: 16 runs of 10 h take 20 h there, and 17 take 30."""
+    options = [P4D | {"quota": "4 machines"}, OWN, LISTED]
+    at_once = {one.id.split(":")[0]: one.at_once for one in compared(options, runs=16).options}
+    assert at_once == {"aws/p4d.24xlarge": 4, "own-8xh200": 1, "runpod/8x-h200-sxm": 8}
+    assert [one.at_once for one in compared([LISTED], runs=17).options] == [1]
+
+
+def test_what_is_paid_for_each_set_is_not_bought_twice_where_the_budget_forbids_it():
+    """A year's savings plan of two sets is twice the money: over the budget it makes nothing surer."""
+    saved = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "savings_1y"}
+    (option,) = compared([saved], budget_usd=500_000).options
+    assert option.at_once == 1
+
+
+def test_the_campaign_places_them_so_too():
+    plan = plan_of([P4D])
+    found = plans.campaign(plan, bundled_catalog(), today=TODAY)
+    assert found.feasible
+    assert found.placements[0].nodes == 6
+    assert found.campaign_hours.value == pytest.approx(20.0)
+    assert found.usd_confident == plans.compare(plan, bundled_catalog(), today=TODAY).options[0].usd_confident
