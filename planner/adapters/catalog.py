@@ -28,6 +28,7 @@ from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.hardware.storage import StorageKind
 from planner.model.network.workload import Preset
+from planner.model.owning.country import Country, ElectricityPrice
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.convergence import ConvergenceSpread
@@ -47,7 +48,7 @@ ALIASES = Path("hardware", "aliases.csv")
 WORKLOAD_FIX = "Its keys are those of catalogs/workloads/*.yaml."
 DEFAULTS_FIX = "Its blocks and keys are those of catalogs/defaults.yaml."
 Named = TypeVar("Named", bound=_HasId)
-Listed = TypeVar("Listed", Accelerator, Node, Provider, StorageKind, ConvergenceSpread)
+Listed = TypeVar("Listed", Accelerator, Node, Provider, StorageKind, ConvergenceSpread, Country, ElectricityPrice)
 Filed = TypeVar("Filed", Site, Tariff)
 
 
@@ -88,6 +89,8 @@ def load_catalog(
         storage=_layered(StorageKind, roots, "storage.csv", folder=""),
         convergence=_layered(ConvergenceSpread, roots, "convergence.csv", folder=""),
         tariffs=_layered_files(Tariff, roots, "tariffs"),
+        countries=_layered(Country, roots, "countries.csv", folder=""),
+        electricity_prices=_layered(ElectricityPrice, roots, "electricity.csv", folder=""),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
         bundled_runs=frozenset(bundled_runs),

@@ -27,6 +27,7 @@ from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import assumed_lines, plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
 from planner.use_cases.asking.question import Asked, MissingAnswerError, Question
+from planner.use_cases.countries import country_code
 from planner.use_cases.find import plan_text
 
 app = command_app()
@@ -71,6 +72,10 @@ class LimitOptions:
     budget: Annotated[float | None, typer.Option(metavar="USD", help="At most so much money for all of it")] = None
     by: Annotated[str | None, typer.Option(metavar="DATE", help="Done by 2027-06-30, 2027-06, or in 3w")] = None
     runs: Annotated[int | None, typer.Option(help="Trainings; default: 1")] = None
+    kwh: Annotated[float | None, typer.Option(metavar="USD", help="Price of a kWh; default: by --country")] = None
+    country: Annotated[
+        str | None, typer.Option(metavar="CC", help="Where your machines stand: DE, KR; default: not known")
+    ] = None
 
 
 @command(app, example="planner ask llama3-8b --method lora --data 50000x700 --epochs 3 --own 2xRTX-3090 --budget 300")
@@ -99,6 +104,8 @@ def ask(
         check_positive(value, name)
     if limits.budget is not None and limits.budget < 0:
         raise InputError(f"--budget {limits.budget:g} is below 0.", fix="Write USD, as --budget 300.")
+    if limits.kwh is not None and limits.kwh < 0:
+        raise InputError(f"--kwh {limits.kwh:g} is below 0.", fix="Write USD, as --kwh 0.17.")
     if write is not None:
         _check_place(write)
     catalog = catalogs.audited(catalogs.open_catalog(home))
@@ -116,6 +123,8 @@ def ask(
         budget=limits.budget,
         by=limits.by,
         runs=limits.runs,
+        kwh=limits.kwh,
+        country=country_code(limits.country, catalog),
     )
     if work.log is not None:
         question = replace(question, log=run_of_log(work.log, question, catalog))

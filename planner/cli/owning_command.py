@@ -23,6 +23,7 @@ from planner.present.own_or_rent import (
 )
 from planner.present.own_or_rent_screen import screen_lines, year_rows
 from planner.use_cases import owning, plans
+from planner.use_cases.countries import country_code
 
 app = command_app()
 
@@ -35,6 +36,9 @@ def own_or_rent(
     tariff: Annotated[
         str | None, typer.Option(metavar="TARIFF", help="Electricity tariff; default: the plan's")
     ] = None,
+    country: Annotated[
+        str | None, typer.Option(metavar="CC", help="Where it stands: DE, KR; default: as site or currency say")
+    ] = None,
     chart: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Chart of cost against utilisation to write, as .svg")
     ] = None,
@@ -46,7 +50,10 @@ def own_or_rent(
     Shows what a year of the plan's trainings costs on each, and from how many trainings on owning pays.
     """
     plan = plans.read_plan(question.plan)
-    document = owning.own_or_rent(plan, question.catalog(plan), today=clock.today(), site=site, tariff=tariff)
+    catalog = question.catalog(plan)
+    document = owning.own_or_rent(
+        plan, catalog, today=clock.today(), site=site, tariff=tariff, country=country_code(country, catalog)
+    )
     if chart is not None:
         say(f"Wrote {owning.write_curve(document, chart)}.")
     if output.json:

@@ -17,6 +17,7 @@ from planner.model.hardware.storage import StorageKind
 from planner.model.network.names import base_name, name_key, nearest_names, original_name
 from planner.model.network.other_families import missing_for, nearest_to
 from planner.model.network.workload import Preset
+from planner.model.owning.country import Country, ElectricityPrice
 from planner.model.owning.holding_defaults import HoldingDefaults
 from planner.model.owning.owning_defaults import OwningDefaults
 from planner.model.owning.site import Site
@@ -38,6 +39,8 @@ class Defaults(Frozen):
 
     schema_version: Count
     electricity: DefaultQuantity
+    household_electricity: DefaultQuantity | None = None
+    """What a household pays in a country that nobody states; null in a file of the user's own or an old lock."""
     pue: DefaultQuantity
     idle_power_fraction: DefaultQuantity
     training_power_fraction: DefaultQuantity
@@ -54,7 +57,7 @@ class Defaults(Frozen):
 
     @model_validator(mode="after")
     def _units_and_ends(self) -> Self:
-        check_units(self, {"electricity": Unit.USD_PER_KWH})
+        check_units(self, {"electricity": Unit.USD_PER_KWH, "household_electricity": Unit.USD_PER_KWH})
         for name, quantity in quantities(self).items():
             if name.endswith("pue") and quantity.low < 1:
                 raise ValueError(f"{name} must be at least 1 in its whole range")
@@ -84,6 +87,9 @@ class Catalog(Frozen):
     """Their names; one that is not among them, as in a lock stored before 0.2.0, is called by its id."""
     sites: dict[str, Site]
     tariffs: dict[str, Tariff]
+    countries: dict[str, Country] = Field(default_factory=dict)
+    """Empty in an old lock, as the next."""
+    electricity_prices: dict[str, ElectricityPrice] = Field(default_factory=dict)
     storage: dict[str, StorageKind] = Field(default_factory=dict)
     """Empty only in a lock of a planner before it counted stalls, as the next."""
     convergence: dict[str, ConvergenceSpread] = Field(default_factory=dict)
@@ -199,6 +205,15 @@ class Catalog(Frozen):
             known = ", ".join(self.tariffs) or "none"
             raise NotFoundError("tariff", tariff_id, self.tariffs, where=where, fix=f"Known: {known}")
         return tariff
+
+    def find_country(self, code: str, *, where: str) -> Country:
+        """Return a country by its code; raise with the known ones where there is none."""
+        country = self.countries.get(code)
+        if country is None:
+            known = ", ".join(self.countries) or "none"
+            fix = f"Known: {known}. Elsewhere leave it out, and state the price of a kWh."
+            raise NotFoundError("country", code, self.countries, where=where, fix=fix)
+        return country
 
     def find_run(self, run_id: str, *, where: str = "") -> RunRecord:
         """Return a run by its id; raise with the nearest ids where there is none."""

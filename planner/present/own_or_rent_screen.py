@@ -25,7 +25,7 @@ OWNING = {
     Acquisition.ALREADY_OWNED: "Owning: in full, with what it would sell for.",
 }
 AS_IF_BOUGHT = "Owning: as if bought today; already_owned in its site counts what it would sell for."
-PAYS_FROM = "pays from: owning costs no more from so many trainings a year; sure: that it costs less now."
+NOT_SOLD = "Owning: without what yours would sell for; resale_usd of its option counts it."
 NARROW = 80
 
 
@@ -39,9 +39,10 @@ def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False
     lines += ["", *table_lines(_columns(document, width), [_cells(row, year) for row in rows], width=width)]
     left = sum(row.usd_per_year is not None and row.why_not is None for row in year.options) - len(rows)
     notes = [f"and {left} more: --all"] if left > 0 else []
-    notes += _marks(document, rows) + _not_compared(year) + _counted(document, year)
+    notes += [document.horizons.text] if document.horizons is not None else []
+    notes += _marks(document, year, rows) + _not_compared(year) + _counted(document, year)
     notes.append("All costs, break-evens and what would turn the answer: --details   Every input: --inputs")
-    return lines + [line for note in notes for line in wrapped(note, width=width, indent="  ")]
+    return lines + [line for note in notes if note for line in wrapped(note, width=width, indent="  ")]
 
 
 def year_rows(document: OwnOrRentDocument) -> list[Row]:
@@ -64,6 +65,8 @@ def _plain(option: YearOption, code: str | None) -> Row:
         "high": "" if usd is None else _number(usd.high),
         "against owning, USD": _number(option.above_owning_usd_per_year),
         "chance owning is cheaper": "" if chance is None else f"{chance:.3f}",
+        "chance it costs less": "" if option.chance_costs_less is None else f"{option.chance_costs_less:.3f}",
+        "less than": option.costs_less_than or "",
         "owning pays from, trainings a year": str(even.trainings_per_year or "") if even else "",
         "owning pays from, busy share": f"{even.busy_fraction:.4f}" if even else "",
         "owning pays from, hours a year": f"{even.busy_hours_per_year:.1f}" if even else "",
@@ -88,10 +91,10 @@ def _columns(document: OwnOrRentDocument, width: int) -> list[Column]:
         Column(key="hold"),
         Column(key="machine", title="machine", wrap=28 if width >= NARROW else 16),
         Column(key="usd", title="USD a year", right=True),
-        Column(key="range", title="(90 %)", drop=3, gap=1),
-        Column(key="local", title=f"{code} a year", right=True, drop=2),
-        Column(key="against", title="vs owning", right=True, drop=1),
-        Column(key="sure", title="sure", right=True, drop=4),
+        Column(key="range", title="(90 %)", drop=4, gap=1),
+        Column(key="local", title=f"{code} a year", right=True, drop=3),
+        Column(key="against", title="vs owning", right=True, drop=2),
+        Column(key="sure", title="costs less", right=True, drop=1),
         Column(key="trainings", title="pays from", right=True),
         Column(key="busy", title="busy", right=True, drop=5),
         Column(key="hours", title="hours", right=True, drop=6),
@@ -112,7 +115,7 @@ def _cells(option: YearOption, year: PlannedYear) -> Row:
         else f"({short_amount(usd.low)}-{short_amount(usd.high)})".replace("(-", "(0-"),
         "local": short_amount(local.value) if local else "",
         "against": _against(option.above_owning_usd_per_year),
-        "sure": "" if option.chance_owning_cheaper is None else percent_text(option.chance_owning_cheaper),
+        "sure": "" if option.chance_costs_less is None else percent_text(option.chance_costs_less),
         "trainings": _pays_from(option) if rented else "",
         "busy": share_text(even.busy_fraction) if even else "",
         "hours": f"{even.busy_hours_per_year:,.0f}" if even else "",
@@ -130,6 +133,8 @@ def _pays_from(option: YearOption) -> str:
     if even is None:
         return "never"
     trainings = even.trainings_per_year
+    if trainings == 1:
+        return "always"
     return f"{share_text(even.busy_fraction)} busy" if trainings is None else f"{trainings:,}"
 
 
@@ -148,11 +153,28 @@ def _signs(option: YearOption) -> list[str]:
     return [sign for sign in (kind, "*" if option.price_stale else None) if sign]
 
 
-def _marks(document: OwnOrRentDocument, rows: list[YearOption]) -> list[str]:
+def _marks(document: OwnOrRentDocument, year: PlannedYear, rows: list[YearOption]) -> list[str]:
     used = {sign for row in rows for sign in _signs(row)}
     explained = [f"{sign} {text}." for sign, text in MARKS.items() if sign in used]
-    new = any(row.as_if_bought for row in rows)
-    return ["  ".join([*explained, AS_IF_BOUGHT if new else OWNING[document.acquisition]]), PAYS_FROM]
+    owning = OWNING[document.acquisition]
+    if any(row.as_if_bought for row in rows):
+        owning = AS_IF_BOUGHT
+    elif any(row.resale_not_counted for row in rows):
+        owning = NOT_SOLD
+    return ["  ".join([*explained, owning]), _columns_explained(year, rows)]
+
+
+def _columns_explained(year: PlannedYear, rows: list[YearOption]) -> str:
+    """Say of what the columns `costs less` and `pays from` are sure; owning is the machine that is asked about."""
+    names = {option.id: option.display_name for option in year.options}
+    own = next(option for option in year.options if option.id == year.owning)
+    said = []
+    if any(row.chance_costs_less is not None for row in rows):
+        its = "" if own.costs_less_than is None else f" (owning: than {names[own.costs_less_than]})"
+        said.append(f"costs less: chance of a cheaper year than owning{its}.")
+    if any(row.break_even is not None for row in rows):
+        said.append("pays from: trainings a year at which owning breaks even.")
+    return "  ".join(said)
 
 
 def _not_compared(year: PlannedYear) -> list[str]:

@@ -67,7 +67,9 @@ def _of_card(option: PlanOption, name: str, catalog: Catalog, *, where: str) -> 
     accelerator = find_own(name, catalog, where=where)
     node = own_node(accelerator, option.count or 1, new=option.hold is Hold.BUY)
     asked = option.nodes or 1
-    site = own_site(node, accelerator, catalog, nodes=asked if isinstance(asked, int) else max(asked))
+    site = own_site(
+        node, accelerator, catalog, nodes=asked if isinstance(asked, int) else max(asked), resale_usd=option.resale_usd
+    )
     return Machine(site, None, node, accelerator, node.accelerators)
 
 

@@ -10,7 +10,7 @@ from planner.model.catalog import Catalog
 from planner.model.figure import Figure
 from planner.model.hardware.accelerator_name import accelerator_named, spelling
 from planner.model.hardware.machines import Accelerator, Link, Node
-from planner.model.owning.site import Room, Site, Staff
+from planner.model.owning.site import AlreadyOwned, Room, Site
 from planner.model.prices.offer import Price
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
@@ -28,6 +28,8 @@ _GEFORCE = re.compile(r"^RTX-[2-5]0\d0|^(GTX|TITAN)-")
 """Sold without P2P between cards over PCIe."""
 _MODULE = re.compile(r"SXM|DGXS")
 _BUILT_IN = re.compile(r"per-GPU|^(GH200|GB10|TPU|MI(25|3)|Gaudi|Trainium|Inferentia)")
+NOT_SOLD = "what it would sell for is not counted (resale_usd of its option)"
+YEARS_LEFT = Figure(value=3, low=1, high=5, source="assumed of a machine whose age the plan does not state")
 OTHER_CARDS = ("ti", "super")
 """Endings of a name that make it another card's."""
 WITHOUT_NVSWITCH = ("Pascal", "Volta")
@@ -101,10 +103,14 @@ def assumed_link(accelerator: Accelerator, count: int) -> Link:
     return Link.PCIE_NO_P2P if _GEFORCE.search(accelerator.id) else Link.PCIE
 
 
-def own_site(node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: int) -> Site:
+def own_site(
+    node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: int, resale_usd: float | None = None
+) -> Site:
     """Return the machine as a site: what it draws from defaults, in a room that is there anyhow where it is a PC.
 
     rated kW = accelerators x TDP + assumed host; in training the share of it that nodes draw, at most all of it
+
+    What it would sell for counts where the plan states it, else as nothing.
     """
     rated = _rated_kw(node, accelerator, catalog)
     power = None
@@ -116,18 +122,17 @@ def own_site(node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: i
     figure = None if rated is None else Figure(value=rated.value, low=rated.low, high=rated.high, source=rated.source)
     pc = is_pc(accelerator, node.accelerators)
     anyhow = Figure(value=0, source="stands in a room that is there anyhow")
+    resale = Figure(value=resale_usd or 0.0, source="the plan: resale_usd" if resale_usd else NOT_SOLD)
     return Site(
         schema_version=1,
         id=node.id,
         name=node.name,
         node=node.id,
         nodes=nodes,
+        already_owned=AlreadyOwned(resale_usd=resale, remaining_life_years=YEARS_LEFT),
         power=power,
         rated_kw=figure,
         room=Room(usd_per_month=anyhow) if pc else None,
-        staff=Staff(fte_per_node=Figure(value=0.01, low=0.0, high=0.05, source="assumed for a desktop"))
-        if pc
-        else None,
         spares_fraction_of_nodes=Figure(value=0, source="no spare is kept for one machine"),
         software_usd_per_gpu_year=Figure(value=0, source="free frameworks alone"),
         source=node.source,

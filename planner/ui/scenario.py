@@ -112,6 +112,8 @@ def with_limits(
     if budget_usd is not None:
         data["campaign"].pop("budget_local", None)
     data["campaign"] |= {"runs": runs, "deadline": deadline, "budget_usd": budget_usd, "confidence": confidence}
+    if runs == plan.campaign.runs and "runs" not in plan.campaign.model_fields_set:
+        data["campaign"].pop("runs")  # that nobody stated it is how own-or-rent counts the year
     if electricity_usd_per_kwh is not None:
         data["assumptions"] |= {"electricity_local_per_kwh": None, "tariff": None}
     data["assumptions"] |= {"electricity_usd_per_kwh": electricity_usd_per_kwh}

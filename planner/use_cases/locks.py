@@ -17,7 +17,7 @@ from planner.adapters.model_config.file import network_file
 from planner.adapters.user_text import without_secrets
 from planner.adapters.workspace import catalogs_dir
 from planner.decide.options.estimate_plan import estimate_plan
-from planner.decide.recommend.answer_plan import answer_plan
+from planner.decide.owning.horizons import answer_with_year
 from planner.decide.recommend.difference import FrozenAnswer, values_of
 from planner.decide.recommend.frozen_inputs import reachable
 from planner.errors import InputError, PlannerError
@@ -73,10 +73,10 @@ def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, written: 
         plan = with_found_options(plan, catalog, today=today)
         found = plan.model_dump(mode="json", include={"options", "found"}, exclude_defaults=True)
         content = {key: value for key, value in content.items() if key != "find"} | found
-    comparison = answer_plan(plan, catalog, today=today)
+    comparison = answer_with_year(plan, catalog, today=today)
     used = {run for option in comparison.options for run in option.runs} | {plan.workload.measured or ""}
     held = reachable(plan, catalog, used_runs=used)
-    if answer_plan(plan, held, today=today) != comparison:
+    if answer_with_year(plan, held, today=today) != comparison:
         raise PlannerError(
             "the inputs that the lock would hold do not give the plan's answer; nothing was written.",
             fix="Please report it with the plan.",
@@ -131,7 +131,7 @@ def locked_answer(path: Path) -> LockedAnswer:
     if lock.comparison.confidence is not None:
         return LockedAnswer(lock, differs)
     side = frozen_answer(lock, where)
-    anew = answer_plan(side.plan, side.catalog, today=side.frozen_on)
+    anew = answer_with_year(side.plan, side.catalog, today=side.frozen_on)
     return LockedAnswer(lock.model_copy(update={"comparison": anew}), differs, by_new_rules=True)
 
 
@@ -166,7 +166,7 @@ def frozen_answer(lock: Lock, where: Path) -> FrozenAnswer:
 def _differs(lock: Lock, where: Path) -> tuple[str, ...]:
     """Answer the frozen inputs with today's formulas, and name what comes out otherwise."""
     side = frozen_answer(lock, where)
-    now: ComparisonDocument = answer_plan(side.plan, side.catalog, today=side.frozen_on)
+    now: ComparisonDocument = answer_with_year(side.plan, side.catalog, today=side.frozen_on)
     then, today = values_of(lock.comparison.options), values_of(now.options)
     changes = [
         f"{key[0]} {key[1]}: {then[key].value:.6g} then, {today[key].value:.6g} now"

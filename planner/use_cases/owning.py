@@ -6,23 +6,36 @@ from datetime import date
 from pathlib import Path
 
 from planner.adapters.files import write_text
+from planner.decide.options.estimate_plan import estimate_options
+from planner.decide.owning.horizons import horizons
 from planner.decide.owning.own_or_rent import own_or_rent as compare_owning
+from planner.decide.recommend.answer_plan import answer_plan
 from planner.errors import InputError, MissingExtraError
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
+from planner.scenario.candidate import expand
 from planner.use_cases.plans import with_found_options
 
 
 def own_or_rent(
-    plan: Plan, catalog: Catalog, *, today: date, site: str | None = None, tariff: str | None = None
+    plan: Plan,
+    catalog: Catalog,
+    *,
+    today: date,
+    site: str | None = None,
+    tariff: str | None = None,
+    country: str | None = None,
 ) -> OwnOrRentDocument:
-    """Compare an owned machine with everything that the plan could rent.
+    """Compare an owned machine with everything that the plan could rent, for a year; `compare`'s answer beside it.
 
     `site` may be one that the plan does not name: it is then added to the options. `tariff` takes the place of the
-    plan's electricity.
+    plan's electricity, `country` of where its machines stand.
     """
+    if country is not None:
+        moved = plan.assumptions.model_copy(update={"country": country})
+        plan = plan.model_copy(update={"assumptions": moved})
     if tariff is not None:
         catalog.find_tariff(tariff, where="--tariff")
         update = {"tariff": tariff, "electricity_usd_per_kwh": None, "electricity_local_per_kwh": None}
@@ -30,7 +43,17 @@ def own_or_rent(
     plan = with_found_options(plan, catalog, today=today)
     if site is not None and site in catalog.sites and all(option.site != site for option in plan.options):
         plan = plan.model_copy(update={"options": (*plan.options, PlanOption(site=site))})
-    return compare_owning(plan, catalog, site=site, today=today)
+    estimated = estimate_options(plan, catalog, today=today)
+    document = compare_owning(plan, catalog, site=site, today=today, estimates=estimated)
+    assert document.by_plan is not None, "every answer is given on a year"
+    campaign = answer_plan(plan, catalog, today=today, estimated=estimated)
+    return document.model_copy(update={"horizons": horizons(campaign, document.by_plan, plan)})
+
+
+def owned_machines(plan: Plan, catalog: Catalog) -> dict[str, str]:
+    """Return the machines of a plan that lists its options: names by id, in the plan's order."""
+    sites = [one.site for one in expand(plan, catalog) if one.site is not None]
+    return {site.id: site.name for site in sites}
 
 
 def write_curve(document: OwnOrRentDocument, path: Path) -> Path:

@@ -24,8 +24,9 @@ from planner.decide.options.estimate_plan import (
     paced_candidates,
     without_limits,
 )
+from planner.decide.owning.horizons import answer_with_year
 from planner.decide.placement.instance import Objective
-from planner.decide.recommend.answer_plan import answer_plan, campaign_document, rank_alone
+from planner.decide.recommend.answer_plan import campaign_document, rank_alone
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.base import Frozen
@@ -154,7 +155,7 @@ def compare(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated |
     listed, paced = find_options(plan, catalog, today=today)
     if estimated is None:
         estimated = estimate_options(listed, catalog, today=today, paced=paced)
-    document = answer_plan(listed, catalog, today=today, estimated=estimated)
+    document = answer_with_year(listed, catalog, today=today, estimated=estimated)
     return with_id(document, listed, catalog, today=today)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from planner.decide.options.estimate_plan import estimate_options
+from planner.decide.owning.own_or_rent import year_of_plan
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.catalog import Catalog
@@ -15,6 +17,7 @@ from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.quantity import Basis
+from planner.scenario.candidate import expand
 from planner.use_cases.owning import own_or_rent
 
 CHANGED = "changed by the reader"
@@ -46,23 +49,29 @@ def yearly_costs(
     """Return the year's costs at numbers of trainings; those at which they are not known are left out."""
     found = {}
     asked, known = changed(plan, catalog, year, site=site)
+    estimates = estimate_options(asked, known, today=today)
     for count in trainings:
         limits = asked.campaign.model_copy(update={"runs_per_year": count})
-        by_plan = own_or_rent(asked.model_copy(update={"campaign": limits}), known, today=today, site=site).by_plan
+        planned = asked.model_copy(update={"campaign": limits})
+        by_plan = year_of_plan(planned, known, site=site, today=today, estimates=estimates)
         if by_plan is not None:
             found[count] = by_plan
     return found
 
 
 def changed(plan: Plan, catalog: Catalog, year: Year, *, site: str | None) -> tuple[Plan, Catalog]:
-    """Return the plan and the catalog with the changes: those of a machine at the site that is asked about."""
+    """Return the plan and the catalog with the changes: those of a machine at the site that is asked about.
+
+    `site`: its id, also that of a card which no site describes (`own/RTX-3090-x2`).
+    """
     if year.trainings is not None:
         update = {"runs_per_year": year.trainings}
         plan = plan.model_copy(update={"campaign": plan.campaign.model_copy(update=update)})
     if year.usd_per_kwh is not None:
         tariff = {"electricity_usd_per_kwh": year.usd_per_kwh, "electricity_local_per_kwh": None, "tariff": None}
         plan = plan.model_copy(update={"assumptions": plan.assumptions.model_copy(update=tariff)})
-    options = tuple(_option(option, year) if option.site == site and site else option for option in plan.options)
+    places = [one.option for one in expand(plan, catalog) if one.site is not None and one.site.id == site]
+    options = tuple(_option(option, year) if option in places else option for option in plan.options)
     plan = plan.model_copy(update={"options": options})
     if year.years is not None and site in catalog.sites:
         sites = catalog.sites | {site: _kept(catalog.sites[site], year.years)}

@@ -8,6 +8,7 @@ from planner.cost.ownership.lead_time import lead_time
 from planner.cost.ownership.owned_cost import OwnedInputs
 from planner.cost.ownership.resolved_site import ResolvedSite, resale_share, with_grants
 from planner.cost.power.circuit import node_rated_kw
+from planner.cost.power.country import country_of
 from planner.cost.power.electricity import demand_charge, electricity, includes_power, pue
 from planner.model.catalog import Catalog
 from planner.model.figure import Figure
@@ -46,13 +47,13 @@ def resolve_site(
     rated_kw = node_rated_kw(site, node)
     if rated_kw is None:
         return NoOwningCost(f"the site {site.id} names no rated power: give rated_kw")
-    collected = _Inputs(site, catalog)
+    collected = _Inputs(site, plan, catalog)
     missing = collected.capital(accelerator)
     if missing is not None:
         return NoOwningCost(f"the site {site.id}: {missing}")
     collected.keeping()
     collected.place(rated_kw)
-    collected.power(node, rated_kw, training_power, plan)
+    collected.power(node, rated_kw, training_power)
     collected.use(node, accelerator)
     values = {name: quantity.value for name, quantity in collected.quantities.items()}
     absent = {field.name: 0.0 for field in fields(OwnedInputs) if field.name not in values}
@@ -70,11 +71,16 @@ def resolve_site(
     )
 
 
+def operates_rack(site: Site) -> bool:
+    """Return whether somebody must look after a rack: in colocation, the default place, or with rack_kw stated."""
+    return site.room is None or site.rack_kw is not None
+
+
 class _Inputs:
     """The inputs of one site, collected; a field that is never set is 0: the site has no such cost."""
 
-    def __init__(self, site: Site, catalog: Catalog) -> None:
-        self.site, self.catalog, self.given = site, catalog, catalog.owning_defaults
+    def __init__(self, site: Site, plan: Plan, catalog: Catalog) -> None:
+        self.site, self.plan, self.catalog, self.given = site, plan, catalog, catalog.owning_defaults
         self.quantities: dict[str, Quantity] = {}
         self.defaults: list[str] = []
         self.notes: list[str] = []
@@ -196,16 +202,29 @@ class _Inputs:
             self.take("maintenance_fraction_per_year", own, Unit.RATIO, default=default)
         own, default = site.software_usd_per_gpu_year, given.software_usd_per_gpu_year
         self.take("software_usd_per_gpu_year", own, Unit.USD_PER_YEAR, default=default)
-        staff = site.staff
-        for name, unit in (("fte_per_node", Unit.RATIO), ("usd_per_fte_year", Unit.USD_PER_YEAR)):
-            own = getattr(staff, name) if staff else None
-            self.take(name, own, unit, default=getattr(given, name), key=f"staff.{name}")
+        self._people()
         self.take(
             "spares_fraction_of_nodes",
             site.spares_fraction_of_nodes,
             Unit.RATIO,
             default=given.spares_fraction_of_nodes,
         )
+
+    def _people(self) -> None:
+        """Set what people cost: where the site states it, or a rack is operated; at the country's wages."""
+        site, staff = self.site, self.site.staff
+        if staff is None and not operates_rack(site):
+            return
+        own = staff.fte_per_node if staff else None
+        self.take("fte_per_node", own, Unit.RATIO, default=self.given.fte_per_node, key="staff.fte_per_node")
+        wages, usual, key = staff.usd_per_fte_year if staff else None, self.given.usd_per_fte_year, "usd_per_fte_year"
+        self.take(key, wages, Unit.USD_PER_YEAR, default=usual, key=f"staff.{key}")
+        country = country_of(site, self.plan, self.catalog)
+        if wages is None and country is not None:
+            us = self.quantities[key]
+            each = interval(us, Unit.USD_PER_YEAR).scaled(country.wages_of_us_fraction)
+            source = f"{us.value:,.0f} USD x {country.wages_of_us_fraction:g} in {country.name} ({country.source})"
+            self.quantities[key] = derived(each, Unit.USD_PER_YEAR, us, source=f"{source}; {us.source}")
 
     def place(self, rated_kw: float) -> None:
         """Set what the place costs: a room of one's own, or colocation by reserved power."""
@@ -237,9 +256,9 @@ class _Inputs:
         reserved = terms.reserved_kw_per_node if terms else None
         self.quantities["reserved_kw"] = self._kw(reserved, rated_kw, "colocation.reserved_kw_per_node", "rated power")
 
-    def power(self, node: Node, rated_kw: float, training_power: Quantity | None, plan: Plan) -> None:
+    def power(self, node: Node, rated_kw: float, training_power: Quantity | None) -> None:
         """Set what a node draws and what that costs."""
-        site, defaults = self.site, self.catalog.defaults
+        site, plan, defaults = self.site, self.plan, self.catalog.defaults
         rated = self._kw(site.rated_kw, rated_kw, "rated_kw", f"data sheet of {node.id}")
         own_power = training_power or site.power
         for name, own, share in (
@@ -261,7 +280,7 @@ class _Inputs:
             self.defaults.append("pue")
         price = electricity(site, plan, self.catalog)
         self.quantities["usd_per_kwh"] = price
-        if price is defaults.electricity:
+        if price in (defaults.electricity, defaults.household_electricity):
             self.defaults.append("electricity")
         demand = demand_charge(site, plan, self.catalog)
         if demand.value > 0:

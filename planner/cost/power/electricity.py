@@ -1,7 +1,8 @@
-"""What a kilowatt-hour and a contracted kilowatt cost an option, and its PUE: the plan, the site, or the default."""
+"""What a kilowatt-hour and a contracted kilowatt cost an option, and its PUE: the plan, site, country or default."""
 
 from __future__ import annotations
 
+from planner.cost.power.country import country_tariff, in_household
 from planner.cost.power.tariff import demand_price, energy_price
 from planner.model.catalog import Catalog
 from planner.model.owning.site import Site
@@ -14,7 +15,10 @@ from planner.quantity.local_currency import local_to_usd
 
 
 def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
-    """Return the price of a kWh: the plan's, then the site's, then the default; 0 where the place includes power."""
+    """Return the price of a kWh: the plan's, the site's, the country's, else the default; 0 where power is included.
+
+    A household pays the residential price (`planner/cost/power/country.py`).
+    """
     if includes_power(site):
         assert site is not None
         source = f"site {site.id}: colocation.power_included, so its price per kW holds the power"
@@ -28,7 +32,10 @@ def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
     tariff = _tariff(site, plan, catalog)
     if tariff is not None:
         return energy_price(tariff, plan.currency)
-    return (site.electricity if site else None) or catalog.defaults.electricity
+    if site is not None and site.electricity is not None:
+        return site.electricity
+    household = catalog.defaults.household_electricity
+    return household if household is not None and in_household(site, plan, catalog) else catalog.defaults.electricity
 
 
 def demand_charge(site: Site, plan: Plan, catalog: Catalog) -> Quantity:
@@ -76,11 +83,13 @@ def _tariff(site: Site | None, plan: Plan, catalog: Catalog) -> Tariff | None:
         return None
     if given.tariff is not None:
         return catalog.find_tariff(given.tariff, where="assumptions.tariff")
-    if site is None or site.tariff is None:
+    if site is not None and site.tariff is not None:
+        if isinstance(site.tariff, Tariff):
+            return site.tariff
+        return catalog.find_tariff(site.tariff, where=f"site {site.id}: tariff")
+    if site is None or site.electricity is not None:
         return None
-    if isinstance(site.tariff, Tariff):
-        return site.tariff
-    return catalog.find_tariff(site.tariff, where=f"site {site.id}: tariff")
+    return country_tariff(site, plan, catalog)
 
 
 def _from_plan(value: float, unit: Unit, key: str) -> Quantity:

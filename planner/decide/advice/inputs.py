@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from planner.cost.power.electricity import electricity, includes_power
 from planner.decide.advice.case import Case
+from planner.decide.recommend.rank import hours_of
+from planner.decide.recommend.switching import reach_of
 from planner.duration.runtime_inputs import is_preempted
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.figure import Figure
@@ -39,6 +41,8 @@ class MovedInput:
     """If it turned out to have this value; None: as `options_at`."""
     whole: bool = False
     """It counts something."""
+    reach: tuple[float, float] | None = None
+    """Values that it can take while the plan runs, where that is known: no other one turns the answer."""
 
 
 def moved_inputs(case: Case, options: Options, order: Sequence[CampaignOption]) -> list[MovedInput]:
@@ -57,7 +61,7 @@ def moved_inputs(case: Case, options: Options, order: Sequence[CampaignOption]) 
             inputs.append(_speed(case, options, number, option, option.throughput))
         if option.usd_per_hour is not None and option.usd_per_hour.value > 0 and option.hold is Hold.RENT:
             inputs.append(_price(case, options, number, option, option.usd_per_hour))
-    return [*inputs, *_electricity(case, by_id), *_rate(case), *_preemption(case, first), _runs(case)]
+    return [*inputs, *_electricity(case, by_id), *_rate(case, order), *_preemption(case, first), _runs(case)]
 
 
 def _speed(case: Case, options: Options, number: int, option: CampaignOption, speed: Quantity) -> MovedInput:
@@ -92,7 +96,7 @@ def _electricity(case: Case, by_id: dict[str, CampaignOption]) -> list[MovedInpu
     return [MovedInput("electricity", None, price.unit.value, doubted(price), at)]
 
 
-def _rate(case: Case) -> list[MovedInput]:
+def _rate(case: Case, order: Sequence[CampaignOption]) -> list[MovedInput]:
     currency = case.plan.currency
     if currency is None:
         return []
@@ -103,7 +107,8 @@ def _rate(case: Case) -> list[MovedInput]:
         moved = currency.model_copy(update={"per_usd": value, "low": None, "high": None})
         return case.with_plan(currency=moved).campaign().options
 
-    return [MovedInput("exchange rate", None, f"{currency.code} a USD", band, at)]
+    reach = reach_of(currency, hours=hours_of(order[0])) if order else None
+    return [MovedInput("exchange rate", None, f"{currency.code} a USD", band, at, reach=reach)]
 
 
 def _preemption(case: Case, first: set[str]) -> list[MovedInput]:

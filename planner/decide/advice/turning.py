@@ -40,7 +40,7 @@ def width(one: InputSwing, usd: float) -> float:
 
 def turning_points(case: Case, options: Options, moved: MovedInput) -> list[TurningPoint]:
     """Return the nearest value on each side at which another option is recommended, or none; nothing where none is
-    within a factor of 5.
+    within a factor of 5, or within the values that it can take.
 
     Bisection in logarithms between the last looked-at value with the same decision and the first with another.
     """
@@ -51,6 +51,8 @@ def turning_points(case: Case, options: Options, moved: MovedInput) -> list[Turn
         same = moved.range.value
         for factor in LOOKED_AT:
             value = _rounded(moved, moved.range.value * factor**direction)
+            if moved.reach is not None:
+                value = min(max(value, moved.reach[0]), moved.reach[1])
             if value == same:
                 continue
             then = case.decide(_at(moved.options_at, value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.bill_lines import local_amount
@@ -27,6 +28,7 @@ from planner.decide.owning.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, RentalOption, Sensitivity
+from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
@@ -35,24 +37,32 @@ from planner.model.quantity import Quantity
 from planner.scenario.candidate import Candidate, expand
 
 
-def own_or_rent(
-    plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
-) -> OwnOrRentDocument:
-    """Compare one owned machine of the plan (the first, or the one named) with everything that the plan could rent.
+@dataclass(frozen=True)
+class OwningQuestion:
+    """One owned machine of a plan with everything that it is held against."""
 
-    `estimates`: of one training on each option, where they are at hand.
-    """
+    asked: YearAsked
+    candidate: Candidate
+    rented: Sequence[Candidate]
+    rentals: tuple[RentalOption, ...]
+
+    @property
+    def year(self) -> PlannedYear:
+        """A year of the plan's trainings; at the site's own busy share where their time is not known."""
+        return planned_year(self.asked) or site_year(self.asked, self.rentals)
+
+
+def asked_of_plan(
+    plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
+) -> OwningQuestion | NoOwningCost:
+    """Return the plan's first owned machine, or the one named, with all others; why not where its cost is not known."""
     candidates = expand(plan, catalog)
     estimated = (estimates or estimate_options(plan, catalog, today=today)).options
     options = {each.option.id: each.option for each in estimated}
     candidate = _chosen(candidates, site)
     resolved = _resolved(candidate, options, plan, catalog)
     if isinstance(resolved, NoOwningCost):
-        raise InputError(
-            f"own-or-rent: the cost of owning {candidate.id} is not known: {resolved.reason}.",
-            fix="Give its option hold: buy and purchase_usd, or describe it in your workspace's sites folder; see "
-            "docs/owning.md.",
-        )
+        return NoOwningCost(f"the cost of owning {candidate.id} is not known: {resolved.reason}")
     owned = _owned(candidate, options, resolved)
     others = _other_owned(candidates, candidate, options, plan, catalog)
     rented = [other for other in candidates if other.site is None]
@@ -62,9 +72,41 @@ def own_or_rent(
         )
         for other in rented
     )
-    against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
     asked = YearAsked(plan, today, owned, others, [each for each in estimated if each.option.site is None])
-    by_plan = planned_year(asked) or site_year(asked, rentals)
+    return OwningQuestion(asked, candidate, rented, rentals)
+
+
+def year_of_plan(
+    plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
+) -> PlannedYear | None:
+    """Return a year of the plan's trainings with its first owned machine, or the one named.
+
+    None where the plan owns nothing, or what owning costs is not known.
+    """
+    if all(option.offer is not None for option in plan.options):
+        return None
+    question = asked_of_plan(plan, catalog, site=site, today=today, estimates=estimates)
+    return None if isinstance(question, NoOwningCost) else question.year
+
+
+def own_or_rent(
+    plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
+) -> OwnOrRentDocument:
+    """Compare one owned machine of the plan (the first, or the one named) with everything that the plan could rent.
+
+    `estimates`: of one training on each option, where they are at hand.
+    """
+    question = asked_of_plan(plan, catalog, site=site, today=today, estimates=estimates)
+    if isinstance(question, NoOwningCost):
+        raise InputError(
+            f"own-or-rent: {question.reason}.",
+            fix="Give its option hold: buy and purchase_usd, or describe it in your workspace's sites folder; see "
+            "docs/owning.md.",
+        )
+    asked, rented, rentals = question.asked, question.rented, question.rentals
+    candidate, owned, resolved, others = question.candidate, asked.owned, asked.owned.resolved, asked.others
+    against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
+    by_plan = question.year
     clauses = headline(by_plan)
     reasons = (*_no_comparison(rented, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(

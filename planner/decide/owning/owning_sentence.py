@@ -11,7 +11,7 @@ from planner.decide.recommend.phrases import WORDS
 from planner.decide.recommend.wording import share_text, short_amount, short_usd
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
-from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
+from planner.model.answer.planned_year import PlannedYear, YearOption
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
 from planner.model.prices.offer import PriceKind
@@ -22,10 +22,13 @@ NOT_FIRM = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
 
 
 def headline(year: PlannedYear) -> tuple[str, ...]:
-    """Write at most three sentences: what to do and for how much, the cheapest that is not firm, from when it pays."""
+    """Write at most three sentences: what to do and for how much, the cheapest that is not firm, from when it pays.
+
+    Renting is paying as one goes: without a term, where the plan has such an offer.
+    """
     options = {option.id: option for option in year.options}
     own, best = options[year.owning], options.get(year.recommended or "")
-    firm, cheapest = options.get(year.cheapest_firm or ""), options.get(year.cheapest_rent or "")
+    firm, cheapest = options.get(year.pay_as_you_go or ""), options.get(year.cheapest_rent or "")
     if best is None:
         why = own.why_not or "its cost is not known"
         return (f"Nothing fits: {own.display_name} {why.split(':')[0]}.",)
@@ -45,20 +48,20 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
         costs = "costs {}" if _usd(own) > _usd(best) else "at {} is not surely cheaper"
         new = " as if bought today" if own.as_if_bought else ""
         end = f"; {DOING[own.hold]} {costs.format(short_usd(_usd(own)) + new)}"
-        return _readable(f"{start}{work}{end}.", f"{start}{end}.")
+        return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
-        return _readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
+        return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
     less = _usd(firm) - _usd(own)
     if less <= 0:
         end = f"; {firm.display_name} at {short_usd(_usd(firm))} is not surely cheaper"
-        return _readable(f"{start}{work}{end}.", f"{start}{end}.")
+        return readable(f"{start}{work}{end}.", f"{start}{end}.")
     end = f", {short_usd(less)} less than renting"
     if year.trainings is None:
-        return _readable(f"{start}{work}{end}.", f"{start}{work}.")
-    return _readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
+        return readable(f"{start}{work}{end}.", f"{start}{work}.")
+    return readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
 
 
-def _readable(*forms: str) -> str:
+def readable(*forms: str) -> str:
     """Return the first form of at most so many words, else the last."""
     return next((form for form in forms if len(form.split()) <= WORDS), forms[-1])
 
@@ -74,46 +77,54 @@ def _not_firm(cheapest: YearOption, best: YearOption) -> str:
 
 
 def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
-    """Write from how much work on owning costs no more than the cheapest firm rent, and what is spent at once."""
+    """Write what is spent at once, and from how much work on owning costs no more than the rent that is named."""
     if own.why_not is not None:
         return f"{own.display_name} {own.why_not.split(':')[0]}."
     if own.over_budget and own.usd_at_once:
         return f"{DOING[own.hold].capitalize()} takes {short_usd(own.usd_at_once)} at once, over the plan's budget."
     at_once = f"It takes {short_usd(best.usd_at_once)} at once" if best.usd_at_once else ""
-    pays = _more_than_it_can(year) or _pays_from(own, firm, year, short=bool(at_once))
-    if not pays:
+    another = best.id != own.id and best.hold is Hold.BUY
+    forms = [_more_than_it_can(year)] if _more_than_it_can(year) else [] if another else _pays_from(own, firm, year)
+    if not forms:
         return f"{at_once}." if at_once else ""
-    return f"{at_once}; {pays}." if at_once else f"{pays[0].upper()}{pays[1:]}."
+    if at_once:
+        return readable(*(f"{at_once}; {form}." for form in forms))
+    return readable(*(f"{form[0].upper()}{form[1:]}." for form in forms))
 
 
 def _more_than_it_can(year: PlannedYear) -> str:
     done, wanted = year.trainings, year.trainings_wanted
     if done is None or wanted is None or done >= wanted:
         return ""
-    return f"the machine does at most {_trainings(done).split()[0]} of the {_trainings(wanted)} a year"
+    return f"the machine does at most {trainings_text(done).split()[0]} of the {trainings_text(wanted)} a year"
 
 
-def _pays_from(own: YearOption, firm: YearOption | None, year: PlannedYear, *, short: bool) -> str:
+def _pays_from(own: YearOption, firm: YearOption | None, year: PlannedYear) -> list[str]:
+    """Write from how much work on owning costs no more than paying for the named rent; longer forms first."""
     if firm is None:
-        return ""
+        return []
     doing, even = DOING[own.hold], firm.break_even
     if even is None:
-        return f"{doing} never costs less than {firm.display_name}"
-    share = f"{share_text(even.busy_fraction)} busy"
-    many = "" if even.trainings_per_year is None else f"{_trainings(even.trainings_per_year)} a year, "
-    said = "taken as {} busy" if year.counted_from is CountedFrom.SITE else "these fill {}"
-    now = "" if short else f"; {said.format(share_text(year.busy_fraction.value))}"
-    return f"{doing} pays from {many}{share}{now}"
+        return [f"{doing} never costs less than renting {firm.display_name}"]
+    than = f"{doing} costs less than renting {firm.display_name}"
+    busy, now = f"{share_text(even.busy_fraction)} busy", share_text(year.busy_fraction.value)
+    if even.trainings_per_year is None:
+        return [f"{than} from {busy} on; taken as {now} busy", f"{than} from {busy} on"]
+    if even.trainings_per_year == 1:
+        return [f"{than} however few trainings a year there are", f"{than} from the first training on"]
+    many = f"{trainings_text(even.trainings_per_year)} a year"
+    return [f"{than} from {many}, {busy}; these fill {now}", f"{than} from {many}, {busy}", f"{than} from {many}"]
 
 
 def _work(year: PlannedYear) -> str:
     done, wanted = year.trainings, year.trainings_wanted
     if done is None or wanted is None:
         return f" at {share_text(year.site_busy_fraction)} busy"
-    return f" for {_trainings(done)}"
+    return f" for {trainings_text(done)}"
 
 
-def _trainings(number: float) -> str:
+def trainings_text(number: float) -> str:
+    """Write a number of trainings with three digits."""
     return "1 training" if number == 1 else f"{number:,.3g} trainings" if number < 1000 else f"{number:,.0f} trainings"
 
 

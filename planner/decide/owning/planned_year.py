@@ -13,11 +13,13 @@ from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.machine_choices import OwnedOption, upfront_usd
 from planner.decide.owning.verdict import recommended
 from planner.decide.owning.year_option import (
-    as_if_bought,
     by_cost,
     cheapest,
+    counted_as,
+    pay_as_you_go,
     reasons_against,
     spent_at_once,
+    with_chances,
     year_option,
 )
 from planner.decide.owning.yearly_break_even import break_even
@@ -83,8 +85,9 @@ def planned_year(asked: YearAsked) -> PlannedYear | None:
         owning=own.id,
         recommended=best.id if best else None,
         cheapest_firm=cheapest([one for one in rents if one.firm]),
+        pay_as_you_go=pay_as_you_go(rents),
         cheapest_rent=cheapest(rents),
-        options=tuple(options),
+        options=with_chances(options, own.id),
     )
 
 
@@ -136,7 +139,7 @@ def _owned(
     year = owning_a_year(owned.resolved, work, nodes=nodes)
     at_once = upfront_usd(owned.resolved.inputs, nodes) if owned.option.hold is Hold.BUY else None
     row = year_option(asked.plan.currency, owned.option, reasons, year=year, own=own)
-    counted = {"nodes": nodes, "as_if_bought": as_if_bought(owned.option, owned.resolved)}
+    counted = {"nodes": nodes} | counted_as(owned.option, owned.resolved)
     return row.model_copy(update=counted | spent_at_once(asked.plan, at_once))
 
 

@@ -11,11 +11,13 @@ from planner.decide.owning.machine_choices import upfront_usd
 from planner.decide.owning.planned_year import YearAsked
 from planner.decide.owning.verdict import recommended
 from planner.decide.owning.year_option import (
-    as_if_bought,
     by_cost,
     cheapest,
+    counted_as,
+    pay_as_you_go,
     reasons_against,
     spent_at_once,
+    with_chances,
     year_option,
 )
 from planner.decide.owning.yearly_break_even import break_even_by_hours
@@ -35,7 +37,7 @@ def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
     year = to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
     own = year_option(asked.plan.currency, option, reasons_against(option), year=year)
     at_once = upfront_usd(resolved.inputs, nodes) if option.hold is Hold.BUY else None
-    counted = {"nodes": nodes, "as_if_bought": as_if_bought(option, resolved)}
+    counted = {"nodes": nodes} | counted_as(option, resolved)
     own = own.model_copy(update=counted | spent_at_once(asked.plan, at_once))
     by_id = {rental.id: rental for rental in rentals}
     rents = [_rented(asked, each, by_id[each.option.id], year) for each in asked.rented if each.option.id in by_id]
@@ -57,8 +59,9 @@ def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
         owning=own.id,
         recommended=best.id if best else None,
         cheapest_firm=cheapest([one for one in rents if one.firm]),
+        pay_as_you_go=pay_as_you_go(rents),
         cheapest_rent=cheapest(rents),
-        options=tuple(options),
+        options=with_chances(options, own.id),
     )
 
 

@@ -34,11 +34,16 @@ def recommended(options: Sequence[YearOption], *, confidence: float) -> YearOpti
     stands there is given up only so. What takes more at once than the plan's budget is not bought. Spot and
     marketplace are never first: nobody keeps them for years.
     """
-    allowed = (one for one in options if one.firm and one.why_not is None and not one.over_budget)
-    known = [one for one in allowed if one.usd_per_year is not None]
+    known = [one for one in options if may_be_recommended(one)]
     order = sorted(known, key=lambda one: (PLACE[one.hold], _usd(one)))
     unbeaten = (one for one in order if not any(_beats(other, one, confidence) for other in known))
     return next(unbeaten, min(known, key=_usd, default=None))
+
+
+def may_be_recommended(option: YearOption) -> bool:
+    """Return whether the option is firm, possible, within the budget, and of known cost."""
+    allowed = option.firm and option.why_not is None and not option.over_budget
+    return allowed and option.usd_per_year is not None
 
 
 def _beats(other: YearOption, one: YearOption, confidence: float) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.campaign.budget import limits_in_usd
-from planner.decide.owning.verdict import chance_cheaper
+from planner.decide.owning.verdict import chance_cheaper, may_be_recommended
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.planned_year import YearOption
 from planner.model.answer.reason import Reason, codes_of, text_of
@@ -16,6 +16,7 @@ from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
+from planner.model.plan.plan_option import UNCOMMITTED
 from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
 
@@ -23,6 +24,44 @@ from planner.model.quantity import Quantity
 def as_if_bought(option: OptionEstimate, resolved: ResolvedSite) -> bool:
     """Return whether a machine that stands there is counted at its price, for want of what it would sell for."""
     return option.hold is Hold.HAVE and resolved.inputs.acquisition is Acquisition.PURCHASE
+
+
+def resale_not_counted(option: OptionEstimate, resolved: ResolvedSite) -> bool:
+    """Return whether a machine that stands there is counted without what it would sell for."""
+    resale = resolved.quantities.get("resale_usd")
+    return option.hold is Hold.HAVE and resale is not None and resale.high == 0
+
+
+def counted_as(option: OptionEstimate, resolved: ResolvedSite) -> dict[str, object]:
+    """Return how the capital of a machine that stands there is counted."""
+    sold = resale_not_counted(option, resolved)
+    return {"as_if_bought": as_if_bought(option, resolved), "resale_not_counted": sold}
+
+
+def with_chances(options: Sequence[YearOption], owning: str) -> tuple[YearOption, ...]:
+    """Return the rows with the chance that each costs less than what it is held against.
+
+    The machine that is asked about is held against the cheapest other one that may be recommended, all others against
+    that machine.
+    """
+    own = next(option for option in options if option.id == owning)
+    others = [one for one in options if one.id != owning and may_be_recommended(one)]
+    rival = min(others, key=by_cost, default=None)
+
+    def held_against(option: YearOption) -> YearOption:
+        other = rival if option.id == owning else own
+        if other is None or option.usd_per_year is None or other.usd_per_year is None or option.why_not is not None:
+            return option
+        chance = chance_cheaper(option.usd_per_year, other.usd_per_year)
+        return option.model_copy(update={"chance_costs_less": chance, "costs_less_than": other.id})
+
+    return tuple(held_against(option) for option in options)
+
+
+def pay_as_you_go(rents: Sequence[YearOption]) -> str | None:
+    """Return the id of the cheapest firm one without a term; where there is none, of the cheapest firm one."""
+    firm = [one for one in rents if one.firm]
+    return cheapest([one for one in firm if one.price_kind in UNCOMMITTED]) or cheapest(firm)
 
 
 def reasons_against(option: OptionEstimate) -> tuple[Reason, ...]:

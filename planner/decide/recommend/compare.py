@@ -102,8 +102,15 @@ def _choice(order: Sequence[CampaignOption], without_price: int) -> Choice | Non
         fastest=None if fastest is first else fastest,
         fastest_firm=None if firm is first else firm,
         purchase=min(bought, key=lambda option: option.pay_now_usd.value if option.pay_now_usd else 0.0, default=None),
+        owned=_cheaper_owned(first, others),
         without_price=without_price,
     )
+
+
+def _cheaper_owned(first: CampaignOption, others: Sequence[CampaignOption]) -> CampaignOption | None:
+    """Return the cheapest machine that stands there, where it costs less than the recommended one."""
+    owned = [one for one in others if one.hold is Hold.HAVE and ranking_usd(one) < ranking_usd(first)]
+    return None if first.hold is Hold.HAVE else min(owned, key=ranking_usd, default=None)
 
 
 def _soonest(options: Sequence[CampaignOption]) -> CampaignOption | None:

@@ -13,6 +13,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
+from planner.speed.throughput.evidence_text import rests_on_own_figures
 
 SENTENCES = 3
 VERBS = {Hold.HAVE: "Keep", Hold.RENT: "Rent", Hold.BUY: "Buy", Hold.USE: "Use"}
@@ -35,6 +36,8 @@ class Choice:
     """The fastest of them that stays until the work is done."""
     purchase: CampaignOption | None
     """The cheapest to buy, where the plan asks for one and it is not the answer."""
+    owned: CampaignOption | None = None
+    """The cheapest machine that stands there and keeps the limits for less than the recommended one."""
     without_price: int = 0
     """How many options the answer leaves out because nobody states their price."""
 
@@ -42,8 +45,9 @@ class Choice:
 def headline(choice: Choice, phrases: Phrases, *, today: date, extra: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the sentences: the deed first, then what matters most; each at most twenty words.
 
-    In this order: a doubt about the evidence, the firm option beside a spot one, the measured beside a modelled one,
-    an old price, a fit that was not checked, what a purchase leaves, a faster option, a purchase that was not taken.
+    In this order: what stands there and costs less, a doubt about the evidence, the firm option beside a spot one, the
+    measured beside a modelled one, an old price, a fit that was not checked, what a purchase leaves, a faster option, a
+    purchase that was not taken.
     """
     beside = [*_beside(choice, phrases, today), *extra]
     return (_deed(choice.recommended, phrases), *beside[: SENTENCES - 1])
@@ -59,6 +63,8 @@ def _deed(option: CampaignOption, phrases: Phrases) -> str:
 def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     """Yield what to know beside the deed, what matters most first."""
     option = choice.recommended
+    if choice.owned is not None:
+        yield f"Cheaper, and already yours: {phrases.short(choice.owned)}"
     yield from _of_its_speed(option)
     if choice.firm is not None:
         yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {phrases.short(choice.firm)}"
@@ -90,7 +96,11 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
 def _not_measured(choice: Choice) -> Iterator[str]:
     option = choice.recommended
     known = is_measured(option) or _is_of_own_log(option)
-    if not known and choice.measured is None and option.price_kind is not PriceKind.HOSTED_TRAINING:
+    if known or choice.measured is not None or option.price_kind is PriceKind.HOSTED_TRAINING:
+        return
+    if option.known_from and rests_on_own_figures(option.known_from):
+        yield f"Its speed is {option.known_from}."
+    else:
         yield f"Nobody measured it there: {option.known_from}." if option.known_from else "Nobody measured it there."
 
 

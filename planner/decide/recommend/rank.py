@@ -140,13 +140,17 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
 
     One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
     measured before modelled, undivided before divided, firm before spot, fewer nodes. The age of a price counts in
-    the cost at the confidence alone, with which its doubt grows.
+    the cost at the confidence alone, with which its doubt grows. What costs over twice as much as a machine that stands
+    there is no tie of it, however large the budget is.
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
     slack = 0.0 if by_time or limits.budget_usd is None else TIE_OF_BUDGET * limits.budget_usd
     least = decides(ordered[0])
     most = max(least * (1 + TIE_FRACTION), least + slack)
+    had = [decides(one) for one in ordered if one.hold is Hold.HAVE and decides(one) <= most]
+    if had and not by_time:
+        most = min(most, TWICE_AS_GOOD * min(had))
     ties = sorted((one for one in ordered if decides(one) <= most), key=lambda one: (_class(one), _order(one, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]

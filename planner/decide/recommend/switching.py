@@ -2,16 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
-from planner.decide.recommend.rank import is_feasible
+from planner.decide.recommend.rank import hours_of, is_feasible
 from planner.model.answer.option_estimate import CampaignOption, SwitchingRate
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.quantity.time_units import HOURS_PER_YEAR
 
 NEARLY_EQUAL = 1e-9
-WITHIN_REACH = 1.5
-"""How far from today's rate one may lie that is worth a sentence."""
+FACTOR = 2.0
+"""How far from today's rate one may lie at most."""
+USUAL_MOVE = 0.10
+"""Standard deviation of the logarithm of an exchange rate over a year where the plan states no range; assumed, as of
+major currencies against the dollar."""
+DEVIATIONS = 2.58
+"""Of 99 % of all moves."""
+
+
+def reach_of(currency: Currency, *, hours: float) -> tuple[float, float]:
+    """Return the lowest and highest rate that can be met within so many hours, at most a factor of two from today's.
+
+    ends = rate x exp(-+ 2.58 x 0.10 x sqrt(years)), or the ends of the plan's own range where those are wider. Of hours
+    that are not known a year counts.
+    """
+    years = 1.0 if math.isinf(hours) else hours / HOURS_PER_YEAR
+    move = math.exp(DEVIATIONS * USUAL_MOVE * math.sqrt(max(0.0, years)))
+    low = min(currency.lowest, currency.per_usd / move)
+    high = max(currency.highest, currency.per_usd * move)
+    return max(low, currency.per_usd / FACTOR), min(high, currency.per_usd * FACTOR)
 
 
 def switching_rates(
@@ -27,11 +47,13 @@ def switching_rates(
     U is what an option pays in USD, L what it pays in the plan's currency: a price or a tariff in it. A purchase, and
     what owning costs beside electricity, count as USD. All else stays as it is, the budget included. Empty where time
     decides.
+    Rates that cannot be met while the recommended option runs are left out (`reach_of`).
     Source: the intersection of the two cost curves.
     """
     if recommended is None or currency is None or limits.prefer is Prefer.TIME:
         return ()
     usd, local = _parts(recommended, currency)
+    lowest, highest = reach_of(currency, hours=hours_of(recommended))
     rates = []
     for other in options:
         if other.id == recommended.id or not is_feasible(other):
@@ -40,7 +62,7 @@ def switching_rates(
         if abs(other_usd - usd) <= NEARLY_EQUAL * max(abs(usd), abs(other_usd)):
             continue
         rate = (local - other_local) / (other_usd - usd)
-        if rate > 0:
+        if lowest <= rate <= highest:
             rates.append(
                 SwitchingRate(
                     code=currency.code,
@@ -59,12 +81,11 @@ def switching_rates(
 
 
 def switching_sentences(rates: Sequence[SwitchingRate], names: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the nearest rate in words; nothing where none within a factor of 1.5 turns the answer."""
+    """Return the nearest rate in words; nothing where none turns the answer."""
     return tuple(
         f"{names[rate.option]} is cheaper {rate.side} {rate.per_usd:,.4g} {rate.code} a USD; "
         f"today {rate.today_per_usd:,.4g}."
         for rate in rates[:1]
-        if 1 / WITHIN_REACH <= rate.per_usd / rate.today_per_usd <= WITHIN_REACH
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Literal
 
+from planner.model.answer.horizons import Horizons
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate, RankedOption, SwitchingRate
 from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.base import Frozen
@@ -150,6 +151,8 @@ class ComparisonDocument(Frozen):
     mix: FeasiblePlan | None = None
     """Runs divided over several options, where that beats every option alone: the headline is then the mix's, and
     `recommended` the best option alone."""
+    horizons: Horizons | None = None
+    """This campaign and a year of such work, where the plan names a machine to own; its text is the first note."""
     switching_rates: tuple[SwitchingRate, ...] = ()
     """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
     options: tuple[RankedOption, ...]

@@ -6,6 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Literal
 
+from planner.model.answer.horizons import Horizons
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import ReasonCode
 from planner.model.base import Frozen
@@ -176,6 +177,8 @@ class OwnOrRentDocument(Frozen):
     """The chance with which a purchase, or giving up what is owned, must be the cheaper way to be recommended."""
     by_plan: PlannedYear | None = None
     """A year of the plan's own trainings; the headline is of this. All else here is at the site's own busy share."""
+    horizons: Horizons | None = None
+    """What `compare` recommends for this campaign beside the year; null in an answer from before it was told."""
     headline: tuple[str, ...] = ()
     """The sentences of `sentence`, what to do first."""
     sentence: str

@@ -52,12 +52,18 @@ class YearOption(Frozen):
     above_owning_usd_per_year: float | None
     """What it costs more than the machine that is asked about; negative: it is cheaper."""
     chance_owning_cheaper: float | None
+    chance_costs_less: float | None = None
+    """That this row costs less than the option `costs_less_than`: of the machine that is asked about the cheapest
+    other one that may be recommended, of all others that machine."""
+    costs_less_than: str | None = None
     break_even: BreakEven | None
     """Null of owned machines, and where owning never costs less."""
     usd_at_once: float | None
     """Of a machine that is still to be bought."""
     as_if_bought: bool = False
     """It stands there, and is counted at its price: its site does not say what it would sell for."""
+    resale_not_counted: bool = False
+    """It stands there, and what it would sell for counts as nothing: the plan does not state it."""
     over_budget: bool = False
     """What is spent at once is over the plan's budget: it is not recommended."""
     price_stale: bool
@@ -90,6 +96,9 @@ class PlannedYear(Frozen):
     recommended: str | None
     cheapest_firm: str | None
     """Of all that is rented or used at a firm price."""
+    pay_as_you_go: str | None = None
+    """The cheapest firm one without a term, which a person would rent otherwise; where the plan has none, the cheapest
+    firm one. From how much work on owning pays is told against it."""
     cheapest_rent: str | None
     """Of all that is rented or used: where it is not firm, a spot or marketplace price."""
     options: tuple[YearOption, ...]

@@ -24,6 +24,7 @@ from planner.model.figure import (
     YearsFigure,
 )
 from planner.model.hardware.storage import StorageRates
+from planner.model.owning.country import CountryCode
 from planner.model.owning.hold import Hold
 from planner.model.owning.tariff import Tariff
 from planner.model.quantity import Quantity, Unit
@@ -210,6 +211,11 @@ class Site(Frozen):
     electricity: TariffQuantity | None = None
     tariff: Id | Tariff | None = None
     """A tariff by its id, or written out; instead of `electricity`."""
+    country: CountryCode | None = None
+    """Where it stands: for the price of a kWh that neither of both states, and for wages."""
+    household: Flag | None = None
+    """Whether its electricity is a household's; left out: that of a PC is, unless it stands in colocation,
+    or the plan names a server at hand."""
     contracted_kw_per_node: PowerFigure | None = None
     """What a demand charge is paid for; left out: rated power x PUE."""
     pue: PueQuantity | None = None

@@ -14,6 +14,7 @@ from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.work import Work, WorkloadChoice
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.model.owning.country import CountryCode
 from planner.model.plan.find_filters import AUTO, FindFilters, with_auto
 from planner.model.plan.goodput import Goodput
 from planner.model.plan.plan_option import PlanOption
@@ -133,6 +134,9 @@ class Assumptions(Frozen):
     electricity_usd_per_kwh: Money | None = None
     tariff: Id | None = None
     """A tariff of `catalogs/tariffs/` by its id, for every owned machine; instead of electricity_usd_per_kwh."""
+    country: CountryCode | None = None
+    """Where the owned machines stand (DE, KR), for the price of a kWh and for wages; left out: as their sites say, else
+    the country of the plan's `currency`."""
     carbon_kg_per_kwh: Annotated[float, Field(strict=True, ge=0, le=10)] | None = None
     """Carbon intensity of the electricity, kg of CO2 equivalent; without it no emissions are given."""
     electricity_local_per_kwh: Money | None = None

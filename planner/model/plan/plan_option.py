@@ -70,6 +70,8 @@ class PlanOption(Frozen):
     """have: it stands there; buy: it must be bought first. Left out: what its site says; `own` stands there."""
     purchase_usd: Positive | None = None
     """Of one machine that is to be bought, in place of its site's price."""
+    resale_usd: Positive | None = None
+    """What one machine of `own` that stands there would sell for today; left out, own-or-rent does not count it."""
     other_use: Share | None = None
     """Share of the machine's busy hours that others use; of a machine to be bought, and pay for."""
     sell_after: Flag = False
@@ -152,6 +154,8 @@ class PlanOption(Frozen):
         """What is said of holding a machine must belong to one that can be held so; its site is not known here."""
         if self.count is not None and self.own is None:
             raise ValueError("count belongs to own, as in {own: RTX-3090, count: 2}; elsewhere write accelerators")
+        if self.resale_usd is not None and (self.own is None or self.hold is Hold.BUY):
+            raise ValueError("resale_usd belongs to own, of a machine that stands there; a site has already_owned")
         if self.offer is not None:
             given = next((name for name in OF_HELD if getattr(self, name) not in (None, False)), None)
             if given is not None:

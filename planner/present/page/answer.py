@@ -18,7 +18,7 @@ from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
 from planner.present.page.mix import Figure, mix_figures
 from planner.present.page.money import Money
-from planner.present.page.sentences import translated
+from planner.present.page.sentences import notes_text, translated
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
@@ -95,7 +95,7 @@ class AnswerPage:
 
     def notes_html(self) -> str:
         """Render what is to be known of all options alike."""
-        return self._render("notes")
+        return self._render("notes", notes=notes_text(self.document, self.words))
 
     def assumptions_html(self, assumed: Sequence[str]) -> str:
         """Render what the question left open, and what the answer took from the catalog."""

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.horizons import Horizons
 from planner.present.page.words import Words
 
 SENTENCES = (
@@ -24,6 +26,7 @@ SENTENCES = (
     "The prices of {n} options are out of date: run planner prices refresh first.",
     "But its measurement is doubtful: planner explain says why.",
     "Firm and measured: {name}, {done}, {cost}.", "Firm: {name}, {done}, {cost}.", "Measured: {name}, {done}, {cost}.",
+    "Cheaper, and already yours: {name}, {done}, {cost}.", "Its speed is {known}.",
     "Sooner: {name}, {done}, {cost}.", "Sooner, as spot: {name}, {done}, {cost}.",
     "It may be taken away at any time, and no firm option can be recommended beside it.",
     "Nobody measured it there: {known}.", "Nobody measured it there.",
@@ -61,8 +64,7 @@ SENTENCES = (
     "{name} is cheaper below {rate} {code} a USD; today {today}.",
     "Rent {name}: {usd} a year for {n} trainings; keeping ours costs {own} USD.",
     "Buy {name}: {usd} a year for {n} trainings; keeping ours costs {own} USD.",
-    "Keeping ours pays from {n} trainings a year, {share} busy; these fill {fill}.",
-    "Over years, owning {name} wins over {other} above {share} busy (this work: {now}).",
+    "Over years, owning {name} costs less than renting {other} above {share} busy (this work: {now}).",
     "If {name} is any faster than estimated, no option keeps the limits.",
     "If {name} is any slower than estimated, no option keeps the limits.",
     "If {name} is over {times} times as fast as estimated, no option keeps the limits.",
@@ -102,10 +104,19 @@ SENTENCES = (
     "Use {name}: {usd} a year{work}{end}.",
     "{name}: {usd} a year, but it may be taken away.",
     "Even {name}: {usd} a year, and it may be taken away.",
-    "Keeping ours pays from {n} trainings a year, {share} busy; taken as {fill} busy.",
-    "Keeping ours pays from {n} trainings a year, {share} busy.",
-    "It takes {usd} at once; keeping ours pays from {n} trainings a year, {share} busy.",
+    "Keeping ours costs less than renting {other} from {n} trainings a year, {share} busy; these fill {fill}.",
+    "Keeping ours costs less than renting {other} from {n} trainings a year, {share} busy.",
+    "Keeping ours costs less than renting {other} from {n} trainings a year.",
+    "Keeping ours costs less than renting {other} from {share} busy on; taken as {fill} busy.",
+    "Keeping ours costs less than renting {other} from {share} busy on.",
+    "It takes {usd} at once; buying costs less than renting {other} from {n} trainings a year, {share} busy.",
+    "It takes {usd} at once; buying costs less than renting {other} from {n} trainings a year.",
     "It takes {usd} at once.",
+    "This campaign, {limits}: {deed}.", "This campaign: {deed}.",
+    "A year of such work: {deed}, {n} % sure to cost less than {other}.",
+    "A year of such work: {deed}; nothing else surely costs less.", "A year of such work: {deed}.",
+    "A year at {share} busy: {deed}, {n} % sure to cost less than {other}.",
+    "A year at {share} busy: {deed}; nothing else surely costs less.", "A year at {share} busy: {deed}.",
     "s spot: may be taken away.", "* price out of date: planner prices refresh.", "+ not in the bill: {what}.",
     "~ at an assumed rate in the bill: {what}.", "a Arm processor: x86 images do not run.",
     "c after credits: the bill is {usd}.", "c after credits: the bills are {usd}.", "? ask whether so many can be had.",
@@ -128,6 +139,12 @@ PHRASES = (
     "With a deadline {n} days later",
     "With a deadline {n} day earlier",
     "With a deadline {n} days earlier",
+    "keep {name}, which does {k} of {m} trainings", "buy {name}, which does {k} of {m} trainings",
+    "no option keeps the limits", "no option can be recommended",
+    "keep {name}", "rent {name}", "buy {name}", "use {name}", "mix {n} options",
+    "by {day} for {usd}", "by {day}", "for {usd}",
+    "keeping ours as if bought today (already_owned states what it would sell for)", "keeping ours",
+    "buying", "leasing ours",
     " for {n} trainings",
     " for 1 training",
     " at {share} busy",
@@ -148,6 +165,8 @@ VALUES = {
     "done": r"done .{1,60}?|time not known",
     "cost": r"at most .{1,80}?|all of it paid by credits|nothing to pay|about [\d,.]+ USD|under 1 USD",
     "sure": r"\d+ in \d+ sure|[\d.]+ % sure|if its measurement is right",
+    "deed": r"(?:keep|rent|buy|use|mix) .{1,160}?|no option .{1,40}?",
+    "limits": r"by [-\d]{10}(?: for .{1,40}?)?|for .{1,40}?",
     "day": r"\d{4}-\d{2}-\d{2}",
     "deadline": r"\d{4}-\d{2}-\d{2}",
     "usd": r"[\d,.]+(?: million)? [A-Z]{3}(?: \([^)]{1,60}\))?(?: and [\d,.]+(?: million)? [A-Z]{3})*",
@@ -166,6 +185,20 @@ PLACE = re.compile(r"\{(\w+)\}")
 def translated(sentence: str, words: Words) -> str:
     """Return a sentence in the language; as it is, where it has no known form."""
     return sentence if words.language == "en" else _by_form(sentence, words, SENTENCES) or sentence
+
+
+def horizons_text(both: Horizons, words: Words) -> str:
+    """Return what this campaign and a year of such work ask for, in the language."""
+    return f"{translated(both.campaign, words)} {translated(both.year, words)}"
+
+
+def notes_text(document: ComparisonDocument, words: Words) -> list[str]:
+    """Return what is to be known of all options alike, in the language where a note has a known form."""
+    both = document.horizons
+    if both is None:
+        return [translated(one, words) for one in document.notes]
+    told = both.text.removesuffix(".")
+    return [horizons_text(both, words) if one == told else translated(one, words) for one in document.notes]
 
 
 def phrase(text: str, words: Words) -> str:

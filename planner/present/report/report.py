@@ -18,7 +18,7 @@ from planner.present.bill_text import currency_text
 from planner.present.option_marks import marks_explained
 from planner.present.page.answer import AnswerPage
 from planner.present.page.money import Money
-from planner.present.page.sentences import phrase, translated
+from planner.present.page.sentences import notes_text, phrase, translated
 from planner.present.page.terms import terms_of
 from planner.present.page.turns import Turn, turns_of
 from planner.present.page.words import Words
@@ -186,7 +186,7 @@ class Report:
     def notes(self) -> list[str]:
         """Return what is to be known of all numbers alike."""
         words, currency = self.words, self.document.currency
-        notes = [translated(one, words) for one in self.document.notes]
+        notes = notes_text(self.document, words)
         if currency is not None:
             notes.append(words("{code} counted with {rate}.", code=currency.code, rate=currency_text(currency)))
         return notes

@@ -24,6 +24,8 @@ MODULES = ("SXM", "SXM2", "SXM3", "DGXS", "per", "GPU")
 """Parts of an accelerator's id that a line leaves out; cards (PCIe, NVL) keep theirs, as they are slower."""
 MOST_NAMES = 2
 """Of accelerators in a clause."""
+STATED = " (step)"
+"""Ends the line of a step that the plan states."""
 
 
 def evidence_clause(
@@ -63,10 +65,15 @@ def estimated_line(
     return _shortened(f"{line}, {count} on {short_name(label.accelerator)}", f"{line}, {count} on this one")
 
 
+def rests_on_own_figures(line: str) -> bool:
+    """Return whether one of the lines below names a figure of the person who asks: a run, a step, the plan's word."""
+    return " your " in line or line.endswith(STATED)
+
+
 def stated_line(step: UserStep) -> str:
     """Write that the plan states the step itself."""
     by = "measured by you" if step.basis is Basis.MEASURED else f"{step.basis.value} by the plan"
-    return f"{by} (step)"
+    return f"{by}{STATED}"
 
 
 def measured_line(runs: Sequence[RunRecord], basis: Basis, bundled_runs: Collection[str]) -> str:

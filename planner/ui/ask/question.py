@@ -64,7 +64,7 @@ class Known:
 @lru_cache(maxsize=ANSWERS_KEPT)
 def answer_form(form: Form, known: Known, *, today: date) -> Answered:
     """Answer the form's question, or its plan within the form's limits."""
-    ours = _at_our_terms(form, known, today=today)
+    ours = at_our_terms(form, known, today=today)
     catalog = ours.catalog
     if form.start is Start.PLAN:
         plan = with_limits(
@@ -81,13 +81,13 @@ def answer_form(form: Form, known: Known, *, today: date) -> Answered:
 @lru_cache(maxsize=ADVICE_KEPT)
 def turning_points(form: Form, plan: Plan, known: Known, *, today: date, asked: str) -> RecommendationDocument:
     """Return what would turn the answer to a plan, at the form's terms; `asked` is the plan's file in commands."""
-    return recommend(plan, _at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
+    return recommend(plan, at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
 
 
 @lru_cache(maxsize=ADVICE_KEPT)
 def campaign_of(form: Form, plan: Plan, known: Known, objective: str, *, today: date) -> CampaignDocument:
     """Return what of a plan runs where and when, at the form's terms."""
-    return campaign(plan, _at_our_terms(form, known, today=today).catalog, today=today, objective=objective)
+    return campaign(plan, at_our_terms(form, known, today=today).catalog, today=today, objective=objective)
 
 
 @lru_cache(maxsize=ESTIMATES_KEPT)
@@ -116,7 +116,7 @@ def question_of(form: Form, *, today: date) -> Question:
         filters=FindFilters(region=form.regions or None, terms=form.terms),
         budget=form.budget,
         by=None if form.deadline is None else form.deadline.isoformat(),
-        runs=form.runs,
+        runs=form.runs if form.runs > 1 else None,
         log=log_of(form),
         confidence=form.confidence,
         currency=currency_of(form, today=today),
@@ -184,7 +184,8 @@ def book_of(form: Form, *, today: date) -> PriceBook | None:
     return parse_model(PriceBook, book | {"discounts": discounts, "credits": credits}, where=where, fix=FORM_FIX)
 
 
-def _at_our_terms(form: Form, known: Known, *, today: date) -> Known:
+def at_our_terms(form: Form, known: Known, *, today: date) -> Known:
+    """Return what is known at the prices of the form: with its price book, discount and credits."""
     book = book_of(form, today=today)
     if book is None:
         return known

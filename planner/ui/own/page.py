@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
@@ -19,15 +20,17 @@ from planner.present.page.money import Money
 from planner.present.page.words import Words
 from planner.present.page.year import YearPage
 from planner.present.page.year_chart import counts_around, lacking, year_chart
+from planner.scenario.candidate import expand
+from planner.scenario.own_machine import OWN
 from planner.ui.answer import parts
-from planner.ui.ask.question import Known, answer_form
+from planner.ui.ask.question import Known, answer_form, at_our_terms
 from planner.ui.catalogs import visited_catalog
 from planner.ui.scenario import example_plan, examples
 from planner.ui.state import chosen_words, current_form, numbers_of_address, remember
+from planner.use_cases.owning import owned_machines
 from planner.use_cases.yearly_question import Year, own_or_rent_in, yearly_costs
 
 EXAMPLE = "station_own_or_rent"
-MOST_OFFERS = 6
 NUMBERS = ("trainings", "keep", "price", "usd_kwh", "others")
 """In the address: what the sliders say."""
 
@@ -49,6 +52,7 @@ def render() -> None:
     given = numbers_of_address(NUMBERS, problems)
     try:
         asked = _asked(answer_form(form, known, today=today).plan)
+        known = at_our_terms(form, known, today=today)
     except InputError as error:
         problems.append(error)
         asked = _asked(None)
@@ -56,7 +60,7 @@ def render() -> None:
     with left, st.container(border=True):
         site = _site(asked.plan, known, words)
         first = _base(asked.plan, site, known, problems, today)
-        year = Year() if first is None else _sliders(first, given, words)
+        year = Year() if first is None else _sliders(first, given, words, _used_by_others(asked.plan, site, known))
     with right:
         if asked.example:
             parts.note(
@@ -69,21 +73,25 @@ def render() -> None:
 
 
 def _asked(plan: Plan | None) -> Asked:
-    """Return the question's plan with its machines and its first offers; without a machine to own the example."""
+    """Return the question's plan as it is; without a machine to own the example."""
     if plan is None or all(option.offer for option in plan.options):
         return Asked(example_plan(examples()[EXAMPLE]), example=True)
-    owned = tuple(option for option in plan.options if not option.offer)
-    offers = tuple(option for option in plan.options if option.offer)[:MOST_OFFERS]
-    return Asked(plan.model_copy(update={"options": (*owned, *offers)}), example=False)
+    return Asked(plan, example=False)
 
 
 def _site(plan: Plan, known: Known, words: Words) -> str | None:
-    """Choose the machine that is asked about; None where it is a card that no site describes."""
-    sites = {option.site: known.catalog.sites[option.site].name for option in plan.options if option.site}
+    """Choose the machine that is asked about, the plan's first one to begin with."""
+    sites = owned_machines(plan, known.catalog)
     if not sites:
         return None
     chosen: str = st.selectbox(words("Machine asked about"), list(sites), format_func=sites.__getitem__, key="own-site")
     return chosen
+
+
+def _used_by_others(plan: Plan, site: str | None, known: Known) -> float:
+    """Return the share of the machine's busy hours that others use, as the plan states it."""
+    options = (one.option for one in expand(plan, known.catalog) if one.site is not None and one.site.id == site)
+    return next((option.other_use or 0.0 for option in options), 0.0)
 
 
 def _base(
@@ -96,24 +104,27 @@ def _base(
         return None
 
 
-def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words) -> Year:
-    """Return what the sliders change; one that stands where the answer has it changes nothing."""
+def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words, others: float) -> Year:
+    """Return what the sliders change; one that nobody moved changes nothing, wherever its steps let it stand."""
     inputs = {each.name: each.quantity.value for each in first.inputs}
     planned = first.by_plan
-    usual = round(planned.trainings_wanted) if planned and planned.trainings_wanted else 50
-    most = max(200, 4 * usual)
+    usual = max(1, round(planned.trainings_wanted)) if planned and planned.trainings_wanted else 50
 
     def slider(label: str, name: str, value: float, ends: tuple[float, float, float], unit: str = "%g") -> float | None:
         low, high, step = ends
-        start = min(high, max(low, given.get(name, value)))
-        key = f"own-{name}-{first.site}"
-        st.session_state.setdefault(key, float(round((start - low) / step) * step + low))
-        said = float(st.slider(label, low, high, step=step, format=unit, key=key))
-        return None if abs(said - value) <= step / 2 else said
+        high = max(high, low + step * math.ceil(2 * (value - low) / step))
 
-    trainings = slider(words("Trainings a year"), "trainings", float(usual), (1.0, float(most), 1.0), "%d")
-    year = Year(trainings=round(trainings or usual))
-    if "years" in inputs:
+        def on_a_step(number: float) -> float:
+            return float(round((min(high, max(low, number)) - low) / step) * step + low)
+
+        key = f"own-{name}-{first.site}-{value:g}"
+        st.session_state.setdefault(key, on_a_step(given.get(name, value)))
+        said = float(st.slider(label, low, high, step=step, format=unit, key=key))
+        return None if said == on_a_step(value) else said
+
+    trainings = slider(words("Trainings a year"), "trainings", float(usual), (1.0, 200.0, 1.0), "%d")
+    year = Year(trainings=None if trainings is None else round(trainings))
+    if "years" in inputs and not first.site.startswith(OWN):
         keep = slider(words("Years it is kept"), "keep", inputs["years"], (1.0, 10.0, 0.5))
         year = replace(year, years=keep)
     price = inputs.get("server_usd")
@@ -126,8 +137,8 @@ def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words)
     if "usd_per_kwh" in inputs:
         kwh = slider(words("A kWh (USD)"), "usd_kwh", inputs["usd_per_kwh"], (0.01, 0.6, 0.005), "%.3f")
         year = replace(year, usd_per_kwh=kwh)
-    others = slider(words("Busy share of others (%)"), "others", 0.0, (0.0, 95.0, 5.0), "%d")
-    return replace(year, other_use=None if others is None else others / 100)
+    shared = slider(words("Busy share of others (%)"), "others", 100 * others, (0.0, 95.0, 5.0), "%d")
+    return replace(year, other_use=None if shared is None else shared / 100)
 
 
 def _answer(
@@ -135,13 +146,15 @@ def _answer(
 ) -> None:
     try:
         document = _document(plan, known, year, site, today)
-        asked = year.trainings or 1
+        by_plan = document.by_plan
+        asked = max(1, round(by_plan.trainings_wanted or 1)) if by_plan else 1
         costs = _costs(plan, known, year, counts_around(asked), site, today)
     except InputError as error:
         problems.append(error)
         return
     page = YearPage(document, words)
     parts.html(page.headline_html())
+    parts.html(page.horizons_html())
     chart = year_chart(costs, asked, Money(words, document.currency))
     if chart is None:
         st.info(lacking(words))

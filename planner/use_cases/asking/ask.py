@@ -54,7 +54,7 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
         "options": [*owned, *offers],
         "limits": limits_of(draft, owned) if offers else {},
         "currency": question.currency,
-        "assumptions": _electricity(question),
+        "assumptions": _electricity(draft, owned),
     }
     if not question.finds:
         if not data["options"]:
@@ -77,10 +77,14 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
     return Asked(plan.model_copy(update={"options": (*named, *found)}), tuple(draft.assumed), asked)
 
 
-def _electricity(question: Question) -> dict[str, Any]:
-    if question.kwh is None:
-        return {}
-    return {f"electricity_{'local' if question.currency else 'usd'}_per_kwh": question.kwh}
+def _electricity(draft: Draft, owned: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    question = draft.question
+    stated: dict[str, Any] = {} if question.country is None else {"country": question.country}
+    if question.kwh is not None:
+        return stated | {f"electricity_{'local' if question.currency else 'usd'}_per_kwh": question.kwh}
+    if owned and question.country is None and question.currency is None:
+        draft.assume("electricity at the price of a country that is not known", "--country, --kwh")
+    return stated
 
 
 def _what(draft: Draft) -> tuple[str, dict[str, Any], Architecture | None, RunRecord | None]:
@@ -218,7 +222,8 @@ def _campaign(draft: Draft) -> dict[str, Any]:
         campaign["confidence"] = question.confidence
     if question.runs is None:
         draft.assume("one training", "--runs")
-    return campaign | {"runs": question.runs or 1}
+        return campaign
+    return campaign | {"runs": question.runs}
 
 
 def _day(text: str, today: date) -> date:

@@ -67,6 +67,8 @@ class Question:
     currency: Currency | None = None
     kwh: float | None = None
     """Price of electricity, in the question's currency."""
+    country: str | None = None
+    """Where the owned machines stand."""
 
     @property
     def finds(self) -> bool:

@@ -94,6 +94,14 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
         pytest.param(option("slow", 499, 10), option("quick", 100, 19), {}, "slow", id="under 5 times slower"),
         pytest.param(option("slow", 501, 10), option("quick", 100, 21), {}, "slow", id="at over twice its cost"),
         pytest.param(
+            option("ours", 11, 2.15, **OURS), option("rent", 3, 4.31), {"budget_usd": 300.0}, "ours",
+            id="what stands there at under half the cost is kept, within 1 % of the budget",
+        ),
+        pytest.param(
+            option("ours", 11, 2.15, **OURS), option("rent", 3, 4.29), {"budget_usd": 300.0}, "rent",
+            id="at over half it may be a tie",
+        ),
+        pytest.param(
             option("slow", 501, 10), option("quick", 100, 19), {"deadline": date(2026, 12, 21)}, "slow",
             id="with a deadline, 744 hours away, it is soon enough",
         ),

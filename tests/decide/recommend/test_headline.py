@@ -133,6 +133,35 @@ def test_what_is_said_beside(chosen: CampaignOption, expected: str) -> None:
     assert expected in " ".join(said(chosen)[1:])
 
 
+@pytest.mark.parametrize(
+    ("known", "sentence"),
+    [
+        pytest.param("scaled from your RTX 3090 run", "Its speed is scaled from your RTX 3090 run.", id="a run"),
+        pytest.param(
+            "estimated from 3,304 published runs and your step",
+            "Its speed is estimated from 3,304 published runs and your step.", id="a step elsewhere",
+        ),
+        pytest.param("assumed by the plan (step)", "Its speed is assumed by the plan (step).", id="the plan's word"),
+        pytest.param(
+            "scaled from the measured V100 run", "Nobody measured it there: scaled from the measured V100 run.",
+            id="another's run",
+        ),
+        pytest.param(None, "Nobody measured it there.", id="nothing known"),
+    ],
+)  # fmt: skip
+def test_a_figure_of_one_s_own_is_no_measurement_of_nobody(known: str | None, sentence: str) -> None:
+    assert said(option("a", 1, 1, throughput=GUESS, known_from=known))[1:] == [sentence]
+
+
+def test_what_stands_there_and_costs_less_is_named_first() -> None:
+    """10.80 USD are within 10 % of 10, and twice as fast."""
+    ours, quick = option("ours", 30, 10, **OURS), option("quick", 10, 10.8, price_stale=True, price_age_days=64)
+    assert said(ours, quick)[:2] == [
+        "Rent quick: done in 10 hours, at most 11 USD, 4 in 5 sure.",
+        "Cheaper, and already yours: ours, done in 30 hours, at most 10 USD of electricity.",
+    ]
+
+
 def test_a_faster_option_is_named_where_it_is_much_faster() -> None:
     assert said(option("slow", 100, 10), option("quick", 30, 500))[1] == (
         "Sooner: quick, done in 30 hours, at most 500 USD."

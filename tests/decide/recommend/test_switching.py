@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.decide.recommend.switching import switching_rates
+from planner.decide.recommend.switching import reach_of, switching_rates
 from planner.model.answer.bill import Bill, BillLine, Coverage
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
@@ -17,7 +17,9 @@ from planner.model.plan.plan import CampaignLimits, Prefer
 from planner.model.quantity import Unit
 from tests.decide.recommend.by_hand import option, quantity
 
-WON = Currency(code="KRW", per_usd=1000.0, as_of=date(2026, 11, 1), source="by hand")
+WON = Currency(code="KRW", per_usd=1000.0, low=400.0, high=3000.0, as_of=date(2026, 11, 1), source="by hand")
+CALM = WON.model_copy(update={"low": None, "high": None})
+YEAR = 8766.0
 
 
 def paid(name: str, *, usd: float = 0.0, won: float = 0.0, **changes: Any) -> CampaignOption:
@@ -91,3 +93,32 @@ def test_at_the_switching_rate_both_cost_the_same(usd: float, won: float, other:
         paid("both", usd=usd, won=won), [paid("dollars", usd=usd + other)], CampaignLimits(), WON
     ):
         assert usd + won / rate.per_usd == pytest.approx(usd + other, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("currency", "hours", "ends"),
+    [
+        pytest.param(CALM, YEAR, (772.6, 1294.3), id="a year: exp(0.258)"),
+        pytest.param(CALM, YEAR / 4, (879.0, 1137.7), id="a quarter: exp(0.129)"),
+        pytest.param(CALM, 100 * YEAR, (500.0, 2000.0), id="a hundred years: a factor of two"),
+        pytest.param(CALM, float("inf"), (772.6, 1294.3), id="not known: a year"),
+        pytest.param(WON, 1.0, (500.0, 2000.0), id="the plan's own range, within a factor of two"),
+    ],
+)
+def test_the_rates_that_can_be_met_while_the_plan_runs(currency: Currency, hours: float, ends: tuple[float, float]):
+    assert reach_of(currency, hours=hours) == pytest.approx(ends, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("dollars", "hours", "named"),
+    [
+        pytest.param(1100.0, YEAR, [("dollars", "below", 909.09)], id="9 % away within a year"),
+        pytest.param(1100.0, 24.0, [], id="9 % away within a day"),
+        pytest.param(22_268.0, YEAR, [], id="at a 22nd of today's rate"),
+    ],
+)
+def test_a_rate_that_cannot_be_met_is_not_named(dollars: float, hours: float, named: list[tuple[str, str, float]]):
+    """A million won against dollars: equal at 1,000,000 / dollars."""
+    first = paid("won", won=1e6, campaign_hours=quantity(hours, Unit.HOURS))
+    found = switching_rates(first, (first, paid("dollars", usd=dollars)), CampaignLimits(), CALM)
+    assert [(rate.option, rate.side, round(rate.per_usd, 2)) for rate in found] == named

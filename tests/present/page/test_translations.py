@@ -22,7 +22,7 @@ EXAMPLES = {
     "done": "done in 3.4 hours", "cost": "at most 1.92 USD", "sure": "4 in 5 sure", "day": "2027-01-02",
     "deadline": "2027-01-01", "unit": "USD a kWh",
     "work": " for 9 trainings", "end": ", 7 USD less than renting", "usd": "4,600 USD",
-    "condition": "With a deadline 2 days later",
+    "condition": "With a deadline 2 days later", "deed": "keep DGX Station, 4x V100", "limits": "by 2027-01-02",
 }  # fmt: skip
 ENGLISH = re.compile(r"\b(done|at most|sure|hours|none|estimated)\b")
 """Words of phrases that are translated."""
@@ -58,6 +58,15 @@ def test_every_sentence_of_an_examples_headline_is_korean(example: str, budget: 
     headline = compare(plan, catalog_for(plan), today=TODAY).headline
     korean = [translated(one, KO) for one in headline]
     assert [one for one in korean if not re.search("[가-힣]", one) or ENGLISH.search(one)] == []
+
+
+@pytest.mark.parametrize("example", ["station_own_or_rent", "own_8xh200", "dgx_station_v100", "local_pc"])
+def test_both_horizons_are_korean(example: str) -> None:
+    plan = read_plan(examples_dir() / f"{example}.yaml")
+    both = compare(plan, catalog_for(plan), today=TODAY).horizons
+    assert both is not None
+    korean = [translated(one, KO) for one in (both.campaign, both.year)]
+    assert [one for one in korean if re.search(r"\b(keep|rent|buy|sure|year|such|campaign)\b", one)] == []
 
 
 @pytest.mark.slow

@@ -1,0 +1,92 @@
+"""A plan answered for both horizons: this campaign as `compare` does, and a year of such work as `own-or-rent` does."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from planner.decide.campaign.budget import limits_in_usd
+from planner.decide.options.estimate_plan import Estimated, estimate_options
+from planner.decide.owning.own_or_rent import year_of_plan
+from planner.decide.owning.owning_sentence import DOING, trainings_text
+from planner.decide.recommend.answer_plan import answer_plan
+from planner.decide.recommend.headline import VERBS
+from planner.decide.recommend.phrases import Phrases
+from planner.decide.recommend.rank import EVEN_CHANCE
+from planner.decide.recommend.wording import name_of, percent_text, share_text
+from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.horizons import Horizons
+from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
+from planner.model.catalog import Catalog
+from planner.model.owning.hold import Hold
+from planner.model.plan.plan import Plan
+
+
+def answer_with_year(
+    plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None
+) -> ComparisonDocument:
+    """Return the comparison of a plan that lists its options, with the year's answer where one may own a machine.
+
+    Of machines that were only found (`options: auto`) the year is left out, unless one of them stands there.
+    """
+    if estimated is None:
+        estimated = estimate_options(plan, catalog, today=today)
+    document = answer_plan(plan, catalog, today=today, estimated=estimated)
+    held = {option.hold for option in document.options if option.site is not None}
+    if not held or (plan.found is not None and Hold.HAVE not in held):
+        return document
+    year = year_of_plan(plan, catalog, site=None, today=today, estimates=estimated)
+    if year is None:
+        return document
+    both = horizons(document, year, plan)
+    return document.model_copy(update={"horizons": both, "notes": (both.text.removesuffix("."), *document.notes)})
+
+
+def horizons(comparison: ComparisonDocument, year: PlannedYear, plan: Plan) -> Horizons:
+    """Return both answers in words, and what they name."""
+    best = next((option for option in year.options if option.id == year.recommended), None)
+    return Horizons(
+        campaign=_campaign(comparison, plan),
+        campaign_option=comparison.recommended,
+        year=_year(best, year),
+        year_option=year.recommended,
+        year_chance=best.chance_costs_less if best else None,
+        year_against=best.costs_less_than if best else None,
+    )
+
+
+def _campaign(comparison: ComparisonDocument, plan: Plan) -> str:
+    """Write what `compare` recommends under its limits, which are named."""
+    limits = limits_in_usd(plan.campaign, plan.currency)
+    phrases = Phrases(limits, plan.currency)
+    kept = [f"by {limits.deadline}"] if limits.deadline is not None else []
+    kept += [f"for {phrases.money(limits.budget_usd)}"] if limits.budget_usd is not None else []
+    start = f"This campaign, {' '.join(kept)}" if kept else "This campaign"
+    if comparison.mix is not None:
+        return f"{start}: mix {len({one.option for one in comparison.mix.placements})} options."
+    option = next((one for one in comparison.options if one.id == comparison.recommended), None)
+    if option is None:
+        return f"{start}: no option keeps the limits." if kept else f"{start}: no option can be recommended."
+    return f"{start}: {VERBS[option.hold or Hold.RENT].lower()} {name_of(option)}."
+
+
+def _year(best: YearOption | None, year: PlannedYear) -> str:
+    """Write what `own-or-rent` recommends, and how sure it is to cost less than what it is held against."""
+    start = "A year of such work"
+    if year.counted_from is CountedFrom.SITE:
+        start = f"A year at {share_text(year.busy_fraction.value)} busy"
+    names = {option.id: option for option in year.options}
+    if best is None:
+        own = names[year.owning]
+        return f"{start}: {own.display_name} {(own.why_not or 'has no known cost').split(':')[0]}."
+    deed = f"{start}: {VERBS[best.hold].lower()} {best.display_name}"
+    done, wanted = year.trainings, year.trainings_wanted
+    if best.id == year.owning and done is not None and wanted is not None and done < wanted:
+        deed += f", which does {trainings_text(done).split()[0]} of {trainings_text(wanted)}"
+    against = names.get(best.costs_less_than or "")
+    if against is None or best.chance_costs_less is None:
+        return f"{deed}."
+    if best.chance_costs_less < EVEN_CHANCE:
+        return f"{deed}; nothing else surely costs less."
+    other = DOING[against.hold] if against.id == year.owning else against.display_name
+    other += " as if bought today (already_owned states what it would sell for)" if against.as_if_bought else ""
+    return f"{deed}, {percent_text(best.chance_costs_less)} sure to cost less than {other}."
