@@ -35,16 +35,16 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-from workloads import train
-from workloads.contract.spec import Spec, Window, from_json, read, to_json
-from workloads.inputs.tokens import POOL_STEPS, Batch, SyntheticTokens
-from workloads.measure import window
-from workloads.measure.environment import available_cores
-from workloads.measure.step_clock import synchronise
-from workloads.models.registry import build_on_meta
-from workloads.strategies import load
-from workloads.strategies.base import BETAS, LEARNING_RATE, WEIGHT_DECAY
-from workloads.strategies.precision import Precision
+from planner.workloads import train
+from planner.workloads.contract.spec import Spec, Window, from_json, read, to_json
+from planner.workloads.inputs.tokens import POOL_STEPS, Batch, SyntheticTokens
+from planner.workloads.measure import window
+from planner.workloads.measure.environment import available_cores
+from planner.workloads.measure.step_clock import synchronise
+from planner.workloads.models.registry import build_on_meta
+from planner.workloads.strategies import load
+from planner.workloads.strategies.base import BETAS, LEARNING_RATE, WEIGHT_DECAY
+from planner.workloads.strategies.precision import Precision
 
 TARGET_SHARE = 0.005
 WHOLE_TARGET_SHARE = 0.03

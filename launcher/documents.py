@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from launcher.ledger.entry import Event, Outcome, State
-from launcher.plan.backend import Evidence
-from launcher.plan.bill import LaunchBill
-from launcher.plan.sighting import Said
-from launcher.plan.target import Target
+from planner.launcher.ledger.entry import Event, Outcome, State
+from planner.launcher.plan.backend import Evidence
+from planner.launcher.plan.bill import LaunchBill
+from planner.launcher.plan.sighting import Said
+from planner.launcher.plan.target import Target
 from planner.model.base import Frozen, NonNegative, Text
 from planner.model.quantity import Quantity
 

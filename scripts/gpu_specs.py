@@ -11,8 +11,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from launcher.bench.bench import Settings, spec_of
 from planner.adapters.catalog import load_catalog
+from planner.launcher.bench.bench import Settings, spec_of
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Strategy, Window
 
 ONE = Settings(devices=1)

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
-from workloads.ranks.parent_death import environment_of_child, follow_parent
-from workloads.ranks.stop import TORCHRUN_GRACE_S
+from .ranks.parent_death import environment_of_child, follow_parent
+from .ranks.stop import TORCHRUN_GRACE_S
 
 
 def main() -> None:

@@ -18,12 +18,12 @@ from pathlib import Path
 from types import FrameType
 from typing import List, Optional, Sequence
 
-from workloads.contract import failure
-from workloads.contract.result import Record, steps_file
-from workloads.contract.spec import SpecError, from_json, read_document
-from workloads.measure import environment
-from workloads.ranks.parent_death import environment_of_child, follow_parent
-from workloads.ranks.stop import SIGNALS, handle_stop_signals
+from .contract import failure
+from .contract.result import Record, steps_file
+from .contract.spec import SpecError, from_json, read_document
+from .measure import environment
+from .ranks.parent_death import environment_of_child, follow_parent
+from .ranks.stop import SIGNALS, handle_stop_signals
 
 BEGAN_VARIABLE = "WORKLOADS_BEGAN_FILE"
 """Names a file that the program on this node touches when it begins."""
@@ -64,12 +64,12 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def torchrun_command(options: argparse.Namespace, peer_timeout_s: float) -> List[str]:
     """Return torchrun's command line on this node."""
     return [
-        *(sys.executable, "-m", "workloads.agent"),
+        *(sys.executable, "-m", f"{__package__}.agent"),
         *(f"--nnodes={options.nodes}", f"--node_rank={options.node_rank}", f"--nproc_per_node={options.devices}"),
         *(f"--master_addr={options.main_address}", f"--master_port={options.main_port}"),
         *([f"--local-addr={options.local_address}"] if options.local_address else []),
         f"--rdzv_conf=timeout={max(1, round(peer_timeout_s))}",
-        *("-m", "workloads.train", "--spec", str(options.spec), "--out", str(options.out)),
+        *("-m", f"{__package__}.train", "--spec", str(options.spec), "--out", str(options.out)),
     ]
 
 

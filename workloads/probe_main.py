@@ -21,12 +21,12 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Dict, List, Optional, Sequence
 
-from workloads.batch.batch_search import allowed_sizes
-from workloads.batch.micro_batch_probe import ProbeResult
-from workloads.batch.prober import Prober, accumulation_of
-from workloads.contract import failure
-from workloads.ranks.parent_death import environment_of_child, follow_parent
-from workloads.ranks.stop import STARTER_GRACE_S, handle_stop_signals
+from .batch.batch_search import allowed_sizes
+from .batch.micro_batch_probe import ProbeResult
+from .batch.prober import Prober, accumulation_of
+from .contract import failure
+from .ranks.parent_death import environment_of_child, follow_parent
+from .ranks.stop import STARTER_GRACE_S, handle_stop_signals
 
 PATIENCE_S = 600.0
 """For one probe: imports, compilation, slow first steps."""
@@ -83,7 +83,7 @@ def _run(options: argparse.Namespace, spec: Dict[str, Any]) -> Dict[str, Any]:
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "spec.json", spec)
     command = [
-        *(sys.executable, "-m", "workloads.node", "--nodes", "1", "--node-rank", "0"),
+        *(sys.executable, "-m", f"{__package__}.node", "--nodes", "1", "--node-rank", "0"),
         *("--main-address", "127.0.0.1", "--local-address", "127.0.0.1", "--main-port", str(_free_port())),
         *("--devices", str(options.devices), "--spec", str(folder / "spec.json"), "--out", str(folder / "result.json")),
     ]

@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any, Dict, Optional, Sequence, Tuple
 
-from workloads.ranks.parent_death import follow_parent
-from workloads.ranks.stop import handle_stop_signals
+from .ranks.parent_death import follow_parent
+from .ranks.stop import handle_stop_signals
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:

@@ -14,22 +14,22 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Callable, Dict, Mapping, Optional, Sequence
 
-from workloads.contract import failure
-from workloads.contract.failure import RunError
-from workloads.contract.result import Record
-from workloads.contract.spec import Spec, SpecError, from_json, read_document
-from workloads.measure import device_load, environment, telemetry, topology
-from workloads.node import BEGAN_VARIABLE
-from workloads.ranks.parent_death import follow_parent
-from workloads.ranks.stop import StopRequest
+from .contract import failure
+from .contract.failure import RunError
+from .contract.result import Record
+from .contract.spec import Spec, SpecError, from_json, read_document
+from .measure import device_load, environment, telemetry, topology
+from .node import BEGAN_VARIABLE
+from .ranks.parent_death import follow_parent
+from .ranks.stop import StopRequest
 
 if TYPE_CHECKING:
     import torch
 
-    from workloads.inputs.tokens import Samples
-    from workloads.measure.loop import TrainingLoop
-    from workloads.models.base import Model
-    from workloads.strategies.precision import Precision
+    from .inputs.tokens import Samples
+    from .measure.loop import TrainingLoop
+    from .models.base import Model
+    from .strategies.precision import Precision
 
 STARTED_S = time.perf_counter()
 BUSY_FIX = (
@@ -151,7 +151,7 @@ def _join_process_group(spec: Spec, world: World, device: torch.device) -> None:
     """Wait for all ranks, at most the spec's `peer_timeout_s`, and make the process group."""
     import torch.distributed as dist
 
-    from workloads.ranks import rendezvous
+    from .ranks import rendezvous
 
     dist.init_process_group(
         _backend(device),
@@ -171,11 +171,11 @@ def _build_loop(
     own_topology: Optional[Dict[str, Any]],
 ) -> TrainingLoop:
     """Set the precision, calibrate where asked for, build model, strategy and data, and return the training loop."""
-    from workloads.measure.agreement import Agreement
-    from workloads.measure.calibration import calibrate
-    from workloads.measure.loop import TrainingLoop
-    from workloads.strategies import load
-    from workloads.strategies.precision import Precision, tf32_allowed
+    from .measure.agreement import Agreement
+    from .measure.calibration import calibrate
+    from .measure.loop import TrainingLoop
+    from .strategies import load
+    from .strategies.precision import Precision, tf32_allowed
 
     precision = Precision(spec.precision, device)
     precision.set_global_flags()
@@ -208,12 +208,12 @@ def _build_loop(
 
 def _build_model(spec: Spec, record: Record, precision: Precision) -> Model:
     """Return the model on the meta device, its maps in float8 where asked for; its parameters go to the record."""
-    from workloads.models.lora import narrow_frozen
-    from workloads.models.registry import build_on_meta, count_parameters
+    from .models.lora import narrow_frozen
+    from .models.registry import build_on_meta, count_parameters
 
     model = build_on_meta(spec)
     if spec.precision == "float8":
-        from workloads.models.float8 import use_float8
+        from .models.float8 import use_float8
 
         use_float8(model)
     if spec.lora is not None and spec.lora.frozen is not None:
@@ -227,9 +227,9 @@ def _build_model(spec: Spec, record: Record, precision: Precision) -> Model:
 
 def _samples(spec: Spec, world: World, device: torch.device) -> Samples:
     """Return the input: token shards where the spec names some, else synthetic tokens or images."""
-    from workloads.inputs.images import SyntheticImages
-    from workloads.inputs.shard_data import ShardTokens
-    from workloads.inputs.tokens import SyntheticTokens
+    from .inputs.images import SyntheticImages
+    from .inputs.shard_data import ShardTokens
+    from .inputs.tokens import SyntheticTokens
 
     synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
     samples = synthetic if spec.data is None else ShardTokens

@@ -13,13 +13,22 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
 
-from launcher.backends import node_scripts
-from launcher.backends.witness import NONCE, read_marks, why_not_proven
-from launcher.cloud.account import OF_USER, TRUST, fingerprint, is_same_account
-from launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
-from launcher.plan.backend import Collected, Evidence, Launch, Launched, Leftover, NodeStatus, Phase, ProviderTime
-from launcher.plan.sighting import Sight, Sighting
 from planner.errors import NodeError
+from planner.launcher.backends import node_scripts
+from planner.launcher.backends.witness import NONCE, read_marks, why_not_proven
+from planner.launcher.cloud.account import OF_USER, TRUST, fingerprint, is_same_account
+from planner.launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
+from planner.launcher.plan.backend import (
+    Collected,
+    Evidence,
+    Launch,
+    Launched,
+    Leftover,
+    NodeStatus,
+    Phase,
+    ProviderTime,
+)
+from planner.launcher.plan.sighting import Sight, Sighting
 
 SHARED_VARIABLE = "SKYPILOT_NODE_IPS"
 

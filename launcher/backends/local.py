@@ -8,9 +8,9 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from launcher.backends.direct import DirectBackend
-from launcher.collect.incoming import incoming
 from planner.errors import NodeError
+from planner.launcher.backends.direct import DirectBackend
+from planner.launcher.collect.incoming import incoming
 
 SCRIPT_TIMEOUT_S = 120.0
 

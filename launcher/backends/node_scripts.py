@@ -10,7 +10,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 
-from launcher.backends.run_processes import ADOPTING, FIND, KEEP_TOGETHER
+from planner.launcher.backends.run_processes import ADOPTING, FIND, KEEP_TOGETHER
 
 BUSY = 75
 STOP_GRACE_S = 45

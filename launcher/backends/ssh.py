@@ -8,13 +8,13 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from launcher.backends.direct import DirectBackend, Machine
-from launcher.backends.hosts import Host
-from launcher.backends.witness import host_key_in
-from launcher.collect.incoming import RSYNC, incoming
-from launcher.plan.backend import Launch
 from planner import time_limits
 from planner.errors import InputError, NodeError, NotFoundError
+from planner.launcher.backends.direct import DirectBackend, Machine
+from planner.launcher.backends.hosts import Host
+from planner.launcher.backends.witness import host_key_in
+from planner.launcher.collect.incoming import RSYNC, incoming
+from planner.launcher.plan.backend import Launch
 
 SCRIPT_SILENCES = 4
 """Lengths of SILENCE_S that a script may take: the one that stops a run waits for it twice, 45 s each."""

@@ -10,10 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from launcher.bench.local import RESULT_NAME, run_local
-from launcher.collect.expectations import Expect
-from launcher.collect.record import GOOD_ENDS, record_of
 from planner.errors import InputError, NodeError
+from planner.launcher.bench.local import RESULT_NAME, run_local
+from planner.launcher.collect.expectations import Expect
+from planner.launcher.collect.record import GOOD_ENDS, record_of
 from planner.model.evidence.run import Probe, RunRecord
 from planner.model.network.architecture import Resnet
 from planner.model.network.workload import (
@@ -26,11 +26,11 @@ from planner.model.network.workload import (
     Window,
     usual_frozen,
 )
-from workloads.batch.batch_search import allowed_sizes
-from workloads.batch.micro_batch_probe import PROBE_WINDOW, ProbeResult
-from workloads.batch.prober import Prober
-from workloads.contract.spec import SpecError, from_json
-from workloads.inputs.shards import check_shards
+from planner.workloads.batch.batch_search import allowed_sizes
+from planner.workloads.batch.micro_batch_probe import PROBE_WINDOW, ProbeResult
+from planner.workloads.batch.prober import Prober
+from planner.workloads.contract.spec import SpecError, from_json
+from planner.workloads.inputs.shards import check_shards
 
 
 @dataclass(frozen=True)
@@ -164,7 +164,7 @@ def check_spec(spec: dict[str, Any], *, runs_here: bool) -> None:
     except SpecError as error:
         raise InputError(str(error), fix=SPEC_FIX) from error
     if spec["precision"] == "float8" and runs_here:
-        from workloads.models.float8 import problem_here
+        from planner.workloads.models.float8 import problem_here
 
         missing = problem_here()
         if missing is not None:

@@ -15,14 +15,15 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from launcher.bench.output_log import OutputLog
+from planner import errors
 from planner.errors import InputError, MissingExtraError, NodeError
+from planner.launcher.bench.output_log import OutputLog
 from planner.whole_file import whole_file
-from workloads.contract import failure
-from workloads.contract.result import steps_file
-from workloads.measure.environment import available_cores
-from workloads.ranks.parent_death import environment_of_child
-from workloads.ranks.stop import STARTER_GRACE_S
+from planner.workloads.contract import failure
+from planner.workloads.contract.result import steps_file
+from planner.workloads.measure.environment import available_cores
+from planner.workloads.ranks.parent_death import environment_of_child
+from planner.workloads.ranks.stop import STARTER_GRACE_S
 
 SPEC_NAME = "spec.json"
 RESULT_NAME = "result.json"
@@ -82,19 +83,21 @@ def run_local(
 
 def torchrun_command(*, devices_per_node: int, spec_path: Path, out: Path) -> list[str]:
     """Return the command of a run on one machine, met at 127.0.0.1 whatever this host is called."""
-    launcher = [sys.executable, "-m", "workloads.agent", "--standalone", "--local-addr", "127.0.0.1"]
-    program = ["-m", "workloads.train", "--spec", str(spec_path), "--out", str(out)]
+    launcher = [sys.executable, "-m", "planner.workloads.agent", "--standalone", "--local-addr", "127.0.0.1"]
+    program = ["-m", "planner.workloads.train", "--spec", str(spec_path), "--out", str(out)]
     return [*launcher, f"--nproc_per_node={devices_per_node}", *program]
 
 
 def node_environment(variables: Mapping[str, str], *, devices_per_node: int) -> dict[str, str]:
-    """Return the variables of the run: the folder that holds `workloads` on the path, cores shared among ranks.
+    """Return the variables of the run: the folder that holds `planner` on the path, cores shared among ranks.
 
     The run ends with this process, however that one ends.
     """
     environment = environment_of_child(variables)
     known = environment.get("PYTHONPATH")
-    environment["PYTHONPATH"] = os.pathsep.join([str(_workloads_parent()), *([known] if known else [])])
+    environment["PYTHONPATH"] = os.pathsep.join(
+        [str(Path(errors.__file__).resolve().parents[1]), *([known] if known else [])]
+    )
     # Unset, torchrun would give every rank one thread.
     environment.setdefault("OMP_NUM_THREADS", str(max(1, available_cores() // devices_per_node)))
     loopback = next((name for _, name in socket.if_nameindex() if name in ("lo", "lo0")), None)
@@ -131,10 +134,6 @@ def check_machine(devices_per_node: int) -> None:
             f"the run wants {devices_per_node} devices and this machine has {visible} CUDA devices.",
             fix=f"Ask for {visible} or fewer.",
         )
-
-
-def _workloads_parent() -> Path:
-    return Path(failure.__file__).resolve().parents[2]
 
 
 def _watch(process: subprocess.Popen[bytes], steps: Path, on_progress: Progress | None, timeout_s: float) -> bool:

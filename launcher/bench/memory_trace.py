@@ -19,7 +19,7 @@ from planner.model.network.workload import Precision
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from workloads.models.base import Model
+    from planner.workloads.models.base import Model
 
 SEQ_LEN = 64
 """Of the traced samples. Every saved tensor is proportional to the tokens, so their number does not matter."""
@@ -74,9 +74,9 @@ def _with_layers(architecture: Decoder | MoeDecoder | Vit, layers: int) -> Archi
 
 def _model(architecture: Architecture, adapters: Adapters | None) -> Model:
     """Build the benchmark's model on whatever device is torch's default now."""
-    from workloads.contract.spec import Lora, architecture_of
-    from workloads.models.lora import freeze_all_but_adapters
-    from workloads.models.registry import model_of
+    from planner.workloads.contract.spec import Lora, architecture_of
+    from planner.workloads.models.lora import freeze_all_but_adapters
+    from planner.workloads.models.registry import model_of
 
     shape = architecture_of(json.loads(architecture.model_dump_json()))
     lora = None if adapters is None else Lora(rank=adapters.rank, alpha=float(adapters.rank), targets=adapters.targets)

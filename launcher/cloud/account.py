@@ -8,11 +8,11 @@ from __future__ import annotations
 import hashlib
 import re
 
-from launcher.cloud import aws, kubernetes, lambda_labs
-from launcher.plan.backend import Launch
-from launcher.plan.sighting import ANYTHING
-from launcher.plan.target import Provider, Target
 from planner.errors import NodeError
+from planner.launcher.cloud import aws, kubernetes, lambda_labs
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.sighting import ANYTHING
+from planner.launcher.plan.target import Provider, Target
 
 OF_USER = " of user "
 """Between the id of a machine and that of the user there."""

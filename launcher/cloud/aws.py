@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from launcher.cloud.label import date_of, expiry_of
-from launcher.cloud.machine import Machine
-from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL, cluster_name
 from planner.aws_session import aws_session
 from planner.errors import MissingExtraError, NodeError
+from planner.launcher.cloud.label import date_of, expiry_of
+from planner.launcher.cloud.machine import Machine
+from planner.launcher.plan.task import EXPIRY_LABEL, RUN_LABEL, cluster_name
 from planner.model.aws_error import explain
 from planner.time_limits import all_within, within
 

@@ -6,10 +6,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from launcher.cloud.aws import CLUSTER_TAG, FORBIDDEN, REGIONS_AT_ONCE, code_of, ec2, explained, run_id_of, tags_of
-from launcher.plan.ancillary_costs import AWS_HOURS_PER_MONTH, IPV4_USD_PER_HOUR
-from launcher.plan.task import RUN_LABEL, cluster_name
 from planner.errors import NodeError
+from planner.launcher.cloud.aws import (
+    CLUSTER_TAG,
+    FORBIDDEN,
+    REGIONS_AT_ONCE,
+    code_of,
+    ec2,
+    explained,
+    run_id_of,
+    tags_of,
+)
+from planner.launcher.plan.ancillary_costs import AWS_HOURS_PER_MONTH, IPV4_USD_PER_HOUR
+from planner.launcher.plan.task import RUN_LABEL, cluster_name
 from planner.model.base import Frozen
 from planner.time_limits import all_within, within
 

@@ -6,10 +6,10 @@ from collections.abc import Collection
 from datetime import date, timedelta
 from typing import Any
 
-from launcher.cloud.aws import explained
-from launcher.plan.task import RUN_LABEL
 from planner.aws_session import aws_session
 from planner.errors import NodeError
+from planner.launcher.cloud.aws import explained
+from planner.launcher.plan.task import RUN_LABEL
 from planner.model.base import Frozen
 from planner.time_limits import within
 

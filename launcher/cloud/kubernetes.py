@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from launcher.cloud.label import date_of, expiry_of
-from launcher.cloud.machine import Machine
-from launcher.plan.target import Provider, Target
-from launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner import time_limits
 from planner.errors import MissingExtraError, NodeError
+from planner.launcher.cloud.label import date_of, expiry_of
+from planner.launcher.cloud.machine import Machine
+from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner.time_limits import within
 
 SSH_POOL_PREFIX = "ssh-"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from launcher.plan.task import EXPIRY_FORMAT
+from planner.launcher.plan.task import EXPIRY_FORMAT
 
 
 def expiry_of(label: str | None) -> datetime | None:

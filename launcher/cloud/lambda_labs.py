@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from launcher.cloud.label import date_of
-from launcher.cloud.machine import Machine
 from planner import time_limits
 from planner.errors import NodeError
+from planner.launcher.cloud.label import date_of
+from planner.launcher.cloud.machine import Machine
 from planner.time_limits import within
 
 ENDPOINT = "https://cloud.lambdalabs.com/api/v1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from launcher.plan.sighting import Sight, Sighting
+from planner.launcher.plan.sighting import Sight, Sighting
 from planner.model.base import Frozen
 
 

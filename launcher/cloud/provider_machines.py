@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from launcher.cloud import aws, kubernetes, lambda_labs
-from launcher.cloud.account import lambda_account, lambda_key_of
-from launcher.cloud.aws_storage import StorageAnswer, stored_in
-from launcher.cloud.machine import Machine
-from launcher.plan.backend import Launch
-from launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
-from launcher.plan.target import CLOUDS, Provider, Target
 from planner.errors import NodeError, PlannerError
+from planner.launcher.cloud import aws, kubernetes, lambda_labs
+from planner.launcher.cloud.account import lambda_account, lambda_key_of
+from planner.launcher.cloud.aws_storage import StorageAnswer, stored_in
+from planner.launcher.cloud.machine import Machine
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
+from planner.launcher.plan.target import CLOUDS, Provider, Target
 
 ASKED = (Provider.AWS, Provider.LAMBDA, Provider.K8S, Provider.SSH_POOL)
 """Slurm has no list that we can read from here: SkyPilot itself is asked."""

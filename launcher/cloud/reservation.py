@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from launcher.cloud.aws import ec2, explained
-from launcher.cloud.machine import Machine
-from launcher.plan.target import Target
 from planner.errors import NodeError
+from planner.launcher.cloud.aws import ec2, explained
+from planner.launcher.cloud.machine import Machine
+from planner.launcher.plan.target import Target
 from planner.time_limits import within
 
 TYPES = {"capacity_block": "capacity-block", "reservation": "default"}

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from launcher.cloud.aws import explained
-from launcher.collect.incoming import LARGEST_BYTES, incoming, is_allowed
 from planner.aws_session import aws_session
+from planner.launcher.cloud.aws import explained
+from planner.launcher.collect.incoming import LARGEST_BYTES, incoming, is_allowed
 from planner.time_limits import within
 
 OURS = ("job.log",)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from planner.model.evidence.mfu import model_flops_utilization
 from planner.model.evidence.run import NodeResult
-from workloads.measure.device_load import MAX_CONTEXT_GIB
+from planner.workloads.measure.device_load import MAX_CONTEXT_GIB
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from launcher.collect.expectations import Expect
-from launcher.collect.record import GOOD_ENDS, record_of
-from launcher.ledger.entry import Entry, Outcome
-from launcher.plan.bill import Rate, billed_usd
-from launcher.plan.target import Target
 from planner.errors import InputError
+from planner.launcher.collect.expectations import Expect
+from planner.launcher.collect.record import GOOD_ENDS, record_of
+from planner.launcher.ledger.entry import Entry, Outcome
+from planner.launcher.plan.bill import Rate, billed_usd
+from planner.launcher.plan.target import Target
 from planner.model.evidence.run import LaunchFacts, Probe, RunHardware, RunRecord
 from planner.model.quantity import Basis, Quantity, Unit, weakest
 

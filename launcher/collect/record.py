@@ -12,15 +12,15 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from launcher.collect.expectations import NOTHING, Expect, Expected, memory_facts, mfu_by_name
-from launcher.collect.verdict import problems_of, restart_problems, wrong_speed
 from planner.errors import InputError, NodeError
+from planner.launcher.collect.expectations import NOTHING, Expect, Expected, memory_facts, mfu_by_name
+from planner.launcher.collect.verdict import problems_of, restart_problems, wrong_speed
 from planner.model.evidence.run import NodeResult, Probe, RunHardware, RunRecord
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, Resnet
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.model.quantity import Basis, Quantity, Unit
-from workloads.measure.telemetry import MEAN_POWER
+from planner.workloads.measure.telemetry import MEAN_POWER
 
 SHORT_WINDOW_S = 10.0
 ENERGY_ERROR = 0.10

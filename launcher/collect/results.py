@@ -10,8 +10,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from launcher.collect.incoming import LEFT_OUT, left_out_of
-from launcher.plan.backend import RESULT_NAME, SENTINEL, STEPS_NAME, Collected
+from planner.launcher.collect.incoming import LEFT_OUT, left_out_of
+from planner.launcher.plan.backend import RESULT_NAME, SENTINEL, STEPS_NAME, Collected
 from planner.model.evidence.run import NodeResult, Probe
 
 PROBES_NAME = "probes.json"

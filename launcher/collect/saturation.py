@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.model.evidence.run import NodeResult, Probe
-from workloads.batch.micro_batch_probe import ROOM_SHARE, used_memory_share
+from planner.workloads.batch.micro_batch_probe import ROOM_SHARE, used_memory_share
 
 WORTH_DOUBLING = 0.05
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import statistics
 from collections.abc import Sequence
 
-from launcher.collect.expectations import NOTHING, Expected, memory_facts, mfu_by_name
-from launcher.collect.host_bound import host_bound
-from launcher.collect.saturation import room_for_more
+from planner.launcher.collect.expectations import NOTHING, Expected, memory_facts, mfu_by_name
+from planner.launcher.collect.host_bound import host_bound
+from planner.launcher.collect.saturation import room_for_more
 from planner.model.evidence.held_clocks import clock_problems
 from planner.model.evidence.run import NodeResult, Probe
-from workloads.measure.device_load import MAX_BUSY_SHARE, MAX_CONTEXT_GIB
+from planner.workloads.measure.device_load import MAX_BUSY_SHARE, MAX_CONTEXT_GIB
 
 MIN_WINDOW_S = 60.0
 MIN_STEPS = 50

@@ -8,12 +8,12 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 
-from launcher.drive.drive import Driver
-from launcher.drive.unwritten import fault_text
-from launcher.ledger.entry import Entry
-from launcher.ledger.ledger import Ledger
-from launcher.plan.backend import Launch, NodeStatus
 from planner.errors import NodeError, PlannerError
+from planner.launcher.drive.drive import Driver
+from planner.launcher.drive.unwritten import fault_text
+from planner.launcher.ledger.entry import Entry
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.backend import Launch, NodeStatus
 
 
 @dataclass

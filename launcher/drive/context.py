@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 
-from launcher.drive.elapsed import Elapsed
-from launcher.ledger.entry import Entry
-from launcher.ledger.instant import boot_instant
-from launcher.ledger.launch_folder import driving_lock, home_of
-from launcher.ledger.ledger import Ledger
-from launcher.plan.backend import Backend, NodeStatus
-from launcher.plan.instant import Instant
 from planner.errors import StoreError
+from planner.launcher.drive.elapsed import Elapsed
+from planner.launcher.ledger.entry import Entry
+from planner.launcher.ledger.instant import boot_instant
+from planner.launcher.ledger.launch_folder import driving_lock, home_of
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.backend import Backend, NodeStatus
+from planner.launcher.plan.instant import Instant
 
 Clock = Callable[[], datetime]
 

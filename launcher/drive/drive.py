@@ -13,8 +13,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import NoReturn
 
-from launcher.drive.ending import Ending
-from launcher.drive.submission import (
+from planner import time_limits
+from planner.errors import NodeError, PlannerError, StoreError
+from planner.launcher.drive.ending import Ending
+from planner.launcher.drive.submission import (
     HANDED_OVER,
     SUBMISSION_PATIENCE_S,
     in_submission,
@@ -22,13 +24,11 @@ from launcher.drive.submission import (
     settle_limit_s,
     settle_poll_s,
 )
-from launcher.drive.unwritten import Unwritten, fault_text
-from launcher.ledger.entry import Entry, Outcome, State
-from launcher.plan.backend import Collected, Launch, NodeStatus, Phase
-from launcher.plan.guard import mismatches
-from launcher.plan.sighting import ANYTHING, Sight, Sighting
-from planner import time_limits
-from planner.errors import NodeError, PlannerError, StoreError
+from planner.launcher.drive.unwritten import Unwritten, fault_text
+from planner.launcher.ledger.entry import Entry, Outcome, State
+from planner.launcher.plan.backend import Collected, Launch, NodeStatus, Phase
+from planner.launcher.plan.guard import mismatches
+from planner.launcher.plan.sighting import ANYTHING, Sight, Sighting
 
 COLLECT_PATIENCE = timedelta(minutes=5)
 """How long copying a finished job's results is tried again before its machine is taken down."""

@@ -14,9 +14,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from launcher.ledger.entry import Entry
-from launcher.plan.backend import ProviderTime
-from launcher.plan.instant import Instant
+from planner.launcher.ledger.entry import Entry
+from planner.launcher.plan.backend import ProviderTime
+from planner.launcher.plan.instant import Instant
 
 CLOCKS_DIFFER_S = 300.0
 """From here on two clocks disagree: what an unset clock drifts in weeks is less."""

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from launcher.collect.results import collected, read_result
-from launcher.drive.context import DriveContext
-from launcher.drive.elapsed import CLOCKS_DIFFER_S, billed_seconds
-from launcher.drive.gone import Verdict, job_was_seen, judge, sightings
-from launcher.drive.submission import COLLECTING, SEEN_AGAIN, SETTLING, why_collected
-from launcher.drive.unwritten import fault_text
-from launcher.ledger.entry import Entry, Outcome, State
-from launcher.plan.backend import Collected, Evidence
-from launcher.plan.sighting import Sight, Sighting
 from planner.errors import InputError, NodeError, StoreError
+from planner.launcher.collect.results import collected, read_result
+from planner.launcher.drive.context import DriveContext
+from planner.launcher.drive.elapsed import CLOCKS_DIFFER_S, billed_seconds
+from planner.launcher.drive.gone import Verdict, job_was_seen, judge, sightings
+from planner.launcher.drive.submission import COLLECTING, SEEN_AGAIN, SETTLING, why_collected
+from planner.launcher.drive.unwritten import fault_text
+from planner.launcher.ledger.entry import Entry, Outcome, State
+from planner.launcher.plan.backend import Collected, Evidence
+from planner.launcher.plan.sighting import Sight, Sighting
 
 BILLED = (Sight.ALIVE, Sight.ENDING)
 NAMES_SHOWN = 10

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from launcher.drive import submission
-from launcher.ledger.entry import Event, Outcome, State
-from launcher.plan.backend import Evidence, Launch
-from launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
-from launcher.plan.target import Provider
+from planner.launcher.drive import submission
+from planner.launcher.ledger.entry import Event, Outcome, State
+from planner.launcher.plan.backend import Evidence, Launch
+from planner.launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
+from planner.launcher.plan.target import Provider
 
 ENDING_ALARM_S = 1800.0
 """A machine whose provider has been ending it for longer is stuck, and may still be billed."""

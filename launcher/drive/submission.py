@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from launcher.ledger.entry import Entry, Event, Outcome, State
+from planner.launcher.ledger.entry import Entry, Event, Outcome, State
 
 HANDED_OVER = "HANDED_OVER"
 """The event after a submission: the backend has all of it, nothing more will be asked of it."""

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from launcher.drive.gone import judge, sightings
-from launcher.ledger.entry import Entry, State
-from launcher.plan.backend import Backend, Evidence, Phase
-from launcher.plan.instant import Instant
-from launcher.plan.sighting import Known, observed
 from planner.errors import PlannerError
+from planner.launcher.drive.gone import judge, sightings
+from planner.launcher.ledger.entry import Entry, State
+from planner.launcher.plan.backend import Backend, Evidence, Phase
+from planner.launcher.plan.instant import Instant
+from planner.launcher.plan.sighting import Known, observed
 
 SAID_EVERY_S = 60.0
 JOB_SEEN = (Phase.RUNNING, Phase.SUCCEEDED, Phase.FAILED)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from enum import StrEnum
 
-from launcher.plan.backend import Launch
-from launcher.plan.instant import Instant
-from launcher.plan.sighting import Said
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.instant import Instant
+from planner.launcher.plan.sighting import Said
 from planner.model.base import Frozen
 
 
@@ -91,7 +91,8 @@ class Entry(Frozen):
         """From submission to the proof of the end; None while it is open or where nothing was submitted.
 
         More than a provider bills, which counts from boot to termination: it errs on the dear side. The rule is that
-        of `launcher.drive.elapsed.billed_seconds`; of an older ledger the clock's difference, from 0 to the worst case.
+        of `planner.launcher.drive.elapsed.billed_seconds`; of an older ledger the clock's difference, from 0 to the
+        worst case.
         """
         if self.submitted_at is None or self.ended_at is None:
             return None

@@ -6,7 +6,7 @@ import time
 import uuid
 from pathlib import Path
 
-from launcher.plan.instant import Instant
+from planner.launcher.plan.instant import Instant
 
 BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _THIS_PROCESS = f"process-{uuid.uuid4()}"

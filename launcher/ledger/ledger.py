@@ -11,13 +11,13 @@ import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 
-from launcher.ledger.entry import LEGAL, Entry, Event, Outcome, State
-from launcher.ledger.ledger_file import LedgerFile
-from launcher.ledger.ledger_rows import entry_of, events_of, known_machines_of, launch_rows
-from launcher.plan.backend import Launch
-from launcher.plan.instant import Instant
-from launcher.plan.sighting import Known, Sighting, observed
 from planner.errors import InputError, NotFoundError, StoreError
+from planner.launcher.ledger.entry import LEGAL, Entry, Event, Outcome, State
+from planner.launcher.ledger.ledger_file import LedgerFile
+from planner.launcher.ledger.ledger_rows import entry_of, events_of, known_machines_of, launch_rows
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.instant import Instant
+from planner.launcher.plan.sighting import Known, Sighting, observed
 
 
 class Ledger(LedgerFile):

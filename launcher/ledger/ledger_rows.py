@@ -7,11 +7,11 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from launcher.ledger.entry import Entry, Event
-from launcher.ledger.ledger_file import ELSEWHERE
-from launcher.plan.backend import Launch
-from launcher.plan.sighting import Known
 from planner.errors import StoreError
+from planner.launcher.ledger.entry import Entry, Event
+from planner.launcher.ledger.ledger_file import ELSEWHERE
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.sighting import Known
 
 
 def launch_rows(connection: sqlite3.Connection, path: Path) -> list[sqlite3.Row]:

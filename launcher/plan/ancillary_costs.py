@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from datetime import date
 
-from launcher.plan.bill import AncillaryCost
-from launcher.plan.target import Provider, Target
-from launcher.plan.task import DISK_GB
+from planner.launcher.plan.bill import AncillaryCost
+from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.task import DISK_GB
 from planner.model.quantity import Basis
 
 AWS_HOURS_PER_MONTH = 730.0

@@ -10,9 +10,9 @@ from typing import Annotated, Any, Protocol
 
 from pydantic import AfterValidator, Field
 
-from launcher.plan.bill import LaunchBill
-from launcher.plan.sighting import Known, Said, Sighting
-from launcher.plan.target import Target
+from planner.launcher.plan.bill import LaunchBill
+from planner.launcher.plan.sighting import Known, Said, Sighting
+from planner.launcher.plan.target import Target
 from planner.model.base import Frozen, Text
 from planner.redact import clean_data
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from launcher.plan.backend import Launched
-from launcher.plan.bill import LaunchBill, capped_usd
-from launcher.plan.target import Provider, Target
 from planner.errors import RefusedError
+from planner.launcher.plan.backend import Launched
+from planner.launcher.plan.bill import LaunchBill, capped_usd
+from planner.launcher.plan.target import Provider, Target
 from planner.model.base import Frozen, NonNegative
 
 ROUNDING = 1e-9

@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
-from launcher.plan.instant import Instant
+from planner.launcher.plan.instant import Instant
 from planner.model.base import Frozen
 from planner.redact import clean
 

@@ -15,9 +15,9 @@ from typing import Any
 
 import yaml
 
-from launcher.plan.backend import SENTINEL
-from launcher.plan.bill import IDLE_MINUTES, TimeCaps
-from launcher.plan.target import Provider, Target
+from planner.launcher.plan.backend import SENTINEL
+from planner.launcher.plan.bill import IDLE_MINUTES, TimeCaps
+from planner.launcher.plan.target import Provider, Target
 
 SETUP_MINUTES = 20
 DISK_GB = 256

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 from types import FrameType
 
-from workloads.ranks.stop import SIGNALS, handle_stop_signals
+from planner.workloads.ranks.stop import SIGNALS, handle_stop_signals
 
 
 class StopSignal(KeyboardInterrupt):

@@ -10,9 +10,9 @@ import re
 
 from pydantic import TypeAdapter
 
-from launcher.bench.bench import Settings, global_batch_of, lora_document
-from launcher.collect.expectations import Expect, Expected
-from launcher.collect.record import adapters_of
+from planner.launcher.bench.bench import Settings, global_batch_of, lora_document
+from planner.launcher.collect.expectations import Expect, Expected
+from planner.launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import NodeResult
 from planner.model.network.architecture import Architecture, TextModel

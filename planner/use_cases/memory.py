@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from launcher.bench.memory_trace import traced_layer_bytes
 from planner.errors import InputError
+from planner.launcher.bench.memory_trace import traced_layer_bytes
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.base import Count, Text
 from planner.model.catalog import Catalog

@@ -11,13 +11,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from launcher.collect.expectations import Expect
-from launcher.collect.record import record_of
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.documents import RECORD_LIMIT_BYTES, check_version, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.user_text import without_secrets
 from planner.errors import InputError
+from planner.launcher.collect.expectations import Expect
+from planner.launcher.collect.record import record_of
 from planner.model.evidence.run import RunRecord
 
 NO_ID = re.compile(r"[\s()\[\],;]+")

@@ -8,7 +8,7 @@ from enum import StrEnum
 from planner.errors import InputError, NotFoundError
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat, targets_of
 from planner.model.network.workload import ArchitectureFile, Method
-from workloads.contract.spec import LORA_TARGETS
+from planner.workloads.contract.spec import LORA_TARGETS
 
 
 class Trained(StrEnum):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from launcher.bench.bench import Settings, spec_of
+from planner.launcher.bench.bench import Settings, spec_of
 from tests.bundled import bundled_catalog
 
 ROOT = Path(__file__).parents[2]

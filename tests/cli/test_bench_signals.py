@@ -49,7 +49,7 @@ class Bench:
     def is_at(self, phase: str) -> bool:
         assert self.planner.poll() is None, self.said
         if phase == "start":
-            return len(self.processes.of("workloads.train")) == 2
+            return len(self.processes.of("planner.workloads.train")) == 2
         if phase == "compile":
             return self.processes.running("cc1plus")
         return any('"measure"' in row for row in self.rows)
@@ -131,7 +131,7 @@ def test_ranks_end_when_torchrun_is_killed(start: Callable[..., Bench], phase: s
     """As by the system, when memory runs out."""
     bench = start(*options_of(phase))
     until(lambda: bench.is_at(phase), what=lambda: bench.said)
-    (agent,) = bench.processes.of("workloads.agent")
+    (agent,) = bench.processes.of("planner.workloads.agent")
     os.kill(agent, KILL)
     bench.processes.are_gone()
     assert bench.planner.wait(timeout=1) == 4

@@ -24,11 +24,11 @@ import boto3
 import pytest
 import yaml
 
-from launcher.backends.sky.backend import SkyBackend
-from launcher.collect.record import GOOD_ENDS
-from launcher.plan.backend import Launch, Phase
-from launcher.plan.bill import TimeCaps
-from launcher.plan.target import Provider, Target
+from planner.launcher.backends.sky.backend import SkyBackend
+from planner.launcher.collect.record import GOOD_ENDS
+from planner.launcher.plan.backend import Launch, Phase
+from planner.launcher.plan.bill import TimeCaps
+from planner.launcher.plan.target import Provider, Target
 from tests.fakes.aws_network import open_network
 from tests.fakes.aws_policy import enforce, user_keys
 from tests.fakes.servers import FAKES

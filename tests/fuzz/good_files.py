@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from launcher.ledger.ledger import Ledger
-from launcher.plan.target import parse_target
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cli.main import run
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.target import parse_target
 from tests.launcher.launches import launch_of
 
 ROWS = 25

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from launcher.plan.instant import Instant
+from planner.launcher.plan.instant import Instant
 from tests.launcher.launches import NOON
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from launcher.bench.bench import Settings, spec_of
+from planner.launcher.bench.bench import Settings, spec_of
 from tests.bundled import bundled_catalog
 from tests.launcher.settled import _settled_at_once  # noqa: F401  a fixture
 

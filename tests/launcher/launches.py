@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import workloads
-from launcher.plan.backend import Launch
-from launcher.plan.bill import Rate, TimeCaps, bill_of
-from launcher.plan.target import Target
-from launcher.plan.task import cluster_name, task_of
+from planner import workloads
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.bill import Rate, TimeCaps, bill_of
+from planner.launcher.plan.target import Target
+from planner.launcher.plan.task import cluster_name, task_of
 from planner.model.quantity import Basis
 
 NOON = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)

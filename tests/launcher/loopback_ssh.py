@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from launcher.backends.hosts import Host
+from planner.launcher.backends.hosts import Host
 from tests.fakes.ports import free_port
 
 PATIENCE_S = 20.0

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
-from launcher.plan.sighting import Sighting
 from planner.errors import NodeError
+from planner.launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
+from planner.launcher.plan.sighting import Sighting
 
 
 @dataclass

@@ -209,8 +209,8 @@ def test_no_answer_is_longer_than_a_screen_or_two(agent: Agent) -> None:
 def test_the_server_never_imports_what_launches() -> None:
     code = (
         "import sys, planner.mcp_server.server\n"
-        "print([name for name in sys.modules if name.startswith(('launcher.drive', 'launcher.backends', "
-        "'launcher.cloud', 'planner.use_cases.launching', 'sky', 'boto3'))])"
+        "print([name for name in sys.modules if name.startswith(('planner.launcher.drive', "
+        "'planner.launcher.backends', 'planner.launcher.cloud', 'planner.use_cases.launching', 'sky', 'boto3'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

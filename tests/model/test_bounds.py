@@ -10,7 +10,7 @@ import pytest
 from pydantic import AfterValidator, BaseModel, TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
-from launcher.backends.hosts import HostsFile
+from planner.launcher.backends.hosts import HostsFile
 from planner.model.network.workload import ArchitectureFile, Preset
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from launcher.backends.hosts import HostsFile
+from planner.launcher.backends.hosts import HostsFile
 from planner.model.base import Frozen
 from planner.model.catalog import Defaults
 from planner.model.evidence.claims import ClaimFile

@@ -80,8 +80,8 @@ def test_torch_moves_as_many_numbers_as_are_listed() -> None:
     torch = pytest.importorskip("torch")
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    from workloads.contract.architecture import ResnetShape
-    from workloads.models.resnet import Resnet as Module
+    from planner.workloads.contract.architecture import ResnetShape
+    from planner.workloads.models.resnet import Resnet as Module
 
     seen: Counter[str] = Counter()
 

@@ -24,6 +24,15 @@ def test_only_what_is_named_goes_into_the_image() -> None:
     assert "!planner-data" not in IGNORED
 
 
+def test_every_base_is_pinned_by_its_digest_and_kept_up_to_date() -> None:
+    stages = {name for name in re.findall(r"^FROM \S+ AS (\S+)$", DOCKERFILE, re.MULTILINE)}
+    bases = [name for name in re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE) if name not in stages]
+    assert bases
+    assert all(re.fullmatch(r"[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", name) for name in bases)
+    updates = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text(encoding="utf-8"))["updates"]
+    assert "docker" in {update["package-ecosystem"] for update in updates}
+
+
 def test_the_image_runs_the_app_as_nobody_special() -> None:
     last = DOCKERFILE.split("FROM ")[-1]
     assert re.search(r"^USER planner$", last, re.MULTILINE)

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 import torch
 
-from launcher.bench.bench import LoraSettings, Settings, spec_of
-from launcher.collect.expectations import Expected, memory_facts, mfu_by_name, used_gib
-from launcher.collect.record import record_of
+from planner.launcher.bench.bench import LoraSettings, Settings, spec_of
+from planner.launcher.collect.expectations import Expected, memory_facts, mfu_by_name, used_gib
+from planner.launcher.collect.record import record_of
 from planner.model.evidence.run import NodeResult
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision
 from planner.use_cases.expectations import expect_from, first_loss, most_micro_batch, start_micro_batch
+from planner.workloads.contract.spec import from_json
+from planner.workloads.inputs.tokens import SyntheticTokens
+from planner.workloads.models.registry import build_on_meta
 from tests.bundled import bundled_catalog
-from workloads.contract.spec import from_json
-from workloads.inputs.tokens import SyntheticTokens
-from workloads.models.registry import build_on_meta
 
 CATALOG = bundled_catalog()
 MakeResult = Callable[..., NodeResult]

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from launcher.plan.target import Target
+from planner.launcher.plan.target import Target
 from planner.model.prices.offer import Price, PriceKind
 from planner.use_cases.launching.launch_rate import launch_price
 from planner.use_cases.launching.launch_target import Terms

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-import workloads
-import workloads.contract.spec
+from planner import workloads
 
 CPU_SMOKE: dict[str, Any] = {
     "schema_version": 1,

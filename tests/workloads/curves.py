@@ -8,12 +8,12 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 
-from workloads.contract.spec import from_json
-from workloads.inputs.images import SyntheticImages
-from workloads.inputs.tokens import SyntheticTokens
-from workloads.models.registry import build_on_meta
-from workloads.strategies import load
-from workloads.strategies.precision import Precision
+from planner.workloads.contract.spec import from_json
+from planner.workloads.inputs.images import SyntheticImages
+from planner.workloads.inputs.tokens import SyntheticTokens
+from planner.workloads.models.registry import build_on_meta
+from planner.workloads.strategies import load
+from planner.workloads.strategies.precision import Precision
 
 STEPS = 4
 

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 import torch
 
+from planner.workloads.contract.architecture import MoeDecoderShape
+from planner.workloads.contract.spec import STRATEGIES, SpecError, from_json, to_json
+from planner.workloads.inputs.images import SyntheticImages, image
+from planner.workloads.inputs.tokens import SyntheticTokens
+from planner.workloads.measure.op_recorder import OpRecorder
+from planner.workloads.models.experts import MixtureOfExperts
+from planner.workloads.models.registry import build_on_meta
+from planner.workloads.strategies.precision import Precision
 from tests.workloads.kinds import KINDS, TINY_MOE, TINY_RESNET, of_kind
-from workloads.contract.architecture import MoeDecoderShape
-from workloads.contract.spec import STRATEGIES, SpecError, from_json, to_json
-from workloads.inputs.images import SyntheticImages, image
-from workloads.inputs.tokens import SyntheticTokens
-from workloads.measure.op_recorder import OpRecorder
-from workloads.models.experts import MixtureOfExperts
-from workloads.models.registry import build_on_meta
-from workloads.strategies.precision import Precision
 
 CPU = torch.device("cpu")
 

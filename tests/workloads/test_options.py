@@ -6,11 +6,11 @@ import shutil
 import pytest
 import torch
 
-from workloads.contract.spec import STRATEGIES, Lora, from_json
-from workloads.inputs.tokens import SyntheticTokens
-from workloads.measure.op_recorder import OpRecorder
-from workloads.models.lora import narrow_frozen
-from workloads.models.registry import build_on_meta, count_parameters
+from planner.workloads.contract.spec import STRATEGIES, Lora, from_json
+from planner.workloads.inputs.tokens import SyntheticTokens
+from planner.workloads.measure.op_recorder import OpRecorder
+from planner.workloads.models.lora import narrow_frozen
+from planner.workloads.models.registry import build_on_meta, count_parameters
 
 ADAPTERS = {"rank": 4, "alpha": 8.0, "targets": ["query", "value", "down"]}
 SAME_TRAINING: list[dict[str, object]] = [{"checkpointing": "full"}, {"checkpointing": "selective", "loss_chunks": 3}]

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-import workloads
+from planner import workloads
 from tests.marked_processes import MarkedProcesses, until
 
 CHILD = """
 import signal, sys
-from workloads.ranks import parent_death
+from planner.workloads.ranks import parent_death
 {change}
 parent_death.follow_parent()
 print("follows", flush=True)
@@ -24,7 +24,7 @@ signal.pause()
 """
 PARENT = """
 import os, subprocess, sys
-from workloads.ranks.parent_death import environment_of_child
+from planner.workloads.ranks.parent_death import environment_of_child
 child = subprocess.Popen([sys.executable, "-c", sys.argv[1]], env={environment}, stdout=subprocess.PIPE, text=True)
 print(child.stdout.readline(), end="", flush=True)
 child.wait()

@@ -6,7 +6,7 @@ import threading
 import boto3
 import pytest
 
-from workloads.push import main, push_changes
+from planner.workloads.push import main, push_changes
 
 BUCKET = "runs"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from launcher.collect.verdict import problems_of
+from planner.launcher.collect.verdict import problems_of
 from planner.model.evidence.run import NodeResult, Probe
 
 pytestmark = pytest.mark.slow

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-import workloads
+from planner import workloads
 
 PACKAGE = Path(workloads.__file__).parent
 

@@ -10,7 +10,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Callable, Dict, Generic, Optional, Sequence, Tuple, TypeVar
 
-from workloads.batch.micro_batch_probe import ROOM_SHARE, Tried
+from ..batch.micro_batch_probe import ROOM_SHARE, Tried
 
 GAIN_FRACTION = 0.03
 """Differences of 3 % and less are not told apart: node-to-node spread is 0.6 to 2 % for one GPU."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Dict, Mapping, Optional, Protocol
 
-from workloads.contract import failure
+from ..contract import failure
 
 PROBE_WINDOW: Dict[str, float] = {
     "min_warmup_steps": 2,

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Type
 
-from workloads.batch.batch_search import GAIN_FRACTION, search_micro_batch
-from workloads.batch.micro_batch_probe import (
+from ..batch.batch_search import GAIN_FRACTION, search_micro_batch
+from ..batch.micro_batch_probe import (
     PROBE_ACCUMULATION,
     PROBE_WINDOW,
     ROOM_SHARE,

@@ -14,7 +14,7 @@ import threading
 from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence
 
-from workloads.contract import failure
+from ..contract import failure
 
 SCHEMA_VERSION = 1
 METHOD_VERSION = 1  # raise it when how we measure changes: records of two methods are never averaged

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Tuple, Type, TypeVar, get_type_hints
 
-from workloads.contract.architecture import SHAPES, Architecture, MoeDecoderShape, ResnetShape, Transformer, problem
+from ..contract.architecture import SHAPES, Architecture, MoeDecoderShape, ResnetShape, Transformer, problem
 
 SCHEMA_VERSION = 1
 KIND = "spec"

@@ -11,9 +11,9 @@ from typing import List
 import torch
 from torch import Tensor
 
-from workloads.contract.architecture import COLOURS, Transformer
-from workloads.contract.spec import Spec
-from workloads.inputs.tokens import SEED_STRIDE, Batch
+from ..contract.architecture import COLOURS, Transformer
+from ..contract.spec import Spec
+from ..inputs.tokens import SEED_STRIDE, Batch
 
 POOL_STEPS = 4  # steps after which the data repeats; 150 MiB a device at micro-batch 256 and 224 pixels
 

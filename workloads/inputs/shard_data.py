@@ -13,10 +13,10 @@ from typing import List, Union
 import torch
 from torch import Tensor
 
-from workloads.contract.failure import ERROR, RunError
-from workloads.contract.spec import Spec, SpecError
-from workloads.inputs.shards import check_largest, open_shards
-from workloads.inputs.tokens import Batch
+from ..contract.failure import ERROR, RunError
+from ..contract.spec import Spec, SpecError
+from ..inputs.shards import check_largest, open_shards
+from ..inputs.tokens import Batch
 
 STEPS_AHEAD = 2
 MASK = {"uint16": 0xFFFF, "uint32": 0xFFFFFFFF}

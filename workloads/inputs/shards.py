@@ -19,8 +19,8 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any, List, Sequence, Tuple
 
-from workloads.contract.architecture import Transformer
-from workloads.contract.spec import Spec, SpecError
+from ..contract.architecture import Transformer
+from ..contract.spec import Spec, SpecError
 
 ENDINGS = (".npy", ".bin")
 ITEM_BYTES = {"uint16": 2, "uint32": 4}

@@ -11,9 +11,9 @@ from typing import List, Protocol, Tuple
 import torch
 from torch import Tensor
 
-from workloads.contract.architecture import Transformer
-from workloads.contract.spec import Spec
-from workloads.models.base import NO_TARGET
+from ..contract.architecture import Transformer
+from ..contract.spec import Spec
+from ..models.base import NO_TARGET
 
 POOL_STEPS = 16  # steps after which the data repeats; about 1 MiB a device at micro-batch 2 and 2,048 tokens
 SEED_STRIDE = 1_000_003

@@ -14,7 +14,7 @@ from typing import Any, Callable, List, Sequence
 import torch
 import torch.distributed as dist
 
-from workloads.measure.window import Decision
+from ..measure.window import Decision
 
 INTERRUPTED = -1
 STORE_TIMEOUT = datetime.timedelta(minutes=30)  # a first step with compilation may take many minutes

@@ -12,10 +12,10 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import torch
 import torch.distributed as dist
 
-from workloads.measure.agreement import Agreement
-from workloads.measure.p2p_bandwidth import Matrix, peer_gb_per_s
-from workloads.measure.step_clock import synchronise
-from workloads.strategies.precision import Precision
+from ..measure.agreement import Agreement
+from ..measure.p2p_bandwidth import Matrix, peer_gb_per_s
+from ..measure.step_clock import synchronise
+from ..strategies.precision import Precision
 
 MIB = 2**20
 GB = 1e9

@@ -7,7 +7,7 @@ from typing import Any, Callable, Iterable, List, Optional, Tuple
 
 import torch
 
-from workloads.measure.step_clock import synchronise
+from ..measure.step_clock import synchronise
 
 STEPS = 2
 

@@ -16,20 +16,20 @@ from typing import Callable, Dict, Iterator, List, Optional, Union
 import torch
 from torch import Tensor
 
-from workloads.contract import failure
-from workloads.contract.architecture import ResnetShape
-from workloads.contract.result import MEASURE, WARMUP, Record
-from workloads.contract.spec import FLOAT8_MULTIPLE, Spec
-from workloads.inputs.tokens import Batch, Samples
-from workloads.measure import telemetry, window
-from workloads.measure.agreement import INTERRUPTED, Agreement
-from workloads.measure.device_busy import busy_seconds
-from workloads.measure.environment import GIB
-from workloads.measure.op_recorder import OpRecorder
-from workloads.measure.rank_speed import own_work_seconds
-from workloads.measure.state_bytes import GRADIENT_BYTES, state_bytes
-from workloads.measure.step_clock import StepClock, synchronise
-from workloads.strategies import Strategy
+from ..contract import failure
+from ..contract.architecture import ResnetShape
+from ..contract.result import MEASURE, WARMUP, Record
+from ..contract.spec import FLOAT8_MULTIPLE, Spec
+from ..inputs.tokens import Batch, Samples
+from ..measure import telemetry, window
+from ..measure.agreement import INTERRUPTED, Agreement
+from ..measure.device_busy import busy_seconds
+from ..measure.environment import GIB
+from ..measure.op_recorder import OpRecorder
+from ..measure.rank_speed import own_work_seconds
+from ..measure.state_bytes import GRADIENT_BYTES, state_bytes
+from ..measure.step_clock import StepClock, synchronise
+from ..strategies import Strategy
 
 FIRST_LOSSES = 10
 

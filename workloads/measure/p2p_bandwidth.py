@@ -12,8 +12,8 @@ from typing import Callable, List, Optional
 import torch
 import torch.distributed as dist
 
-from workloads.measure.agreement import Agreement
-from workloads.measure.step_clock import synchronise
+from ..measure.agreement import Agreement
+from ..measure.step_clock import synchronise
 
 GB = 1e9
 MAX_RANKS = 16

@@ -10,7 +10,7 @@ import time
 
 import torch
 
-from workloads.measure.step_clock import synchronise
+from ..measure.step_clock import synchronise
 
 CUDA_SIZE, CUDA_PRODUCTS = 2048, 100  # about 2 ms on an H200, 25 MB
 CPU_SIZE, CPU_PRODUCTS = 256, 4

@@ -6,7 +6,7 @@ from typing import Dict, Iterable
 
 from torch import Tensor
 
-from workloads.strategies import Strategy
+from ..strategies import Strategy
 
 GRADIENT_BYTES = "gradient_bytes"
 

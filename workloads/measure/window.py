@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Callable, Sequence
 
-from workloads.contract.spec import Window
+from ..contract.spec import Window
 
 Decision = Callable[[], int]
 

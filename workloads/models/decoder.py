@@ -9,13 +9,13 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor, nn
 
-from workloads.contract.architecture import MoeDecoderShape, TextShape
-from workloads.contract.spec import Lora
-from workloads.models.base import NO_TARGET, Draw, Model
-from workloads.models.experts import Experts, MixtureOfExperts
-from workloads.models.layers import MLPS, Attention, Block, RMSNorm, Rope, norm, rope_tables
-from workloads.models.lora import freeze_all_but_adapters, is_zero_at_start
-from workloads.models.recompute import recomputed
+from ..contract.architecture import MoeDecoderShape, TextShape
+from ..contract.spec import Lora
+from ..models.base import NO_TARGET, Draw, Model
+from ..models.experts import Experts, MixtureOfExperts
+from ..models.layers import MLPS, Attention, Block, RMSNorm, Rope, norm, rope_tables
+from ..models.lora import freeze_all_but_adapters, is_zero_at_start
+from ..models.recompute import recomputed
 
 INIT_STD = 0.02  # GPT-2: normal weights of 0.02, projections into the residual stream divided by sqrt(2 layers)
 

@@ -13,8 +13,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor, nn
 
-from workloads.contract.architecture import MoeDecoderShape
-from workloads.models.layers import MLPS, compute_type
+from ..contract.architecture import MoeDecoderShape
+from ..models.layers import MLPS, compute_type
 
 
 class MixtureOfExperts(nn.Module):

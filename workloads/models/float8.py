@@ -8,10 +8,10 @@ from typing import Optional, Tuple
 import torch
 from torch import nn
 
-from workloads.contract import failure
-from workloads.contract.failure import RunError
-from workloads.contract.spec import FLOAT8_MULTIPLE
-from workloads.models.base import Model
+from ..contract import failure
+from ..contract.failure import RunError
+from ..contract.spec import FLOAT8_MULTIPLE
+from ..models.base import Model
 
 LEAST_CAPABILITY = (8, 9)  # Ada; Hopper is 9.0: the first with 8-bit tensor cores
 

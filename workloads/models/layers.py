@@ -8,10 +8,10 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor, nn
 
-from workloads.contract.architecture import TextShape
-from workloads.contract.spec import Lora
-from workloads.models.lora import LoraLinear
-from workloads.models.recompute import recomputed
+from ..contract.architecture import TextShape
+from ..contract.spec import Lora
+from ..models.lora import LoraLinear
+from ..models.recompute import recomputed
 
 Rope = Tuple[Tensor, Tensor]
 

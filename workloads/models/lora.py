@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor, nn
 
-from workloads.contract.spec import Lora
+from ..contract.spec import Lora
 
 
 class AdapterHalf(nn.Linear):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor
 
-from workloads.models.layers import compute_type
+from ..models.layers import compute_type
 
 MIDDLE, SPREAD = 127.5, 64.0
 

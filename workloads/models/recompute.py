@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from workloads.contract.failure import ERROR, RunError
+from ..contract.failure import ERROR, RunError
 
 MATRIX_PRODUCTS = (torch.ops.aten.mm.default, torch.ops.aten.addmm.default)
 ATTENTION_NAMES = (

@@ -7,12 +7,12 @@ from typing import Optional
 import torch
 from torch import nn
 
-from workloads.contract.architecture import Architecture, ResnetShape, VitShape
-from workloads.contract.spec import Lora, Spec
-from workloads.models.base import Model
-from workloads.models.decoder import Decoder
-from workloads.models.resnet import Resnet
-from workloads.models.vit import Vit
+from ..contract.architecture import Architecture, ResnetShape, VitShape
+from ..contract.spec import Lora, Spec
+from ..models.base import Model
+from ..models.decoder import Decoder
+from ..models.resnet import Resnet
+from ..models.vit import Vit
 
 
 def build_on_meta(spec: Spec) -> Model:

@@ -9,10 +9,10 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor, nn
 
-from workloads.contract.architecture import COLOURS, EXPANSION, ResnetShape, width
-from workloads.models.base import NO_TARGET, Draw, Model
-from workloads.models.pixels import as_numbers
-from workloads.models.recompute import recomputed
+from ..contract.architecture import COLOURS, EXPANSION, ResnetShape, width
+from ..models.base import NO_TARGET, Draw, Model
+from ..models.pixels import as_numbers
+from ..models.recompute import recomputed
 
 NORM_EPS = 1e-5
 CLASSIFIER_STD = 0.01

@@ -6,10 +6,10 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor, nn
 
-from workloads.contract.architecture import COLOURS, VitShape
-from workloads.models.base import NO_TARGET, Draw, Model
-from workloads.models.layers import Attention, Block, GeluMlp
-from workloads.models.pixels import as_numbers
+from ..contract.architecture import COLOURS, VitShape
+from ..models.base import NO_TARGET, Draw, Model
+from ..models.layers import Attention, Block, GeluMlp
+from ..models.pixels import as_numbers
 
 INIT_STD = 0.02
 NORM_EPS = 1e-6  # the paper's and torchvision's

@@ -12,7 +12,7 @@ from typing import Any, List
 
 import torch.distributed as dist
 
-from workloads.contract.failure import PEER_MISSING, RunError
+from ..contract.failure import PEER_MISSING, RunError
 
 
 def meet(*, rank: int, world_size: int, timeout_s: float) -> Any:

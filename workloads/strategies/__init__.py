@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Type
 
-from workloads.strategies.base import StateTensors, Strategy
+from ..strategies.base import StateTensors, Strategy
 
 __all__ = ["StateTensors", "Strategy", "load"]
 
@@ -12,23 +12,23 @@ __all__ = ["StateTensors", "Strategy", "load"]
 def load(name: str) -> Type[Strategy]:
     """Return the strategy's class; the spec has already refused unknown names."""
     if name == "ddp":
-        from workloads.strategies.ddp import DistributedDataParallelStrategy
+        from ..strategies.ddp import DistributedDataParallelStrategy
 
         return DistributedDataParallelStrategy
     if name == "fsdp2":
-        from workloads.strategies.fsdp2 import FullyShardedStrategy
+        from ..strategies.fsdp2 import FullyShardedStrategy
 
         return FullyShardedStrategy
     if name == "zero1":
-        from workloads.strategies.zero1 import Zero1Strategy
+        from ..strategies.zero1 import Zero1Strategy
 
         return Zero1Strategy
     if name == "zero2":
-        from workloads.strategies.zero2 import Zero2Strategy
+        from ..strategies.zero2 import Zero2Strategy
 
         return Zero2Strategy
     if name == "zero3":
-        from workloads.strategies.zero3 import Zero3Strategy
+        from ..strategies.zero3 import Zero3Strategy
 
         return Zero3Strategy
     raise KeyError(name)

@@ -11,11 +11,11 @@ from typing import Iterable, List, NamedTuple, Sequence
 import torch
 from torch import Tensor
 
-from workloads.contract.architecture import Architecture, width
-from workloads.contract.spec import Spec
-from workloads.inputs.tokens import Batch
-from workloads.models.base import Model
-from workloads.strategies.precision import Precision
+from ..contract.architecture import Architecture, width
+from ..contract.spec import Spec
+from ..inputs.tokens import Batch
+from ..models.base import Model
+from ..strategies.precision import Precision
 
 LEARNING_RATE = 3e-4
 REFERENCE_WIDTH = 1024

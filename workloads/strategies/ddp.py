@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from torch.nn.parallel import DistributedDataParallel
 
-from workloads.contract.spec import Spec
-from workloads.inputs.tokens import Batch
-from workloads.models.base import Model
-from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
-from workloads.strategies.precision import Precision
+from ..contract.spec import Spec
+from ..inputs.tokens import Batch
+from ..models.base import Model
+from ..strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
+from ..strategies.precision import Precision
 
 
 class DistributedDataParallelStrategy(Strategy):

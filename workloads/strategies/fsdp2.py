@@ -12,13 +12,13 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.distributed.device_mesh import init_device_mesh
 
-from workloads.contract import failure
-from workloads.contract.failure import RunError
-from workloads.contract.spec import Spec
-from workloads.inputs.tokens import Batch
-from workloads.models.base import Model
-from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
-from workloads.strategies.precision import Precision
+from ..contract import failure
+from ..contract.failure import RunError
+from ..contract.spec import Spec
+from ..inputs.tokens import Batch
+from ..models.base import Model
+from ..strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
+from ..strategies.precision import Precision
 
 try:
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard

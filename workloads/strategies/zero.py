@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Dict, List, Sequence
 import torch
 from torch import Tensor
 
-from workloads.contract import failure
-from workloads.contract.failure import RunError
-from workloads.contract.spec import Spec
-from workloads.inputs.tokens import Batch
-from workloads.models.base import Model
-from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
-from workloads.strategies.precision import Precision
+from ..contract import failure
+from ..contract.failure import RunError
+from ..contract.spec import Spec
+from ..inputs.tokens import Batch
+from ..models.base import Model
+from ..strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
+from ..strategies.precision import Precision
 
 BUCKET_ELEMENTS = 50_000_000  # DeepSpeed's own 5e8 takes gigabytes for buffers, and as much from a small model
 NEVER = 2**62

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workloads.strategies.zero import ReplicatedWeightsStrategy
+from ..strategies.zero import ReplicatedWeightsStrategy
 
 
 class Zero1Strategy(ReplicatedWeightsStrategy):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
-from workloads.contract.architecture import width
-from workloads.contract.spec import Spec
-from workloads.strategies.base import StateTensors, optimizer_tensors
-from workloads.strategies.zero import ZeroStrategy
+from ..contract.architecture import width
+from ..contract.spec import Spec
+from ..strategies.base import StateTensors, optimizer_tensors
+from ..strategies.zero import ZeroStrategy
 
 
 class Zero3Strategy(ZeroStrategy):

@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from launcher.backends.sky.collect import collect
-from launcher.backends.sky.identity import identities
-from launcher.backends.sky.leftovers import (
+from planner.errors import InputError, NodeError
+from planner.launcher.backends.sky.collect import collect
+from planner.launcher.backends.sky.identity import identities
+from planner.launcher.backends.sky.leftovers import (
     CLUSTER_PREFIX,
     CONTROLLER_PREFIX,
     answer_leftovers,
@@ -24,12 +25,12 @@ from launcher.backends.sky.leftovers import (
     silent,
     storage_leftovers,
 )
-from launcher.backends.sky.phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
-from launcher.backends.sky.process import SkyRefusalError
-from launcher.backends.sky.process_pool import SkyProcessPool
-from launcher.cloud.account import account_of, wrong_witness
-from launcher.cloud.aws_storage import delete as delete_stored
-from launcher.cloud.provider_machines import (
+from planner.launcher.backends.sky.phase import MANAGED_ENDED, UNDER_WAY, managed_status_of, status_of
+from planner.launcher.backends.sky.process import SkyRefusalError
+from planner.launcher.backends.sky.process_pool import SkyProcessPool
+from planner.launcher.cloud.account import account_of, wrong_witness
+from planner.launcher.cloud.aws_storage import delete as delete_stored
+from planner.launcher.cloud.provider_machines import (
     could_ask,
     delete,
     end_everywhere,
@@ -39,11 +40,10 @@ from launcher.cloud.provider_machines import (
     storage_of_anybody,
     to_end,
 )
-from launcher.cloud.reservation import check_reservation, reservation_of
-from launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
-from launcher.plan.sighting import ANYTHING, Sight, Sighting
-from launcher.plan.task import cluster_name, sky_config_of
-from planner.errors import InputError, NodeError
+from planner.launcher.cloud.reservation import check_reservation, reservation_of
+from planner.launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
+from planner.launcher.plan.sighting import ANYTHING, Sight, Sighting
+from planner.launcher.plan.task import cluster_name, sky_config_of
 
 
 class SkyBackend:

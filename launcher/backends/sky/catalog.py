@@ -10,8 +10,8 @@ import socket
 import zlib
 from pathlib import Path
 
-from launcher.plan.target import Target
 from planner.errors import InputError, NodeError
+from planner.launcher.plan.target import Target
 from planner.whole_file import whole_file
 
 CATALOG = Path(".sky") / "catalogs" / "v8"

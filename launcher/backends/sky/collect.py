@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from launcher.backends.sky.process import SkyProcess, SkyRefusalError
-from launcher.backends.sky.rsync import SSH_CONFIGS, copy_results
-from launcher.cloud import store_results
-from launcher.collect.results import collected
-from launcher.plan.backend import Collected, Launch
 from planner.errors import NodeError
+from planner.launcher.backends.sky.process import SkyProcess, SkyRefusalError
+from planner.launcher.backends.sky.rsync import SSH_CONFIGS, copy_results
+from planner.launcher.cloud import store_results
+from planner.launcher.collect.results import collected
+from planner.launcher.plan.backend import Collected, Launch
 from planner.redact import clean
 from planner.whole_file import whole_file
 

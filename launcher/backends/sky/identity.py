@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from launcher.plan.backend import Launch
-from launcher.plan.target import Provider
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.target import Provider
 
 NO_UPLOAD = "NO_UPLOAD"
 CAN_BE_KEPT = ("aws", "gcp", "azure", "kubernetes", "ssh", "slurm", "nebius", "oci", "vast")

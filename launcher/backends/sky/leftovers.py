@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from launcher.cloud.aws_storage import StorageAnswer
-from launcher.cloud.machine import Machine
-from launcher.cloud.provider_machines import Answer
-from launcher.plan.backend import Launch, Leftover
+from planner.launcher.cloud.aws_storage import StorageAnswer
+from planner.launcher.cloud.machine import Machine
+from planner.launcher.cloud.provider_machines import Answer
+from planner.launcher.plan.backend import Launch, Leftover
 
 CLUSTER_PREFIX = "pl-"
 CONTROLLER_PREFIX = "sky-jobs-controller-"

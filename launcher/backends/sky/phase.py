@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from launcher.backends.sky.refusals import is_refusal, plain_words
-from launcher.plan.backend import Launched, NodeStatus, Phase
+from planner.launcher.backends.sky.refusals import is_refusal, plain_words
+from planner.launcher.plan.backend import Launched, NodeStatus, Phase
 
 UNDER_WAY = ("PENDING", "RUNNING", "WAITING")
 """Of a request to SkyPilot's server."""

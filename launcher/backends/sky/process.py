@@ -15,12 +15,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from launcher.backends.sky.refusals import SETTING_ERROR, plain_words, setting_refusal
 from planner import time_limits
 from planner.errors import MissingExtraError, NodeError
+from planner.launcher.backends.sky.refusals import SETTING_ERROR, plain_words, setting_refusal
 from planner.redact import clean
 
-WORKER = "launcher.backends.sky.worker.main"
+WORKER = "planner.launcher.backends.sky.worker.main"
 PACKAGES = Path(__file__).resolve().parents[3]
 ANSWER_TIMEOUT_S = time_limits.OPERATION_S
 """Of one answer: taking a cluster down waits for its cloud; a launch is not waited for."""

@@ -6,11 +6,11 @@ import contextlib
 from collections.abc import Collection
 from pathlib import Path
 
-from launcher.backends.sky.catalog import own_catalog
-from launcher.backends.sky.process import SkyProcess
-from launcher.plan.backend import Launch
-from launcher.plan.target import Provider
 from planner.errors import NodeError
+from planner.launcher.backends.sky.catalog import own_catalog
+from planner.launcher.backends.sky.process import SkyProcess
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.target import Provider
 
 REST_TIMEOUT_S = 30.0
 

@@ -6,8 +6,8 @@ import subprocess
 from collections.abc import Collection
 from pathlib import Path
 
-from launcher.collect.incoming import RSYNC, incoming
 from planner import time_limits
+from planner.launcher.collect.incoming import RSYNC, incoming
 
 RESULTS_ON_NODE = "planner-results"
 SSH_CONFIGS = Path(".sky") / "generated" / "ssh"

@@ -10,9 +10,6 @@ from typing import Annotated
 
 import typer
 
-from launcher.bench import bench as benchmarks
-from launcher.bench import local
-from launcher.bench.bench import Settings, Talk
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.cli.launching.bench_options import (
@@ -30,6 +27,9 @@ from planner.cli.runs.scaling_output import print_scaling
 from planner.cli.stop_signals import StopSignal, stop_signals
 from planner.cli.streams import print_document, say
 from planner.errors import InputError, StoppedError, StoreError
+from planner.launcher.bench import bench as benchmarks
+from planner.launcher.bench import local
+from planner.launcher.bench.bench import Settings, Talk
 from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload

@@ -8,15 +8,15 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from launcher.bench.bench import DataSettings, LoraSettings, Settings
 from planner.cli.launching.secret_options import check_no_secret
 from planner.cli.output import check_positive
 from planner.cli.workload_options import LoraRankOption, LoraTargetsOption, StrategyOption, WorkloadOptions
 from planner.errors import InputError
+from planner.launcher.bench.bench import DataSettings, LoraSettings, Settings
 from planner.model.network.workload import BenchMode, BusyDevice, Checkpointing, Method, Strategy
 from planner.text.number_text import read_whole_number
 from planner.use_cases.trained_adapters import read_adapters
-from workloads.contract.spec import DATA_DTYPES
+from planner.workloads.contract.spec import DATA_DTYPES
 
 MOST_REPEATS = 1000
 

@@ -11,8 +11,6 @@ from typing import Annotated
 
 import typer
 
-from launcher.documents import LaunchDocument, PlannedLaunch
-from launcher.plan.guard import LaunchLimits, worst_total_usd
 from planner.adapters.price_filter import NOTHING
 from planner.cli.launching.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
 from planner.cli.launching.launch_options import LimitOptions, TargetOptions, read_terms
@@ -22,6 +20,8 @@ from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import lasting_output, print_document, say
 from planner.errors import InputError, RefusedError
+from planner.launcher.documents import LaunchDocument, PlannedLaunch
+from planner.launcher.plan.guard import LaunchLimits, worst_total_usd
 from planner.use_cases import catalogs
 from planner.use_cases.launching.launch_plan import Planned, plan_launches
 from planner.use_cases.launching.launches import Launches, planned_document, state_of

@@ -8,11 +8,11 @@ from typing import Annotated, ClassVar, Literal
 
 import typer
 
-from launcher.plan.guard import LaunchLimits
-from launcher.plan.target import Purchase
 from planner.cli.launching.secret_options import check_no_secret, read_image, read_store
 from planner.cli.output import check_positive
 from planner.errors import InputError
+from planner.launcher.plan.guard import LaunchLimits
+from planner.launcher.plan.target import Purchase
 from planner.use_cases.launching.launch_target import MOST_MINUTES, MOST_NODES, Terms
 
 MOST_USD = 1e18

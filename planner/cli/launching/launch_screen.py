@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from launcher.documents import PlannedLaunch
-from launcher.plan.bill import LaunchBill, capped_usd
 from planner.decide.options.display_name import machine_name
+from planner.launcher.documents import PlannedLaunch
+from planner.launcher.plan.bill import LaunchBill, capped_usd
 from planner.model.prices.provider import Provider
 from planner.present.screen import Column, table_lines, wrapped
 from planner.present.table import Row

@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 
-from launcher.documents import BillDocument, LaunchState, ReapDocument
-from launcher.ledger.entry import Entry
-from launcher.plan.backend import NodeStatus
 from planner.cli.visible_output import Drawn
+from planner.launcher.documents import BillDocument, LaunchState, ReapDocument
+from planner.launcher.ledger.entry import Entry
+from planner.launcher.plan.backend import NodeStatus
 from planner.model.quantity import Quantity
 from planner.present.table import Row
 from planner.text.visible_text import visible_text

@@ -8,10 +8,10 @@ from typing import NoReturn
 
 import typer
 
-from launcher.ledger.entry import Entry, Outcome
 from planner.cli.launching.launch_view import LiveView
 from planner.cli.streams import say
 from planner.errors import NodeError, PlannerError, StoreError
+from planner.launcher.ledger.entry import Entry, Outcome
 from planner.use_cases.launching.launches import Launches
 
 TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")

@@ -9,9 +9,6 @@ from typing import Annotated
 
 import typer
 
-from launcher.documents import Found, LaunchesDocument, LaunchStory, ReapDocument
-from launcher.drive.unwritten import fault_text
-from launcher.ledger.entry import State
 from planner.cli.launching.launch_screen import bill_lines
 from planner.cli.launching.launch_view import bill_rows, reaped_rows, state_rows
 from planner.cli.launching.launch_watch import conclude, end_badly, end_badly_if_unread, not_down, watched
@@ -19,6 +16,9 @@ from planner.cli.output import HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import lasting_output, print_document, say
 from planner.errors import InputError, NodeError
+from planner.launcher.documents import Found, LaunchesDocument, LaunchStory, ReapDocument
+from planner.launcher.drive.unwritten import fault_text
+from planner.launcher.ledger.entry import State
 from planner.redact import clean
 from planner.use_cases.launching.launch_costs import bill_document
 from planner.use_cases.launching.launch_plan import Planned

@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from launcher.plan.task import task_yaml
 from planner.cli.launching.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
 from planner.cli.launching.launch_options import TargetOptions, read_terms
 from planner.cli.output import HomeOption
 from planner.cli.registration import command, command_app
+from planner.launcher.plan.task import task_yaml
 from planner.use_cases.launching.launch_plan import plan_launches
 from planner.use_cases.launching.launch_tasks import by_hand
 

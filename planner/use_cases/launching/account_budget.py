@@ -6,13 +6,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from launcher.cloud.machine import Machine
-from launcher.cloud.provider_machines import WHO, machines_of_anybody
-from launcher.ledger.entry import Entry
-from launcher.plan.backend import Launch
-from launcher.plan.guard import worst_total_usd
-from launcher.plan.target import CLOUDS, Provider
 from planner.errors import NodeError, RefusedError
+from planner.launcher.cloud.machine import Machine
+from planner.launcher.cloud.provider_machines import WHO, machines_of_anybody
+from planner.launcher.ledger.entry import Entry
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.guard import worst_total_usd
+from planner.launcher.plan.target import CLOUDS, Provider
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import PriceKind
 from planner.scenario.price_choice import current_price

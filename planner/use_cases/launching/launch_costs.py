@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
-from launcher.collect.launch_record import billed_quantity
-from launcher.documents import BillDocument, BilledLine
-from launcher.ledger.entry import Entry
-from launcher.plan.target import Provider
+from planner.launcher.collect.launch_record import billed_quantity
+from planner.launcher.documents import BillDocument, BilledLine
+from planner.launcher.ledger.entry import Entry
+from planner.launcher.plan.target import Provider
 
 
 def bill_document(entries: Sequence[Entry], *, ask: bool, today: date) -> BillDocument:
@@ -34,7 +34,7 @@ def _cost_explorer(entries: Sequence[Entry], *, today: date) -> dict[str, tuple[
     days = [at.date() for entry in asked for at in (entry.submitted_at, entry.ended_at) if at is not None]
     if not asked:
         return {}
-    from launcher.cloud.cost_explorer import billed
+    from planner.launcher.cloud.cost_explorer import billed
 
     last = max(days) if all(entry.ended_at for entry in asked) else today
     bills = billed([entry.launch.run_id for entry in asked], first=min(days), last=last, today=today)

@@ -12,20 +12,20 @@ from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-import workloads
-from launcher.backends.hosts import Host
-from launcher.bench.bench import Settings, check_spec, spec_of, window_of
-from launcher.collect.launch_record import record_by_hand
-from launcher.plan.ancillary_costs import ancillary_costs_of
-from launcher.plan.backend import Launch
-from launcher.plan.bill import LaunchBill, TimeCaps, bill_of
-from launcher.plan.guard import check_price_again
-from launcher.plan.target import Provider, Target
-from launcher.plan.task import cluster_name, task_of
+from planner import workloads
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
+from planner.launcher.backends.hosts import Host
+from planner.launcher.bench.bench import Settings, check_spec, spec_of, window_of
+from planner.launcher.collect.launch_record import record_by_hand
+from planner.launcher.plan.ancillary_costs import ancillary_costs_of
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.bill import LaunchBill, TimeCaps, bill_of
+from planner.launcher.plan.guard import check_price_again
+from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.task import cluster_name, task_of
 from planner.model.base import Frozen, NonNegative
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from launcher.bench.bench import Settings, allowed_micro_batches, global_batch_of
-from launcher.plan.target import Target
 from planner.errors import InputError
+from planner.launcher.bench.bench import Settings, allowed_micro_batches, global_batch_of
+from planner.launcher.plan.target import Target
 from planner.model.catalog import Catalog
 from planner.model.network.workload import BenchMode, BenchWorkload
 from planner.use_cases.expectations import most_micro_batch, start_micro_batch

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 
-from launcher.backends.hosts import Host
-from launcher.plan.bill import Rate
-from launcher.plan.target import Provider, Purchase, Target
 from planner.errors import InputError
+from planner.launcher.backends.hosts import Host
+from planner.launcher.plan.bill import Rate
+from planner.launcher.plan.target import Provider, Purchase, Target
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind, stale_days
 from planner.model.quantity import Basis

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from launcher.backends.hosts import Host, HostsFile
-from launcher.plan.target import Provider, Purchase, Target, parse_target
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
+from planner.launcher.backends.hosts import Host, HostsFile
+from planner.launcher.plan.target import Provider, Purchase, Target, parse_target
 from planner.model.catalog import Catalog
 from planner.text.number_text import with_plain_digits
 

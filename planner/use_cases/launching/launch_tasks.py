@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from launcher.plan.backend import Launch
-from launcher.plan.task import BY_HAND, EXPIRY_LABEL, RUN_LABEL, cluster_name, sky_config_of
 from planner.errors import InputError
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.task import BY_HAND, EXPIRY_LABEL, RUN_LABEL, cluster_name, sky_config_of
 
 
 def by_hand(launch: Launch) -> tuple[dict[str, Any], str]:

@@ -13,26 +13,26 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, assert_never
 
-from launcher.collect.launch_record import billed_quantity, record_of_launch
-from launcher.collect.results import collected, read_probes, read_result
-from launcher.documents import LaunchState, PlannedLaunch
-from launcher.drive import submission
-from launcher.drive.campaign import Campaign, Watch, raise_worst
-from launcher.drive.context import utc_now
-from launcher.drive.drive import Driver
-from launcher.drive.unwritten import fault_text
-from launcher.ledger.entry import Entry, State
-from launcher.ledger.instant import boot_instant
-from launcher.ledger.ledger import Ledger
-from launcher.plan.backend import Backend, Launch
-from launcher.plan.bill import billed_usd
-from launcher.plan.guard import LaunchLimits, check_launches
-from launcher.plan.instant import Instant
-from launcher.plan.target import Reach
-from launcher.plan.task import with_expiry
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.errors import MissingExtraError, NodeError, PlannerError
+from planner.launcher.collect.launch_record import billed_quantity, record_of_launch
+from planner.launcher.collect.results import collected, read_probes, read_result
+from planner.launcher.documents import LaunchState, PlannedLaunch
+from planner.launcher.drive import submission
+from planner.launcher.drive.campaign import Campaign, Watch, raise_worst
+from planner.launcher.drive.context import utc_now
+from planner.launcher.drive.drive import Driver
+from planner.launcher.drive.unwritten import fault_text
+from planner.launcher.ledger.entry import Entry, State
+from planner.launcher.ledger.instant import boot_instant
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.backend import Backend, Launch
+from planner.launcher.plan.bill import billed_usd
+from planner.launcher.plan.guard import LaunchLimits, check_launches
+from planner.launcher.plan.instant import Instant
+from planner.launcher.plan.target import Reach
+from planner.launcher.plan.task import with_expiry
 from planner.use_cases import runs
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
@@ -314,16 +314,16 @@ class Launches:
     def _open(self, reach: Reach) -> Backend:
         match reach:
             case Reach.LOCAL:
-                from launcher.backends.local import local_backend
+                from planner.launcher.backends.local import local_backend
 
                 return local_backend(self.folder / "this-machine")
             case Reach.SSH:
-                from launcher.backends.ssh import ssh_backend
+                from planner.launcher.backends.ssh import ssh_backend
 
                 return ssh_backend(read_hosts(self.home))
             case Reach.SKYPILOT:
                 check_sky()
-                from launcher.backends.sky.backend import SkyBackend
+                from planner.launcher.backends.sky.backend import SkyBackend
 
                 return SkyBackend(self.folder / "sky")
         assert_never(reach)

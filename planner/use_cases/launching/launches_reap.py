@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from launcher.documents import Found
-from launcher.drive.unwritten import fault_text
-from launcher.ledger.entry import Entry, State
-from launcher.plan.backend import Backend, Evidence, Launch, Leftover, Phase
-from launcher.plan.target import Reach
-from launcher.plan.task import cluster_name
 from planner.errors import StoreError
+from planner.launcher.documents import Found
+from planner.launcher.drive.unwritten import fault_text
+from planner.launcher.ledger.entry import Entry, State
+from planner.launcher.plan.backend import Backend, Evidence, Launch, Leftover, Phase
+from planner.launcher.plan.target import Reach
+from planner.launcher.plan.task import cluster_name
 from planner.use_cases.launching.launch_target import read_hosts
 from planner.use_cases.launching.launches import Launches
 from planner.use_cases.launching.launches_unread import ANY_ID

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from launcher.documents import Found
-from launcher.drive.unwritten import fault_text
-from launcher.plan.backend import Evidence
-from launcher.plan.target import Reach
-from launcher.plan.task import cluster_name
 from planner.errors import InputError, NotFoundError, PlannerError, StoreError
+from planner.launcher.documents import Found
+from planner.launcher.drive.unwritten import fault_text
+from planner.launcher.plan.backend import Evidence
+from planner.launcher.plan.target import Reach
+from planner.launcher.plan.task import cluster_name
 from planner.use_cases.launching.launch_target import read_hosts
 from planner.use_cases.launching.launches import Launches, open_ids
 

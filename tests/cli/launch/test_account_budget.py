@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from launcher.cloud.machine import Machine
-from launcher.cloud.provider_machines import Answer
-from launcher.ledger.entry import State
-from launcher.plan.backend import NodeStatus, Phase
-from launcher.plan.guard import LaunchLimits
-from launcher.plan.target import Reach, Target
 from planner.errors import NodeError, RefusedError
+from planner.launcher.cloud.machine import Machine
+from planner.launcher.cloud.provider_machines import Answer
+from planner.launcher.ledger.entry import State
+from planner.launcher.plan.backend import NodeStatus, Phase
+from planner.launcher.plan.guard import LaunchLimits
+from planner.launcher.plan.target import Reach, Target
 from planner.use_cases.launching import account_budget
 from planner.use_cases.launching.account_budget import AccountCheck, running_in_accounts
 from planner.use_cases.launching.launch_plan import Planned

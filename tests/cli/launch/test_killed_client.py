@@ -26,7 +26,7 @@ SECRETS = {
 }
 KILLED_AFTER = """
 import os, signal, sys
-from launcher.ledger import ledger
+from planner.launcher.ledger import ledger
 def deadly(method, position):
     def call(self, *arguments, **named):
         answer = method(self, *arguments, **named)

@@ -8,14 +8,14 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from launcher.ledger.entry import Outcome, State
-from launcher.ledger.instant import boot_instant
-from launcher.plan.backend import Launch, NodeStatus, Phase
-from launcher.plan.instant import Instant
-from launcher.plan.target import Reach, Target
 from planner.cli.launching.launch_view import LiveView
 from planner.cli.streams import lasting_output
 from planner.cli.visible_output import visible_output
+from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.instant import boot_instant
+from planner.launcher.plan.backend import Launch, NodeStatus, Phase
+from planner.launcher.plan.instant import Instant
+from planner.launcher.plan.target import Reach, Target
 from planner.use_cases.launching.launches import Launches
 from planner.use_cases.launching.launches_reap import reap
 from tests.launcher.launches import NOON, asleep, launch_of, rate

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from launcher.plan.backend import Evidence, Leftover
-from launcher.plan.target import Reach, Target
 from planner.errors import NodeError
+from planner.launcher.plan.backend import Evidence, Leftover
+from planner.launcher.plan.target import Reach, Target
 from planner.use_cases.launching.launches import Launches
 from tests.launcher.launches import asleep, launch_of
 from tests.launcher.scripted_backend import ScriptedBackend

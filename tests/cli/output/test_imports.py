@@ -115,7 +115,7 @@ def test_the_list_of_commands_needs_no_command(arguments):
         pytest.param(
             ["task", "gpt-305m", "--on", "aws/p4d.24xlarge"],
             "planner.cli.launching.task_command",
-            ("planner.ui", "planner.speed.calibration", "launcher.drive"),
+            ("planner.ui", "planner.speed.calibration", "planner.launcher.drive"),
             id="task",
         ),
     ],

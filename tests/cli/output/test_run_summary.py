@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from launcher.collect.record import record_of
 from planner.adapters.catalog import accelerator_aliases
 from planner.cli.runs.run_summary import summary
+from planner.launcher.collect.record import record_of
 from planner.model.evidence.run import Probe, RunRecord
 from planner.use_cases.expectations import expect_from
 from tests.bundled import bundled_catalog

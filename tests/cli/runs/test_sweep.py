@@ -11,11 +11,9 @@ from typing import Any
 import pytest
 import yaml
 
-import launcher.bench.bench
-import launcher.bench.local
-from launcher.bench.bench import Settings
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.errors import NodeError, StoreError
+from planner.launcher.bench.bench import Settings
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import QUICK_WINDOW, BenchWorkload
 from planner.model.plan.plan import Plan
@@ -90,7 +88,7 @@ class Bench:
 @pytest.fixture
 def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
     stand_in = Bench()
-    monkeypatch.setattr(launcher.bench.bench, "benchmark", stand_in)
+    monkeypatch.setattr("planner.launcher.bench.bench.benchmark", stand_in)
     return stand_in
 
 
@@ -177,7 +175,7 @@ def test_a_record_that_cannot_be_stored_is_still_told(
 def test_too_many_devices_are_refused_before_the_first_is_measured(
     planner: Any, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(launcher.bench.local, "cuda_devices", lambda: 4)
+    monkeypatch.setattr("planner.launcher.bench.local.cuda_devices", lambda: 4)
     answer = planner("bench", "gpt-305m", "--sweep-gpus", "1,2,4,8")
     assert answer.code == 2
     assert "wants 8 devices and this machine has 4" in answer.err

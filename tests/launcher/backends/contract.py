@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from launcher.plan.backend import Backend, Launch, Phase
+from planner.launcher.plan.backend import Backend, Launch, Phase
 
 
 def check_never_submitted(backend: Backend, launch: Launch, into: Path) -> None:

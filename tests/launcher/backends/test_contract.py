@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from launcher.backends.local import local_backend
-from launcher.backends.ssh import ssh_backend
-from launcher.plan.target import Target
+from planner.launcher.backends.local import local_backend
+from planner.launcher.backends.ssh import ssh_backend
+from planner.launcher.plan.target import Target
 from tests.launcher.backends.contract import check_never_submitted
 from tests.launcher.launches import launch_of
 from tests.launcher.loopback_ssh import running_sshd

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from launcher.backends.direct import DirectBackend
-from launcher.backends.hosts import Host
-from launcher.backends.ssh import BEGINS, ENDS, SshMachine, ssh_backend
-from launcher.cloud import aws, lambda_labs
-from launcher.cloud.account import fingerprint
-from launcher.cloud.aws import Listing
-from launcher.cloud.provider_machines import look
-from launcher.plan.backend import Phase
-from launcher.plan.target import Target
 from planner.errors import NodeError
+from planner.launcher.backends.direct import DirectBackend
+from planner.launcher.backends.hosts import Host
+from planner.launcher.backends.ssh import BEGINS, ENDS, SshMachine, ssh_backend
+from planner.launcher.cloud import aws, lambda_labs
+from planner.launcher.cloud.account import fingerprint
+from planner.launcher.cloud.aws import Listing
+from planner.launcher.cloud.provider_machines import look
+from planner.launcher.plan.backend import Phase
+from planner.launcher.plan.target import Target
 from tests.launcher.launches import launch_of
 from tests.launcher.loopback_ssh import running_sshd
 

@@ -9,14 +9,14 @@ from datetime import UTC, datetime
 import boto3
 import pytest
 
-from launcher.backends.local import local_backend
-from launcher.collect.launch_record import record_of_launch
-from launcher.collect.results import collected, read_probes, read_result
-from launcher.drive.drive import Driver
-from launcher.ledger.entry import Outcome, State
-from launcher.ledger.ledger import Ledger
-from launcher.plan.target import Target
 from planner.adapters.catalog import accelerator_aliases
+from planner.launcher.backends.local import local_backend
+from planner.launcher.collect.launch_record import record_of_launch
+from planner.launcher.collect.results import collected, read_probes, read_result
+from planner.launcher.drive.drive import Driver
+from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.target import Target
 from tests.fakes.servers import AWS_KEYS, running
 from tests.launcher.launches import ENDLESS_SPEC, TINY_SPEC, launch_of, rate
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from launcher.backends.direct import DirectBackend
-from launcher.backends.local import ThisMachine
-from launcher.plan.backend import Phase
-from launcher.plan.target import Target
+from planner.launcher.backends.direct import DirectBackend
+from planner.launcher.backends.local import ThisMachine
+from planner.launcher.plan.backend import Phase
+from planner.launcher.plan.target import Target
 from tests.launcher.launches import launch_of
 
 PATIENCE_S = 30.0

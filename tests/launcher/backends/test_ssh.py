@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from launcher.backends.hosts import HostsFile
-from launcher.backends.ssh import ssh_backend
-from launcher.collect.results import read_result
-from launcher.drive.drive import Driver
-from launcher.ledger.entry import Outcome, State
-from launcher.ledger.ledger import Ledger
-from launcher.plan.backend import Phase
-from launcher.plan.target import Target
 from planner.errors import NodeError
+from planner.launcher.backends.hosts import HostsFile
+from planner.launcher.backends.ssh import ssh_backend
+from planner.launcher.collect.results import read_result
+from planner.launcher.drive.drive import Driver
+from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.backend import Phase
+from planner.launcher.plan.target import Target
 from tests.fakes.ports import free_port
 from tests.launcher.launches import ENDLESS_SPEC, asleep, launch_of
 from tests.launcher.loopback_ssh import running_sshd

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from launcher.bench import bench, local
-from launcher.bench.bench import Settings, Talk, benchmark, spec_of
 from planner.errors import InputError, NodeError
+from planner.launcher.bench import bench, local
+from planner.launcher.bench.bench import Settings, Talk, benchmark, spec_of
 from planner.model.network.workload import BenchMode, BenchWorkload, Window
+from planner.workloads.batch.micro_batch_probe import probe_of
 from tests.bundled import bundled_catalog
-from workloads.batch.micro_batch_probe import probe_of
 
 PRESETS = bundled_catalog().presets
 TUNED = BenchMode.TUNED

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from launcher.bench.bench import Settings, spec_of
-from launcher.collect.verdict import problems_of
 from planner.cli.main import run
+from planner.launcher.bench.bench import Settings, spec_of
+from planner.launcher.collect.verdict import problems_of
 from planner.model.evidence.run import NodeResult
 from planner.model.network.workload import BusyDevice
 from tests.bundled import bundled_catalog
 from tests.launcher.collect.h100 import h100_document
 
 SPOILT = """
-import workloads.measure.device_load as device_load
+import planner.workloads.measure.device_load as device_load
 
 def problem(in_use_gib, busy):
     return really(17.5, 0.4)

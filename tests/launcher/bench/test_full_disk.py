@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from launcher.bench.bench import Settings, spec_of
-from launcher.bench.local import run_local
-from launcher.collect.record import record_of
+from planner.launcher.bench.bench import Settings, spec_of
+from planner.launcher.bench.local import run_local
+from planner.launcher.collect.record import record_of
 from planner.model.network.workload import Window
 from tests.bundled import bundled_catalog
 

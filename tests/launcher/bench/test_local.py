@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from launcher.bench import local
-from launcher.bench.local import node_environment, run_local
 from planner.errors import InputError, MissingExtraError, NodeError
+from planner.launcher.bench import local
+from planner.launcher.bench.local import node_environment, run_local
 from tests.launcher.launches import ENDLESS_SPEC, TINY_SPEC
 
 

@@ -6,8 +6,8 @@ import importlib.util
 
 import pytest
 
-from launcher.bench.memory_trace import traced_layer_bytes
 from planner.errors import InputError, MissingExtraError
+from planner.launcher.bench.memory_trace import traced_layer_bytes
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
 from planner.model.network.trainer_memory import TrainerMemory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from launcher.collect.record import record_of
+from planner.launcher.collect.record import record_of
 from planner.speed.throughput.scaling_table import scaling_table
 
 MakeResult = Callable[..., dict[str, Any]]

@@ -10,11 +10,11 @@ from typing import Any
 import boto3
 import pytest
 
-from launcher.cloud import aws, cost_explorer, store_results
 from planner.adapters.catalog import read_run
 from planner.adapters.s3_store import S3Store
 from planner.adapters.workspace import catalogs_dir
 from planner.errors import NodeError, PlannerError
+from planner.launcher.cloud import aws, cost_explorer, store_results
 from tests.fakes.aws_policy import NEVER, enforce, user_keys
 from tests.fakes.servers import Server
 

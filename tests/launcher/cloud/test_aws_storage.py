@@ -7,10 +7,10 @@ from typing import Any
 import boto3
 import pytest
 
-from launcher.backends.sky.leftovers import storage_leftovers
-from launcher.cloud import aws_storage
-from launcher.cloud.provider_machines import storage_of_anybody
-from launcher.plan.target import Target
+from planner.launcher.backends.sky.leftovers import storage_leftovers
+from planner.launcher.cloud import aws_storage
+from planner.launcher.cloud.provider_machines import storage_of_anybody
+from planner.launcher.plan.target import Target
 from tests.fakes.servers import Server
 from tests.launcher.launches import launch_of
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from launcher.cloud import kubernetes
-from launcher.cloud.provider_machines import look, to_end
-from launcher.drive.gone import judge
-from launcher.plan.sighting import ANYTHING, Known, Sight, observed
-from launcher.plan.target import Target
+from planner.launcher.cloud import kubernetes
+from planner.launcher.cloud.provider_machines import look, to_end
+from planner.launcher.drive.gone import judge
+from planner.launcher.plan.sighting import ANYTHING, Known, Sight, observed
+from planner.launcher.plan.target import Target
 from tests.fakes.servers import Server, running
 from tests.launcher.clock import Clock
 from tests.launcher.launches import launch_of

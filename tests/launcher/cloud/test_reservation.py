@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from launcher.cloud.machine import Machine
-from launcher.cloud.reservation import check_reservation, reservation_of
-from launcher.plan.target import Target
 from planner.errors import NodeError
+from planner.launcher.cloud.machine import Machine
+from planner.launcher.cloud.reservation import check_reservation, reservation_of
+from planner.launcher.plan.target import Target
 
 BLOCK = Target(
     provider="aws", name="p5.48xlarge", nodes=2, purchase="capacity_block", reservation="cr-1", region="us-east-2"

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from launcher.collect.record import record_of
 from planner.adapters.catalog import accelerator_aliases
+from planner.launcher.collect.record import record_of
 from planner.model.evidence.run import NodeResult, RunRecord
 from planner.use_cases.expectations import expect_from
 from tests.bundled import bundled_catalog

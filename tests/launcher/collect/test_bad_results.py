@@ -10,10 +10,17 @@ from typing import Any
 
 import pytest
 
-from launcher.collect.record import record_of
-from launcher.collect.results import READ_LIMIT_BYTES, collected, last_step, read_probes, read_result, result_problem
 from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError
+from planner.launcher.collect.record import record_of
+from planner.launcher.collect.results import (
+    READ_LIMIT_BYTES,
+    collected,
+    last_step,
+    read_probes,
+    read_result,
+    result_problem,
+)
 
 MakeResult = Callable[..., dict[str, Any]]
 

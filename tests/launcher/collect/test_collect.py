@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from launcher.bench.bench import LoraSettings, Settings, spec_of
-from launcher.collect.record import record_of
 from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError, NodeError
+from planner.launcher.bench.bench import LoraSettings, Settings, spec_of
+from planner.launcher.collect.record import record_of
 from planner.model.evidence.run import Probe
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.workload import Checkpointing, Precision
+from planner.workloads.contract.spec import from_json, to_json
 from tests.bundled import bundled_catalog
-from workloads.contract.spec import from_json, to_json
 
 ALIASES = accelerator_aliases()
 

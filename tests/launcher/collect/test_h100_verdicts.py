@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from launcher.collect.verdict import problems_of
+from planner.launcher.collect.verdict import problems_of
 from planner.model.evidence.run import NodeResult
 from planner.use_cases.expectations import expect_from
 from tests.bundled import bundled_catalog

@@ -6,9 +6,9 @@ import os
 
 import pytest
 
-from launcher.collect.incoming import incoming, is_allowed, left_out_of
-from launcher.collect.results import collected
 from planner.errors import NodeError
+from planner.launcher.collect.incoming import incoming, is_allowed, left_out_of
+from planner.launcher.collect.results import collected
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from launcher.collect.expectations import Expected
-from launcher.collect.verdict import problems_of, wrong_speed
+from planner.launcher.collect.expectations import Expected
+from planner.launcher.collect.verdict import problems_of, wrong_speed
 from planner.model.evidence.run import NodeResult, Probe
 
 MakeResult = Callable[..., dict[str, Any]]

@@ -6,9 +6,9 @@ import sqlite3
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from launcher.ledger.entry import State
-from launcher.plan.backend import Collected, Evidence, Launch, NodeStatus
-from launcher.plan.sighting import Sighting
+from planner.launcher.ledger.entry import State
+from planner.launcher.plan.backend import Collected, Evidence, Launch, NodeStatus
+from planner.launcher.plan.sighting import Sighting
 from tests.launcher.simulated.quick_ledger import QuickLedger
 from tests.launcher.simulated.skypilot import SimulatedBackend, Sky
 

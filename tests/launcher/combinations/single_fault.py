@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from launcher.plan.target import Provider
+from planner.launcher.plan.target import Provider
 from tests.launcher.combinations.steps import Step
 
 AWS, LAMBDA = Provider.AWS, Provider.LAMBDA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from launcher.plan.target import Provider
+from planner.launcher.plan.target import Provider
 from tests.launcher.combinations.single_fault import (
     ALL,
     AWS,

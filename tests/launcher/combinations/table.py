@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, cycle, product
 
-from launcher.drive.gone import BY_ABSENCE, BY_ID, BY_LABEL
-from launcher.plan.target import Provider
+from planner.launcher.drive.gone import BY_ABSENCE, BY_ID, BY_LABEL
+from planner.launcher.plan.target import Provider
 from tests.launcher.combinations.single_fault import ALL, AWS, BOTH, LAMBDA, Proof, SingleFault
 from tests.launcher.combinations.single_faults import GROUPS, NAMED, SINGLE_FAULTS
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from launcher.drive.gone import witness_in
-from launcher.ledger.entry import State
-from launcher.plan.target import Provider
+from planner.launcher.drive.gone import witness_in
+from planner.launcher.ledger.entry import State
+from planner.launcher.plan.target import Provider
 from tests.launcher.combinations.single_faults import GROUPS
 from tests.launcher.combinations.table import COMBINATIONS, SINGLES, Combination, sensible
 from tests.launcher.combinations.world import FaultyWorld
@@ -14,7 +14,7 @@ from tests.launcher.combinations.world import FaultyWorld
 
 @pytest.fixture(autouse=True)
 def _five_minutes(monkeypatch, _settled_at_once):
-    monkeypatch.setattr("launcher.drive.submission.SETTLED_AFTER_S", 300.0)
+    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
 
 
 def _ends_as_the_rules_say(row: Combination, world: FaultyWorld) -> None:

@@ -14,13 +14,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from unittest.mock import patch
 
-from launcher.cloud.account import account_of
-from launcher.drive import drive
-from launcher.drive.drive import Driver
-from launcher.ledger.entry import Entry, State
-from launcher.plan.bill import TimeCaps
-from launcher.plan.target import Provider, Reach, Target
 from planner.errors import PlannerError
+from planner.launcher.cloud.account import account_of
+from planner.launcher.drive import drive
+from planner.launcher.drive.drive import Driver
+from planner.launcher.ledger.entry import Entry, State
+from planner.launcher.plan.bill import TimeCaps
+from planner.launcher.plan.target import Provider, Reach, Target
 from planner.use_cases.launching import launches
 from planner.use_cases.launching.launches import Launches
 from planner.use_cases.launching.launches_reap import reap

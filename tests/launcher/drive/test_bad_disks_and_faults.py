@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from launcher.drive.campaign import Campaign
-from launcher.drive.drive import Driver
-from launcher.drive.unwritten import Unwritten
-from launcher.ledger.entry import State
-from launcher.ledger.ledger import Ledger
-from launcher.plan.backend import NodeStatus, Phase
-from launcher.plan.target import Target
 from planner.errors import NodeError, StoreError
+from planner.launcher.drive.campaign import Campaign
+from planner.launcher.drive.drive import Driver
+from planner.launcher.drive.unwritten import Unwritten
+from planner.launcher.ledger.entry import State
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.backend import NodeStatus, Phase
+from planner.launcher.plan.target import Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of, rate
 from tests.launcher.scripted_backend import ScriptedBackend
@@ -120,10 +120,10 @@ def test_taking_down_needs_no_ledger_that_can_be_written(driver_of, monkeypatch)
 
 def test_a_proof_that_never_comes_is_not_waited_for_without_end(driver_of, clock, monkeypatch):
     """The ledger cannot be written, and this machine's time since its boot stands still: 5 + 2 minutes of looks."""
-    monkeypatch.setattr("launcher.drive.submission.SETTLED_AFTER_S", 300.0)
+    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
     waited: list[float] = []
     slow = SimpleNamespace(monotonic=lambda: sum(waited), sleep=waited.append)
-    monkeypatch.setattr("launcher.drive.drive.time", slow)
+    monkeypatch.setattr("planner.launcher.drive.drive.time", slow)
     driver = driver_of(ScriptedBackend(statuses=[NodeStatus(phase=Phase.PENDING)]))
     driver.step("r1", submit=True)
 

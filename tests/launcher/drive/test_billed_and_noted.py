@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from launcher.drive.context import DriveContext
-from launcher.drive.elapsed import billed_seconds
-from launcher.drive.gone import job_was_seen
-from launcher.ledger.entry import Event
-from launcher.ledger.ledger import Ledger
-from launcher.plan.target import Target
+from planner.launcher.drive.context import DriveContext
+from planner.launcher.drive.elapsed import billed_seconds
+from planner.launcher.drive.gone import job_was_seen
+from planner.launcher.ledger.entry import Event
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.target import Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of
 from tests.launcher.scripted_backend import ScriptedBackend

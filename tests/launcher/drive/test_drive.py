@@ -7,13 +7,13 @@ from datetime import timedelta
 
 import pytest
 
-from launcher.drive.campaign import Campaign
-from launcher.drive.drive import COLLECT_PATIENCE, Driver
-from launcher.ledger.entry import Outcome, State
-from launcher.ledger.ledger import Ledger
-from launcher.plan.backend import Launched, NodeStatus, Phase
-from launcher.plan.target import Target
 from planner.errors import NodeError, RefusedError
+from planner.launcher.drive.campaign import Campaign
+from planner.launcher.drive.drive import COLLECT_PATIENCE, Driver
+from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.backend import Launched, NodeStatus, Phase
+from planner.launcher.plan.target import Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of, rate
 from tests.launcher.scripted_backend import ScriptedBackend

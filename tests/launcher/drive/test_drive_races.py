@@ -8,13 +8,13 @@ from datetime import timedelta
 
 import pytest
 
-from launcher.drive.drive import Driver
-from launcher.drive.submission import ORPHAN_GRACE
-from launcher.ledger.entry import Outcome, State
-from launcher.ledger.ledger import Ledger
-from launcher.plan.backend import NodeStatus, Phase
-from launcher.plan.target import Target
 from planner.errors import NodeError
+from planner.launcher.drive.drive import Driver
+from planner.launcher.drive.submission import ORPHAN_GRACE
+from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.backend import NodeStatus, Phase
+from planner.launcher.plan.target import Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of, rate
 from tests.launcher.scripted_backend import ScriptedBackend

@@ -6,10 +6,10 @@ from datetime import timedelta
 
 import pytest
 
-from launcher.drive.gone import BY_ABSENCE, BY_HOST, BY_ID, BY_LABEL, judge, witness_in
-from launcher.plan.instant import Instant
-from launcher.plan.sighting import ANYTHING, Known, Sight, Sighting, observed
-from launcher.plan.target import Target
+from planner.launcher.drive.gone import BY_ABSENCE, BY_HOST, BY_ID, BY_LABEL, judge, witness_in
+from planner.launcher.plan.instant import Instant
+from planner.launcher.plan.sighting import ANYTHING, Known, Sight, Sighting, observed
+from planner.launcher.plan.target import Target
 from tests.launcher.launches import NOON, launch_of
 
 P4D = launch_of(Target(provider="aws", name="p4d.24xlarge", devices_per_node=8))
@@ -21,7 +21,7 @@ ALIVE, ENDING, DEAD, ABSENT = Sight.ALIVE, Sight.ENDING, Sight.DEAD, Sight.ABSEN
 
 @pytest.fixture(autouse=True)
 def _five_minutes(monkeypatch, _settled_at_once):
-    monkeypatch.setattr("launcher.drive.submission.SETTLED_AFTER_S", 300.0)
+    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
 
 
 def looked_at(*looks: tuple[float, Sight], id: str = "i-1", boot: str = "b") -> Known:

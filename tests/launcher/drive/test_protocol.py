@@ -24,14 +24,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from launcher.cloud.account import account_of
-from launcher.drive import submission
-from launcher.drive.drive import Driver
-from launcher.ledger.entry import State
-from launcher.ledger.ledger import Ledger
-from launcher.plan.sighting import ANYTHING
-from launcher.plan.target import Provider, Target
 from planner.errors import NodeError
+from planner.launcher.cloud.account import account_of
+from planner.launcher.drive import submission
+from planner.launcher.drive.drive import Driver
+from planner.launcher.ledger.entry import State
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.sighting import ANYTHING
+from planner.launcher.plan.target import Provider, Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import launch_of, rate
 from tests.launcher.simulated.cloud import Cloud
@@ -49,7 +49,7 @@ TARGETS = {
 
 @pytest.fixture(autouse=True)
 def _five_minutes(monkeypatch, _settled_at_once):
-    monkeypatch.setattr("launcher.drive.submission.SETTLED_AFTER_S", PERIOD_S)
+    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", PERIOD_S)
 
 
 class Protocol(RuleBasedStateMachine):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from launcher.drive.drive import Driver
-from launcher.ledger.entry import Outcome, State
-from launcher.ledger.ledger import Ledger
-from launcher.plan.target import Provider, Target
 from planner.errors import NodeError
+from planner.launcher.drive.drive import Driver
+from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.target import Provider, Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import launch_of
 from tests.launcher.scripted_backend import ScriptedBackend
@@ -18,7 +18,7 @@ P4D = Target(provider=Provider.AWS, name="p4d.24xlarge", devices_per_node=8, reg
 
 @pytest.fixture(autouse=True)
 def _five_minutes(monkeypatch, _settled_at_once):
-    monkeypatch.setattr("launcher.drive.submission.SETTLED_AFTER_S", 300.0)
+    monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
 
 
 @pytest.fixture

@@ -97,8 +97,8 @@ def sets(**environment: str) -> Prepare:
 def waits(**seconds: float) -> Prepare:
     """Lengths of waits, by the names of constants."""
     places = {
-        "SETTLED_AFTER_S": "launcher.drive.submission",
-        "ANSWER_TIMEOUT_S": "launcher.backends.sky.process",
+        "SETTLED_AFTER_S": "planner.launcher.drive.submission",
+        "ANSWER_TIMEOUT_S": "planner.launcher.backends.sky.process",
         "SILENCE_S": "planner.time_limits",
         "OPERATION_S": "planner.time_limits",
     }

@@ -71,7 +71,7 @@ def machines_end(world: World) -> None:
 
 def alarmed_early(world: World) -> None:
     """Half an hour is a second."""
-    world.settings["launcher.drive.gone:ENDING_ALARM_S"] = 1.0
+    world.settings["planner.launcher.drive.gone:ENDING_ALARM_S"] = 1.0
 
 
 def down_at(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from launcher.plan.task import EXPIRY_FORMAT, EXPIRY_LABEL, RUN_LABEL
+from planner.launcher.plan.task import EXPIRY_FORMAT, EXPIRY_LABEL, RUN_LABEL
 from tests.launcher.faults.acts import (
     after,
     command,

@@ -6,7 +6,7 @@ from tests.launcher.faults.acts import boots, launching, left, meanwhile, output
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.world import H100_AT_LAMBDA
 
-BACKEND = "launcher.backends.sky.backend:SkyBackend"
+BACKEND = "planner.launcher.backends.sky.backend:SkyBackend"
 COLLECT, DOWN, REAP = "launches collect", "launches down --all", "launches reap --yes"
 GONE = "DOWN_VERIFIED"
 FAILING = ("ResourcesUnavailableError", "no capacity")

@@ -97,7 +97,7 @@ def stands_still(*words: str, on: tuple[str, ...] = P4D, then: tuple[Prepare, ..
 
 def wakes_after_the_proof(world: World) -> Done:
     """A client is stopped as it submits; another one's `down` does not wait for ever; then the first one goes on."""
-    world.settings["launcher.drive.drive:SUBMISSION_PATIENCE_S"] = 1.0
+    world.settings["planner.launcher.drive.drive:SUBMISSION_PATIENCE_S"] = 1.0
     process = world.begin(*LAUNCH, *P4D)
     world.sky.meanwhile["status"] = lambda: stop(process, world)
     os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WNOWAIT)

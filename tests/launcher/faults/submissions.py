@@ -43,12 +43,12 @@ SUBMISSIONS = (
     ),
     Fault(
         "late-killed", "... and the client was killed at SUBMITTED", "EC2", "the next client finds and ends it",
-        left("launcher.backends.sky.backend:SkyBackend.status", COLLECT, first=(waits(SETTLED_AFTER_S=6.0),
+        left("planner.launcher.backends.sky.backend:SkyBackend.status", COLLECT, first=(waits(SETTLED_AFTER_S=6.0),
             boots(fails=FAILING, after=5))), 4, GONE, "refused",
     ),
     Fault(
         "late-down", "`down` before the machine is there", "EC2", "`down` waits until none can come",
-        left("launcher.backends.sky.backend:SkyBackend.status", DOWN, first=(waits(SETTLED_AFTER_S=6.0),
+        left("planner.launcher.backends.sky.backend:SkyBackend.status", DOWN, first=(waits(SETTLED_AFTER_S=6.0),
             boots(after=7))), 0, GONE, "cancelled",
     ),
     Fault(

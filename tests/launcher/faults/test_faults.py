@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from launcher.ledger.entry import State
+from planner.launcher.ledger.entry import State
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.table import FAULTS
 from tests.launcher.faults.witnesses import proven_by

@@ -28,7 +28,7 @@ LIMITS = {
     "planner.time_limits:CONNECT_S": 2.0,
     "planner.time_limits:SILENCE_S": 2.0,
     "planner.time_limits:OPERATION_S": 4.0,
-    "launcher.backends.sky.process:ANSWER_TIMEOUT_S": 6.0,
+    "planner.launcher.backends.sky.process:ANSWER_TIMEOUT_S": 6.0,
 }
 PEERS = {"silent": Meddling(""), "a byte at a time": Meddling("", b"<", slowly=True)}
 REFRESH = ("prices", "refresh", "--timeout-s", "2", "--source")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from launcher.drive.gone import BY_ABSENCE, BY_HOST, BY_ID, BY_LABEL
+from planner.launcher.drive.gone import BY_ABSENCE, BY_HOST, BY_ID, BY_LABEL
 from tests.launcher.faults.fault import Fault
 
 PROVEN_GONE = "DOWN_VERIFIED"

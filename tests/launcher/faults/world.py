@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from launcher.drive.gone import witness_in
-from launcher.ledger.entry import Entry, State
-from launcher.ledger.ledger import Ledger
 from planner.errors import StoreError
+from planner.launcher.drive.gone import witness_in
+from planner.launcher.ledger.entry import Entry, State
+from planner.launcher.ledger.ledger import Ledger
 from tests.fakes.servers import AWS_KEYS, Server
 from tests.launcher.conftest import good_result
 from tests.launcher.faults.sky_server import SkyServer
@@ -32,10 +32,10 @@ AMI = "ami-1e749f67"
 QUICK = {
     "planner.use_cases.launching.launches:SKY_POLL_S": 0.1,
     "planner.use_cases.launching.launches:DIRECT_POLL_S": 0.2,
-    "launcher.drive.submission:ORPHAN_GRACE": 0.5,
-    "launcher.drive.submission:SETTLED_AFTER_S": 1.0,
-    "launcher.ledger.ledger_file:BUSY_TIMEOUT_S": 0.5,
-    "launcher.drive.drive:COLLECT_PATIENCE": 1.0,
+    "planner.launcher.drive.submission:ORPHAN_GRACE": 0.5,
+    "planner.launcher.drive.submission:SETTLED_AFTER_S": 1.0,
+    "planner.launcher.ledger.ledger_file:BUSY_TIMEOUT_S": 0.5,
+    "planner.launcher.drive.drive:COLLECT_PATIENCE": 1.0,
 }
 """Waits in seconds, so that a row takes no longer than its processes need to start."""
 LAUNCH = ("launch", "gpt-305m", "--max-usd", "200", "--yes")

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from launcher.ledger.launch_folder import driving_lock, home_of
 from planner.errors import StoreError
+from planner.launcher.ledger.launch_folder import driving_lock, home_of
 
 HOLD = """
 import sys
 from pathlib import Path
-from launcher.ledger.launch_folder import driving_lock
+from planner.launcher.ledger.launch_folder import driving_lock
 
 with driving_lock(Path(sys.argv[1])) as mine:
     print(mine, flush=True)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from launcher.ledger.entry import LEGAL, Outcome, State
-from launcher.ledger.ledger import Ledger
-from launcher.plan.target import Target
 from planner.errors import InputError, NotFoundError, RefusedError, StoreError
+from planner.launcher.ledger.entry import LEGAL, Outcome, State
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.target import Target
 from tests.launcher.launches import NOON, launch_of, rate
 
 LOCAL = Target(provider="local", name="local")

@@ -7,10 +7,10 @@ from contextlib import closing
 
 import pytest
 
-from launcher.ledger.ledger import Ledger
-from launcher.plan.instant import Instant
-from launcher.plan.sighting import Sight, Sighting
-from launcher.plan.target import Target
+from planner.launcher.ledger.ledger import Ledger
+from planner.launcher.plan.instant import Instant
+from planner.launcher.plan.sighting import Sight, Sighting
+from planner.launcher.plan.target import Target
 from tests.launcher.launches import NOON, launch_of
 
 AT = Instant(boot="b", s=1.0)

@@ -27,8 +27,8 @@ CASES = {
 
 
 def torch_model(document: dict[str, Any]) -> Any:
-    from workloads.contract.spec import architecture_of
-    from workloads.models.registry import model_of
+    from planner.workloads.contract.spec import architecture_of
+    from planner.workloads.models.registry import model_of
 
     shape = architecture_of(document)
     return model_of(shape, seq_len=32 if document["kind"] == "moe_decoder" else None)
@@ -40,7 +40,7 @@ def planned(document: dict[str, Any]) -> Any:
 
 @pytest.mark.parametrize("case", CASES)
 def test_parameters(case: str) -> None:
-    from workloads.models.registry import count_parameters
+    from planner.workloads.models.registry import count_parameters
 
     with torch.device("meta"):
         assert parameters(planned(CASES[case])) == count_parameters(torch_model(CASES[case]))
@@ -52,7 +52,7 @@ def test_training_flops_of_one_sample_are_those_of_the_operators(case: str) -> N
 
     A fused attention kernel computes the scores a second time in its backward pass, which the convention leaves out.
     """
-    from workloads.measure.op_recorder import OpRecorder
+    from planner.workloads.measure.op_recorder import OpRecorder
 
     network = planned(CASES[case])
     model = torch_model(CASES[case])
@@ -74,7 +74,7 @@ def test_training_flops_of_one_sample_are_those_of_the_operators(case: str) -> N
 
 def test_float8_products_are_seen_by_the_type_they_hold() -> None:
     """torchao's tensors name the type that they stand for, and hold another."""
-    from workloads.measure.op_recorder import matmul_flops
+    from planner.workloads.measure.op_recorder import matmul_flops
 
     @dataclasses.dataclass
     class Scaled:

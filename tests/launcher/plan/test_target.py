@@ -1,7 +1,7 @@
 import pytest
 
-from launcher.plan.target import REACHED_BY, SKY_ACCELERATORS, Provider, Target, parse_target
 from planner.errors import InputError
+from planner.launcher.plan.target import REACHED_BY, SKY_ACCELERATORS, Provider, Target, parse_target
 from tests.bundled import bundled_catalog
 
 TYPES = ("aws/p5e.48xlarge", "aws/p5en.48xlarge", "aws/p4d.24xlarge", "lambda/gpu_8x_h100_sxm5")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from launcher.plan.target import Provider
+from planner.launcher.plan.target import Provider
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON
 

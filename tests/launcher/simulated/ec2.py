@@ -11,8 +11,8 @@ from typing import Any
 from botocore.exceptions import ClientError, NoCredentialsError, PaginationError, ReadTimeoutError
 from botocore.parsers import ResponseParserError
 
-from launcher.cloud.aws import CLUSTER_TAG
-from launcher.plan.task import RUN_LABEL
+from planner.launcher.cloud.aws import CLUSTER_TAG
+from planner.launcher.plan.task import RUN_LABEL
 from tests.launcher.launches import NOON
 from tests.launcher.simulated.cloud import OTHER_REGION, REGION, Cloud, CloudMachine, EndRefusedError
 

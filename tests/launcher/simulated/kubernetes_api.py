@@ -10,7 +10,7 @@ from typing import Any
 from kubernetes.client import ApiException
 from urllib3.exceptions import ReadTimeoutError
 
-from launcher.plan.task import RUN_LABEL
+from planner.launcher.plan.task import RUN_LABEL
 from tests.launcher.launches import NOON
 from tests.launcher.simulated.cloud import Cloud, CloudMachine, EndRefusedError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from launcher.ledger.ledger import Ledger
+from planner.launcher.ledger.ledger import Ledger
 
 
 class QuickLedger(Ledger):

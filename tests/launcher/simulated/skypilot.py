@@ -14,12 +14,12 @@ from unittest.mock import patch
 
 import httpx
 
-from launcher.backends.sky.backend import SkyBackend
-from launcher.backends.sky.process import SkyRefusalError
-from launcher.cloud import aws, kubernetes, lambda_labs
-from launcher.plan.backend import Collected, Launch
-from launcher.plan.target import Provider
 from planner.errors import NodeError
+from planner.launcher.backends.sky.backend import SkyBackend
+from planner.launcher.backends.sky.process import SkyRefusalError
+from planner.launcher.cloud import aws, kubernetes, lambda_labs
+from planner.launcher.plan.backend import Collected, Launch
+from planner.launcher.plan.target import Provider
 from tests.launcher.launches import NOON
 from tests.launcher.simulated.cloud import REGION, Cloud
 from tests.launcher.simulated.ec2 import Ec2InMemory

@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from workloads.contract import failure
-from workloads.contract.result import MEASURE, WARMUP, Record, steps_file, write_atomically
+from planner.workloads.contract import failure
+from planner.workloads.contract.result import MEASURE, WARMUP, Record, steps_file, write_atomically
 
 
 @pytest.fixture

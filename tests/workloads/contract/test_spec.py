@@ -3,7 +3,7 @@ import sys
 
 import pytest
 
-from workloads.contract.spec import SpecError, from_json, read, to_json
+from planner.workloads.contract.spec import SpecError, from_json, read, to_json
 
 LORA = {"rank": 4, "alpha": 8.0, "targets": ["query", "value"]}
 

@@ -13,12 +13,12 @@ import numpy
 import pytest
 import torch
 
-from launcher.collect.record import record_of
 from planner.cli.main import run
-from workloads.contract.failure import RunError
-from workloads.contract.spec import Spec, SpecError, from_json
-from workloads.inputs.shard_data import ShardTokens
-from workloads.inputs.shards import open_shards
+from planner.launcher.collect.record import record_of
+from planner.workloads.contract.failure import RunError
+from planner.workloads.contract.spec import Spec, SpecError, from_json
+from planner.workloads.inputs.shard_data import ShardTokens
+from planner.workloads.inputs.shards import open_shards
 
 CPU = torch.device("cpu")
 MakeSpec = Callable[..., Spec]

@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from launcher.collect.verdict import problems_of
+from planner.launcher.collect.verdict import problems_of
 from planner.model.evidence.run import NodeResult
-from workloads.measure.calibration import ON_CPU, Plan, calibrate
-from workloads.strategies.precision import Precision
+from planner.workloads.measure.calibration import ON_CPU, Plan, calibrate
+from planner.workloads.strategies.precision import Precision
 
 CPU = torch.device("cpu")
 TINY = Plan(

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from workloads.measure import device_busy
-from workloads.measure.device_busy import STEPS, busy_seconds, union
+from planner.workloads.measure import device_busy
+from planner.workloads.measure.device_busy import STEPS, busy_seconds, union
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from planner.workloads.measure.device_load import READINGS, busy_share, problem
 from tests.launcher.collect.h100 import h100_document
-from workloads.measure.device_load import READINGS, busy_share, problem
 
 
 class NVMLError(Exception):

@@ -3,7 +3,7 @@ import socket
 
 import pytest
 
-from workloads.measure.environment import build_problem, describe, describe_torch, use_expandable_segments
+from planner.workloads.measure.environment import build_problem, describe, describe_torch, use_expandable_segments
 
 V100_WITH_CU128 = ["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"]
 CU124 = ["sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90"]

@@ -5,11 +5,11 @@ import dataclasses
 import pytest
 import torch
 
+from planner.workloads.batch.micro_batch_probe import PROBE_WINDOW
+from planner.workloads.contract.spec import from_json
+from planner.workloads.measure.loop import observed_samples
+from planner.workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
 from tests.workloads.kinds import of_kind
-from workloads.batch.micro_batch_probe import PROBE_WINDOW
-from workloads.contract.spec import from_json
-from workloads.measure.loop import observed_samples
-from workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from launcher.collect.record import record_of
-from launcher.collect.verdict import problems_of
+from planner.launcher.collect.record import record_of
+from planner.launcher.collect.verdict import problems_of
 from planner.model.evidence.run import NodeResult
+from planner.workloads.measure import telemetry
+from planner.workloads.measure.telemetry import Telemetry, device_facts, joined, open_telemetry
 from tests.launcher.collect.h100 import h100_document, h100_record
-from workloads.measure import telemetry
-from workloads.measure.telemetry import Telemetry, device_facts, joined, open_telemetry
 
 POWER_CAP, THERMAL, IDLE = 0x4, 0x20, 0x1
 

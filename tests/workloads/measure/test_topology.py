@@ -2,8 +2,8 @@
 
 import pytest
 
-from workloads.measure import topology
-from workloads.measure.topology import (
+from planner.workloads.measure import topology
+from planner.workloads.measure.topology import (
     NoAnswerError,
     cleaned,
     gather,

@@ -1,8 +1,8 @@
 import pytest
 
-from workloads.batch.micro_batch_probe import PROBE_WINDOW
-from workloads.contract.spec import Window
-from workloads.measure.window import STOP, is_steady, measured_steps_ahead, warmup_steps_ahead
+from planner.workloads.batch.micro_batch_probe import PROBE_WINDOW
+from planner.workloads.contract.spec import Window
+from planner.workloads.measure.window import STOP, is_steady, measured_steps_ahead, warmup_steps_ahead
 
 LONG = Window(min_warmup_steps=10, min_warmup_s=30.0, max_warmup_s=300.0, min_steps=50, min_s=60.0, max_s=120.0)
 SHORT = Window(min_warmup_steps=10, min_warmup_s=0.0, max_warmup_s=5.0, min_steps=10, min_s=1.0, max_s=5.0)

@@ -5,10 +5,10 @@ import importlib.util
 import pytest
 import torch
 
-from workloads.contract.failure import RunError
-from workloads.contract.spec import from_json
-from workloads.models import float8
-from workloads.models.registry import build_on_meta
+from planner.workloads.contract.failure import RunError
+from planner.workloads.contract.spec import from_json
+from planner.workloads.models import float8
+from planner.workloads.models.registry import build_on_meta
 
 
 @pytest.mark.parametrize(

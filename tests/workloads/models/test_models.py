@@ -4,9 +4,9 @@ import math
 import pytest
 import torch
 
-from workloads.contract.spec import from_json
-from workloads.inputs.tokens import SyntheticTokens, sequence
-from workloads.models.registry import build_on_meta, count_parameters
+from planner.workloads.contract.spec import from_json
+from planner.workloads.inputs.tokens import SyntheticTokens, sequence
+from planner.workloads.models.registry import build_on_meta, count_parameters
 
 GPT_305M = {
     "hidden": 1024,
@@ -96,7 +96,7 @@ def test_a_token_does_not_see_its_future(modern):
 
 
 def test_rotary_scores_depend_on_the_distance_alone(modern):
-    from workloads.models.layers import _rotate, rope_tables
+    from planner.workloads.models.layers import _rotate, rope_tables
 
     rope = rope_tables(modern.architecture, seq_len=128, device=torch.device("cpu"))
     generator = torch.Generator().manual_seed(0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workloads.contract.spec import STRATEGIES
+from planner.workloads.contract.spec import STRATEGIES
 
 N = 672_384
 FP32 = 4

@@ -7,8 +7,8 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from launcher.backends.sky.worker.plain_text import plain
-from launcher.backends.sky.worker.settings import joined
+from planner.launcher.backends.sky.worker.plain_text import plain
+from planner.launcher.backends.sky.worker.settings import joined
 
 JsonObject = dict[str, Any]
 DRY_RUN = "planner-dry-run"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 
-from launcher.backends.sky.worker.managed import look_managed
-from launcher.backends.sky.worker.plain_text import plain
+from planner.launcher.backends.sky.worker.managed import look_managed
+from planner.launcher.backends.sky.worker.plain_text import plain
 
 LAST_LINES = 400
 """Of a log that is passed on at once."""

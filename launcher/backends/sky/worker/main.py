@@ -17,12 +17,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from launcher.backends.sky.worker.cluster import down, reach, rest
-from launcher.backends.sky.worker.launch import check_settings, dry_run, submit
-from launcher.backends.sky.worker.logs import log, provision_log
-from launcher.backends.sky.worker.managed import down_managed, look_managed, managed_jobs
-from launcher.backends.sky.worker.plain_text import plain
-from launcher.backends.sky.worker.status import clusters, look
+from planner.launcher.backends.sky.worker.cluster import down, reach, rest
+from planner.launcher.backends.sky.worker.launch import check_settings, dry_run, submit
+from planner.launcher.backends.sky.worker.logs import log, provision_log
+from planner.launcher.backends.sky.worker.managed import down_managed, look_managed, managed_jobs
+from planner.launcher.backends.sky.worker.plain_text import plain
+from planner.launcher.backends.sky.worker.status import clusters, look
 
 
 def main() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from launcher.backends.sky.phase import UNDER_WAY
-from launcher.backends.sky.worker.plain_text import plain
-from launcher.backends.sky.worker.status import with_reason
+from planner.launcher.backends.sky.phase import UNDER_WAY
+from planner.launcher.backends.sky.worker.plain_text import plain
+from planner.launcher.backends.sky.worker.status import with_reason
 
 JsonObject = dict[str, Any]
 LAST_REQUESTS = 200

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from launcher.backends.sky.worker.plain_text import plain
+from planner.launcher.backends.sky.worker.plain_text import plain
 
 JsonObject = dict[str, Any]
 LAST_WORDS = 12

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from launcher.backends.sky import process
-from launcher.backends.sky.backend import SkyBackend
+from planner.launcher.backends.sky import process
+from planner.launcher.backends.sky.backend import SkyBackend
 from tests.fakes.servers import AWS_KEYS, Server, running
 from tests.launcher.backends.sky.standin_sky import STANDIN, Says
 

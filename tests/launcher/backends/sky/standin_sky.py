@@ -7,9 +7,9 @@ from typing import Any
 
 import boto3
 
-from launcher.backends.sky.backend import SkyBackend
-from launcher.plan.backend import Launch
-from launcher.plan.target import Provider, Target
+from planner.launcher.backends.sky.backend import SkyBackend
+from planner.launcher.plan.backend import Launch
+from planner.launcher.plan.target import Provider, Target
 from tests.launcher.launches import NOON
 
 STANDIN = """

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from launcher.cloud import kubernetes, lambda_labs
+from planner.launcher.cloud import kubernetes, lambda_labs
 from tests.launcher.backends.sky.standin_sky import FAILED, MANAGED, job, start, state
 from tests.launcher.launches import launch_of
 

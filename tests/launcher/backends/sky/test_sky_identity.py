@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from launcher.backends.sky.identity import identities
-from launcher.plan.target import Provider, Target
+from planner.launcher.backends.sky.identity import identities
+from planner.launcher.plan.target import Provider, Target
 from tests.launcher.launches import launch_of
 
 

@@ -18,11 +18,11 @@ import boto3
 import psutil
 import pytest
 
-from launcher.backends.sky.backend import SkyBackend
-from launcher.backends.sky.process import SkyRefusalError
-from launcher.plan.backend import Phase
-from launcher.plan.target import Provider, Target
 from planner.errors import InputError, NodeError
+from planner.launcher.backends.sky.backend import SkyBackend
+from planner.launcher.backends.sky.process import SkyRefusalError
+from planner.launcher.plan.backend import Phase
+from planner.launcher.plan.target import Provider, Target
 from tests.fakes.aws_network import open_network
 from tests.fakes.aws_policy import enforce, user_keys
 from tests.fakes.sky_home import CONTEXT, SSH_POOL

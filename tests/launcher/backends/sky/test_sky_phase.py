@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from launcher.backends.sky.phase import JOB, MANAGED_JOB, managed_status_of, status_of
-from launcher.plan.backend import Phase
+from planner.launcher.backends.sky.phase import JOB, MANAGED_JOB, managed_status_of, status_of
+from planner.launcher.plan.backend import Phase
 
 UP = {"name": "pl-x", "status": "UP", "launched": None}
 LAUNCHED = {

@@ -15,12 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from launcher.backends.sky import process as process_module
-from launcher.backends.sky.catalog import CATALOG, own_catalog
-from launcher.backends.sky.process import SkyProcess, SkyRefusalError
-from launcher.backends.sky.rsync import copy_results
-from launcher.plan.target import Provider, Target
 from planner.errors import InputError, NodeError
+from planner.launcher.backends.sky import process as process_module
+from planner.launcher.backends.sky.catalog import CATALOG, own_catalog
+from planner.launcher.backends.sky.process import SkyProcess, SkyRefusalError
+from planner.launcher.backends.sky.rsync import copy_results
+from planner.launcher.plan.target import Provider, Target
 
 STANDIN = """
 import json, os, subprocess, sys, time
@@ -120,7 +120,7 @@ def test_what_is_no_whole_answer_to_the_question_is_an_error_and_the_next_questi
 
 SUBMITS_SLOWLY = """
 import sys, threading
-from launcher.backends.sky.worker import main as worker
+from planner.launcher.backends.sky.worker import main as worker
 def submit():
     print("submitting", file=sys.stderr, flush=True)
     threading.Event().wait(60)
@@ -143,7 +143,7 @@ def test_without_its_client_skypilot_submits_nothing_more():
 
 READS_ITS_INPUT = """
 import os, subprocess, sys
-from launcher.backends.sky.worker import main as worker
+from planner.launcher.backends.sky.worker import main as worker
 def read():
     return [subprocess.run(["cat"], stdout=subprocess.PIPE, check=True).stdout.decode(), "gr\\udc80\\u00fc"]
 worker.ANSWERS["read"] = read
@@ -170,7 +170,7 @@ GOES_DOWN = """
 import json, sys
 import sky
 from sky import exceptions
-from launcher.backends.sky.worker import status as look
+from planner.launcher.backends.sky.worker import status as look
 look._record = lambda cluster, refresh: {"status": "UP"}
 sky.api_status = lambda **_: []
 sky.queue = lambda *_, **__: "a request"
@@ -201,7 +201,7 @@ from types import SimpleNamespace
 import sky
 from sky import exceptions, jobs
 from sky.utils import status_lib
-from launcher.backends.sky.worker import managed
+from planner.launcher.backends.sky.worker import managed
 status, address = sys.argv[1:]
 jobs.queue_v2 = jobs.cancel = lambda **_: "a request"
 def get(request):

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from launcher.backends.sky.refusals import SETTING_ERROR, setting_refusal
-from launcher.backends.sky.worker.settings import SettingError, joined
+from planner.launcher.backends.sky.refusals import SETTING_ERROR, setting_refusal
+from planner.launcher.backends.sky.worker.settings import SettingError, joined
 
 OURS = 'aws.post_provision_runcmd=["shutdown -h +65"]'
 CONTROLLER = 'jobs.controller.resources.autostop={"idle_minutes": 10, "down": true, "wait_for": "jobs"}'
@@ -112,7 +112,7 @@ def test_a_setting_that_would_drop_a_cap_is_refused(own, said):
 ASKS = """
 import json, sys
 from sky import skypilot_config
-from launcher.backends.sky.worker import launch
+from planner.launcher.backends.sky.worker import launch
 try:
     launch.check_settings(json.loads(sys.argv[1]))
     print("nothing is wrong")

@@ -8,12 +8,12 @@ from pathlib import Path
 import boto3
 import pytest
 
-from launcher.cloud import aws as ec2
-from launcher.cloud import lambda_labs
-from launcher.cloud.account import TRUST, account_of, lambda_account
-from launcher.cloud.provider_machines import machines_of_anybody
-from launcher.plan.backend import Launch
 from planner.errors import NodeError
+from planner.launcher.cloud import aws as ec2
+from planner.launcher.cloud import lambda_labs
+from planner.launcher.cloud.account import TRUST, account_of, lambda_account
+from planner.launcher.cloud.provider_machines import machines_of_anybody
+from planner.launcher.plan.backend import Launch
 from tests.fakes.aws_server import OTHER_ACCOUNT
 from tests.launcher.backends.sky.standin_sky import FAILED, LAMBDA, NOTHING, P5E, cluster, start, state
 from tests.launcher.launches import launch_of

@@ -22,7 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, ClassVar
 
-LEDGER = "launcher.ledger.ledger"
+LEDGER = "planner.launcher.ledger.ledger"
 SETTINGS: dict[str, Any] = json.loads(os.environ.get("FAULT_SETTINGS", "{}"))
 AT = os.environ.get("FAULT_AT", "")
 DOES = os.environ.get("FAULT_DOES", "kill")
@@ -77,10 +77,10 @@ def deed(function: Callable[..., Any], *, after: bool, state: str | None = None)
 
 def _clocks(module: ModuleType) -> None:
     """Let this process see another time."""
-    if module.__name__ == "launcher.drive.context":
+    if module.__name__ == "planner.launcher.drive.context":
         now: Callable[[], Any] = vars(module)["utc_now"]
         vars(module)["utc_now"] = lambda: now() + timedelta(hours=sum(CLOCK_H))
-    if module.__name__ == "launcher.ledger.instant" and (BOOT or AWAKE_S):
+    if module.__name__ == "planner.launcher.ledger.instant" and (BOOT or AWAKE_S):
         instant: Callable[[], Any] = vars(module)["boot_instant"]
 
         def elsewhere() -> Any:
@@ -112,8 +112,8 @@ def change(module: ModuleType) -> None:
 
 NAMES = {key.partition(":")[0] for key in [*SETTINGS, AT]} | {
     LEDGER,
-    "launcher.drive.context",
-    "launcher.ledger.instant",
+    "planner.launcher.drive.context",
+    "planner.launcher.ledger.instant",
 }
 
 
