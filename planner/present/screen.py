@@ -61,8 +61,13 @@ def fewer_rows(lines: Callable[[int], list[str]], rows: int) -> list[str]:
 
 
 def wrapped(text: str, *, width: int, indent: str = "") -> list[str]:
-    """Return the text in lines of at most `width`, broken between words; all but the first are indented."""
-    return textwrap.wrap(text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    """Return the text in lines of at most `width`, broken between words; all but the first are indented.
+
+    A number and its "%" stay on one line.
+    """
+    joined = text.replace(" %", f"{NO_BREAK}%")
+    lines = textwrap.wrap(joined, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [line.replace(f"{NO_BREAK}%", " %") for line in lines]
 
 
 def wrapped_items(items: Sequence[str], *, width: int, separator: str) -> list[str]:

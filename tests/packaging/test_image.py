@@ -25,7 +25,7 @@ def test_only_what_is_named_goes_into_the_image() -> None:
 
 
 def test_every_base_is_pinned_by_its_digest_and_kept_up_to_date() -> None:
-    stages = {name for name in re.findall(r"^FROM \S+ AS (\S+)$", DOCKERFILE, re.MULTILINE)}
+    stages = set(re.findall(r"^FROM \S+ AS (\S+)$", DOCKERFILE, re.MULTILINE))
     bases = [name for name in re.findall(r"^FROM (\S+)", DOCKERFILE, re.MULTILINE) if name not in stages]
     assert bases
     assert all(re.fullmatch(r"[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}", name) for name in bases)

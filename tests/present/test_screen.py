@@ -70,6 +70,10 @@ def test_text_breaks_between_words_alone():
     ]  # fmt: skip
 
 
+def test_a_number_stays_with_its_percent_sign():
+    assert wrapped("keep ours, 99 % sure", width=13) == ["keep ours,", "99 % sure"]
+
+
 def test_items_stay_whole_where_a_line_holds_them():
     assert wrapped_items(["s spot: may go.", "* old price.", "+ egress."], width=30, separator="  ") == [
         "s spot: may go.  * old price.", "+ egress.",
