@@ -22,6 +22,8 @@ class PlannedLaunch(Frozen):
     workload: Text
     bill: LaunchBill
     task: dict[str, Any]
+    answer_id: str | None = None
+    """The answer that asked for it."""
     notes: tuple[Text, ...] = ()
     checks: tuple[Said, ...] = ()
     """What `--check` saw."""

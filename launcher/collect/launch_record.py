@@ -50,7 +50,7 @@ def record_of_launch(
     record = record_of(
         measured or results, aliases=aliases, probes=probes, where=where, expect=expect, ends=TRUNCATED_ENDS
     )
-    return _joined(record, launch.target, facts)
+    return _joined(record, launch.target, facts).model_copy(update={"answer_id": launch.answer_id})
 
 
 def record_by_hand(

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field
 from planner.launcher.plan.bill import LaunchBill
 from planner.launcher.plan.sighting import Known, Said, Sighting
 from planner.launcher.plan.target import Target
-from planner.model.base import Frozen, Text
+from planner.model.base import AnswerId, Frozen, Text
 from planner.redact import clean_data
 
 SENTINEL = "PLANNER-DONE"
@@ -34,6 +34,8 @@ class Launch(Frozen):
     task: Annotated[dict[str, Any], AfterValidator(clean_data)]
     """The SkyPilot task (launcher/plan/task.py); the other backends run its `setup` and `run` themselves."""
     bill: LaunchBill
+    answer_id: AnswerId | None = None
+    """The answer that asked for it, for `planner show`; None where none was named, or the ledger is older."""
     store: Said | None = None
     """`s3://bucket/prefix` to which the nodes push what they have."""
     planned_at: datetime

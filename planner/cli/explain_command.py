@@ -12,8 +12,9 @@ from planner.cli.output import JsonFlag, screen_width
 from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
+from planner.model.answer.explanation import ExplainDocument
 from planner.present.explanation import as_text
-from planner.use_cases import plans
+from planner.use_cases import answer_ids, plans
 from planner.use_cases.explain import explain as explained
 
 app = command_app()
@@ -36,6 +37,12 @@ def explain(
     """
     plan = plans.read_plan(question.plan)
     document = explained(plan, question.catalog(plan), option=option, today=clock.today())
+    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+    print_explanation(document, as_json=as_json)
+
+
+def print_explanation(document: ExplainDocument, *, as_json: bool) -> None:
+    """Print an explanation as text, or as JSON."""
     if as_json:
         print_document(document)
     else:

@@ -22,7 +22,7 @@ from planner.present.own_or_rent import (
     sensitivity_rows,
 )
 from planner.present.own_or_rent_screen import screen_lines, year_rows
-from planner.use_cases import owning, plans
+from planner.use_cases import answer_ids, owning, plans
 from planner.use_cases.countries import country_code
 
 app = command_app()
@@ -56,6 +56,12 @@ def own_or_rent(
     )
     if chart is not None:
         say(f"Wrote {owning.write_curve(document, chart)}.")
+    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+    print_own_or_rent(document, output, inputs=inputs)
+
+
+def print_own_or_rent(document: OwnOrRentDocument, output: ScreenOptions, *, inputs: bool = False) -> None:
+    """Print the answer; with `inputs`, everything that it was computed from."""
     if output.json:
         print_document(document)
         return

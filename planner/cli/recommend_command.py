@@ -10,8 +10,9 @@ from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
 from planner.errors import EXIT_NOTHING_FEASIBLE
+from planner.model.answer.recommendation import RecommendationDocument
 from planner.present.recommendation_screen import recommendation_rows, screen_lines
-from planner.use_cases import plans
+from planner.use_cases import answer_ids, plans
 from planner.use_cases.recommend import recommend as advise
 
 app = command_app()
@@ -26,11 +27,17 @@ def recommend(question: PlanOptions, output: LongTableOptions) -> None:
     plan = plans.read_plan(question.plan)
     catalog = question.catalog(plan)
     document = advise(plan, catalog, today=clock.today(), asked=str(question.plan))
+    answer_ids.keep(document, today=clock.today(), plan=plan, asked=question.words)
+    print_recommendation(document, output, asked=question.words)
+    if not document.feasible:
+        raise typer.Exit(EXIT_NOTHING_FEASIBLE)
+
+
+def print_recommendation(document: RecommendationDocument, output: LongTableOptions, *, asked: str) -> None:
+    """Print a recommendation; `asked`: the plan as it is given to another command."""
     if output.json:
         print_document(document)
     elif output.table:
-        print_lines(screen_lines(document, plan=question.words, width=screen_width(), every=output.all))
+        print_lines(screen_lines(document, plan=asked, width=screen_width(), every=output.all))
     else:
         output.print_rows(recommendation_rows(document), title=document.plan)
-    if not document.feasible:
-        raise typer.Exit(EXIT_NOTHING_FEASIBLE)

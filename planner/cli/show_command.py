@@ -7,12 +7,18 @@ from typing import Annotated
 import typer
 
 from planner.adapters.answer_store import kept_answer
+from planner.cli.explain_command import print_explanation
 from planner.cli.memory_command import print_memory
 from planner.cli.output import ScreenOptions, print_lines, screen_width
+from planner.cli.owning_command import print_own_or_rent
 from planner.cli.plan_commands import print_answer
+from planner.cli.recommend_command import print_recommendation
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
+from planner.model.answer.explanation import ExplainDocument
 from planner.model.answer.memory_answer import MemoryDocument
+from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.answer.run_check import RunCheckDocument
 from planner.present.run_check_screen import run_check_lines
 from planner.use_cases.asking.ask import assumed_lines
@@ -41,6 +47,12 @@ def show(
             print_document(document)
         else:
             print_lines(run_check_lines(document, width=screen_width()))
+    elif isinstance(document, RecommendationDocument):
+        print_recommendation(document, output, asked=kept.asked or "plan.yaml")
+    elif isinstance(document, OwnOrRentDocument):
+        print_own_or_rent(document, output)
+    elif isinstance(document, ExplainDocument):
+        print_explanation(document, as_json=output.json)
     else:
         print_answer(document, output, asked=kept.asked)
     for line in assumed_lines(kept.assumed):

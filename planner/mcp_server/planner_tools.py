@@ -21,8 +21,11 @@ from planner.mcp_server.guarded_call import guarded, inside
 from planner.mcp_server.plan_rows import comparison_answer, explained_answer, listed_answer
 from planner.mcp_server.tool_answer import ToolAnswer
 from planner.model.answer.documents import ComparisonDocument
+from planner.model.answer.explanation import ExplainDocument
 from planner.model.answer.kept_answer import KeptAnswer
 from planner.model.answer.memory_answer import MemoryDocument
+from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.answer.run_check import RunCheckDocument
 from planner.model.network.trainer_memory import Kernels, Loss, Optimizer
 from planner.model.network.workload import Checkpointing, Strategy
@@ -321,6 +324,8 @@ def _again(kept: KeptAnswer, from_row: int) -> ToolAnswer:
         return memory_answer(document)
     if isinstance(document, RunCheckDocument):
         return run_check_answer(document)
+    if isinstance(document, RecommendationDocument | OwnOrRentDocument | ExplainDocument):
+        raise InputError(f"answer {kept.id} has no table of options.", fix=f"A person reads it: planner show {kept.id}")
     if from_row > len(document.options):
         raise InputError(f"from_row {from_row}: the answer has {len(document.options)} rows.", fix="Take a lower one.")
     if isinstance(document, ComparisonDocument):

@@ -42,6 +42,8 @@ Positive = Annotated[float, Field(strict=True, gt=0, le=1e18), AfterValidator(no
 NonNegative = Annotated[float, Field(strict=True, ge=0, le=1e18)]
 Fraction = Annotated[float, Field(strict=True, gt=0, le=1), AfterValidator(not_a_tiny_share)]
 MOST_COUNT = 10**15
+AnswerId = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
+"""The beginning of a SHA-256; which inputs it is of: `planner.use_cases.answer_ids`."""
 Count = Annotated[int, Field(strict=True, ge=1, le=MOST_COUNT)]
 _SECONDS = re.compile(r"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 

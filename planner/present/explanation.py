@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation, ThroughputFrom
 from planner.present.explanation_answer import answer_lines
 from planner.present.facts import name_text
-from planner.present.screen import wrapped
+from planner.present.screen import again, wrapped
 from planner.present.table import Row, number_text, quantity_text
 from planner.present.time_table import time_facts, time_rows
 from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES
@@ -31,6 +31,7 @@ def as_text(document: ExplainDocument, *, width: int | None = None) -> str:
     lines = [document.plan]
     for option in document.options:
         lines += ["", *_option(option, document)]
+    lines += again(document.answer_id)
     return "".join(f"{line}\n" for long in lines for line in _fitted(long, width))
 
 

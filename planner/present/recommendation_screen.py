@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from planner.decide.recommend.rank import TIE_FRACTION
 from planner.decide.recommend.wording import percent_text, ratio_text, short_amount
 from planner.model.answer.recommendation import Alternative, RecommendationDocument
-from planner.present.screen import Column, command_item, fewer_rows, table_lines, wrapped, wrapped_items
+from planner.present.screen import Column, again, command_item, fewer_rows, table_lines, wrapped, wrapped_items
 from planner.present.table import Row
 
 TURNS_SHOWN = 4
@@ -80,7 +80,11 @@ def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, 
     commands = [("All options", f"planner compare {plan}"), ("Why", f"planner explain {plan}")]
     return [
         *lines,
-        *wrapped_items([command_item(*each, width=width) for each in commands], width=width, separator="    "),
+        *wrapped_items(
+            [*(command_item(*each, width=width) for each in commands), *again(document.answer_id)],
+            width=width,
+            separator="    ",
+        ),
     ]
 
 

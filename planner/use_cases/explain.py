@@ -13,6 +13,7 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
+from planner.use_cases.answer_ids import document_id
 from planner.use_cases.plans import with_found_options
 from planner.use_cases.published.evidence import bundled_evidence, bundled_image_evidence
 
@@ -32,7 +33,8 @@ def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) ->
     answers = {one.id: one for one in answer.options}
     explained = tuple(one.model_copy(update={"answer": answers[one.id]}) for one in document.options)
     of_all = {"options": explained, "recommended": answer.recommended, "confidence": answer.confidence}
-    return document.model_copy(update=of_all)
+    document = document.model_copy(update=of_all)
+    return document.model_copy(update={"answer_id": document_id(document)})
 
 
 def _in_row(row: int, answer: ComparisonDocument) -> str:

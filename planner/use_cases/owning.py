@@ -16,6 +16,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.scenario.candidate import expand
+from planner.use_cases.answer_ids import document_id
 from planner.use_cases.plans import with_found_options
 
 
@@ -47,7 +48,8 @@ def own_or_rent(
     document = compare_owning(plan, catalog, site=site, today=today, estimates=estimated)
     assert document.by_plan is not None, "every answer is given on a year"
     campaign = answer_plan(plan, catalog, today=today, estimated=estimated)
-    return document.model_copy(update={"horizons": horizons(campaign, document.by_plan, plan)})
+    document = document.model_copy(update={"horizons": horizons(campaign, document.by_plan, plan)})
+    return document.model_copy(update={"answer_id": document_id(document)})
 
 
 def owned_machines(plan: Plan, catalog: Catalog) -> dict[str, str]:

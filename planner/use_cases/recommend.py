@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 
+from planner.decide.advice.launch_words import AskedPlan
 from planner.decide.advice.recommend import recommend as advise
 from planner.decide.options.estimate_plan import Paced
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
+from planner.use_cases.answer_ids import plan_answer_id
 from planner.use_cases.plans import find_options
 
 
@@ -21,4 +23,7 @@ def recommend(
     `paced`: the machines of a plan that lists its options, with their speeds, where these are known already.
     """
     listed, found = find_options(plan, catalog, today=today)
-    return advise(listed, catalog, today=today, asked=asked, paced=found if paced is None else paced)
+    answer_id = plan_answer_id("recommendation", listed, catalog, today=today)
+    return advise(
+        listed, catalog, today=today, asked=AskedPlan(asked, answer_id), paced=found if paced is None else paced
+    )

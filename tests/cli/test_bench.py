@@ -13,9 +13,12 @@ from planner.cli.main import run
 
 @pytest.mark.slow
 def test_measure_then_plan(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    assert run(["bench", "cpu-smoke", "--gpus", "2", "--quick", "--json"]) == 0
+    assert run(["memory", "gpt-305m", "--on", "H100-SXM", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)["answer_id"]
+    assert run(["bench", "cpu-smoke", "--gpus", "2", "--quick", "--answer", answer, "--json"]) == 0
     said = capsys.readouterr()
     record = json.loads(said.out)
+    assert record["answer_id"] == answer
     assert record["workload"] == "cpu-smoke"
     assert record["parameters"] == 672_384
     assert record["hardware"]["accelerators_per_node"] == 2

@@ -113,7 +113,12 @@ class TestCurrency:
         """The same machine at 28,000 KRW or at 25 USD an hour: equal at 28,000 / 25 = 1,120 KRW a USD."""
         alone = {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0}
         options = [OFFER | {"local_per_hour": 28000.0}, OFFER | {"usd_per_hour": 25.0}]
-        changes = {"currency": WON, "options": options, "assumptions": alone, "campaign": {"runs": 50}}
+        changes = {
+            "currency": WON | {"low": 1000.0, "high": 1900.0},
+            "options": options,
+            "assumptions": alone,
+            "campaign": {"runs": 50},
+        }
         plan = changed("dgx_station_v100", changes)
         document = planner("compare", plan, "--json").document
         (rate,) = document["switching_rates"]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from planner.adapters.answer_store import kept_answer
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.cli.launching.bench_options import (
@@ -20,6 +21,7 @@ from planner.cli.launching.bench_options import (
     read_settings,
 )
 from planner.cli.launching.bench_progress import BenchProgress
+from planner.cli.launching.launch_options import AnswerOption
 from planner.cli.output import HomeOption, JsonFlag, TableOptions, check_positive
 from planner.cli.registration import command, command_app
 from planner.cli.runs.run_summary import summary
@@ -39,19 +41,27 @@ from planner.use_cases.expectations import expect_from, most_micro_batch, start_
 app = command_app()
 
 
+@dataclass(frozen=True, kw_only=True)
+class ThisMachineOptions:
+    """How many of this machine's accelerators are measured."""
+
+    gpus: Annotated[int | None, typer.Option(help="Accelerators, or processes on a CPU; default: all accelerators")] = (
+        None
+    )
+    sweep_gpus: Annotated[
+        str | None,
+        typer.Option(metavar="N,N,...", help="Measure on each of these counts, then show how well it scales"),
+    ] = None
+    nodes: Annotated[int, typer.Option(help="Number of nodes, which must be 1")] = 1
+
+
 @command(app, example="planner bench gpt-305m --mode tuned --repeats 3 --calibrate")
 def bench(
     workload: BenchWorkloadOptions,
     training: TrainingOptions,
     measurement: MeasurementOptions,
-    gpus: Annotated[
-        int | None, typer.Option(help="Accelerators, or processes on a CPU; default: all accelerators")
-    ] = None,
-    sweep_gpus: Annotated[
-        str | None,
-        typer.Option(metavar="N,N,...", help="Measure on each of these counts, then show how well it scales"),
-    ] = None,
-    nodes: Annotated[int, typer.Option(help="Number of nodes, which must be 1")] = 1,
+    machine: ThisMachineOptions,
+    answer: AnswerOption = None,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
@@ -59,15 +69,17 @@ def bench(
 
     The run record goes to the workspace. Needs the extra `bench`. A first try: planner bench cpu-smoke --quick
     """
-    if nodes != 1:
+    gpus = machine.gpus
+    if machine.nodes != 1:
         raise InputError(
-            f"--nodes {nodes}: this command runs on this machine alone.",
+            f"--nodes {machine.nodes}: this command runs on this machine alone.",
             fix="Start torchrun on every node by hand; workloads/README.md says how.",
         )
     check_positive(gpus, "--gpus")
     workload.check()
+    answer_id = None if answer is None else kept_answer(answer).id
     settings = read_settings(workload, training, measurement, here=True)
-    counts = read_counts(sweep_gpus)
+    counts = read_counts(machine.sweep_gpus)
     if counts and gpus is not None:
         raise InputError("--gpus and --sweep-gpus: both say how many.", fix="Give one of them.")
     catalog = catalogs.open_catalog(home)
@@ -89,15 +101,20 @@ def bench(
         most_micro_batch=most_micro_batch(target, accelerator, catalog, settings),
     )
     if counts:
-        print_scaling(_sweep(target, settings, counts, home), TableOptions(as_json=as_json))
+        print_scaling(_sweep(target, settings, counts, home, answer_id=answer_id), TableOptions(as_json=as_json))
         return
-    record = _measure(target, settings, home)
+    record = _measure(target, settings, home, answer_id=answer_id)
     if as_json:
         print_document(record)
 
 
 def _measure(
-    target: BenchWorkload, settings: Settings, home: str | None, *, base: RunRecord | None = None
+    target: BenchWorkload,
+    settings: Settings,
+    home: str | None,
+    *,
+    answer_id: str | None,
+    base: RunRecord | None = None,
 ) -> RunRecord:
     """Measure once, store the record, and print its summary. `base`: the same on fewer devices."""
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
@@ -114,12 +131,13 @@ def _measure(
                 expect=expect_from(catalogs.open_catalog(home)),
             )
     except StopSignal as stop:
-        raise _stopped(stop, settings, work_dir, home) from stop
+        raise _stopped(stop, settings, work_dir, home, answer_id) from stop
     finally:
         progress.close()
     if base is not None:
         record = runs.doubted_as_too_good(record, base)
     try:
+        record = record.model_copy(update={"answer_id": answer_id})
         path = runs.store_run(record, home)
     except StoreError:
         say(f"The record could not be stored. Save it and give it to planner runs add: {record.model_dump_json()}")
@@ -129,7 +147,9 @@ def _measure(
     return record
 
 
-def _stopped(stop: StopSignal, settings: Settings, work_dir: Path, home: str | None) -> StoppedError:
+def _stopped(
+    stop: StopSignal, settings: Settings, work_dir: Path, home: str | None, answer_id: str | None
+) -> StoppedError:
     """Store what was measured before the signal; return the error that says where it is."""
     kept = None
     if work_dir.exists():
@@ -137,6 +157,7 @@ def _stopped(stop: StopSignal, settings: Settings, work_dir: Path, home: str | N
         kept = benchmarks.record_of_complete_starts(work_dir, aliases=accelerator_aliases(), expect=expect)
     if kept is not None:
         record, starts = kept
+        record = record.model_copy(update={"answer_id": answer_id})
         where = f"{starts} of {settings.repeats} starts were complete: {runs.store_run(record, home)}"
     elif work_dir.exists():
         where = f"No start was complete; the steps until then are in {work_dir}"
@@ -149,7 +170,9 @@ def _stopped(stop: StopSignal, settings: Settings, work_dir: Path, home: str | N
     )
 
 
-def _sweep(target: BenchWorkload, settings: Settings, counts: Sequence[int], home: str | None) -> SweepDocument:
+def _sweep(
+    target: BenchWorkload, settings: Settings, counts: Sequence[int], home: str | None, *, answer_id: str | None
+) -> SweepDocument:
     """Measure on each count with one micro-batch, the one that the smallest count took. Each record is stored at once.
 
     What was measured before a failure stays in the store.
@@ -159,5 +182,5 @@ def _sweep(target: BenchWorkload, settings: Settings, counts: Sequence[int], hom
         chosen = records[0].micro_batch if records else settings.micro_batch
         search = settings.search_micro_batch and not records
         asked = replace(settings, devices=count, micro_batch=chosen, search_micro_batch=search)
-        records.append(_measure(target, asked, home, base=records[0] if records else None))
+        records.append(_measure(target, asked, home, answer_id=answer_id, base=records[0] if records else None))
     return runs.scaling_of(records)

@@ -13,7 +13,7 @@ import typer
 
 from planner.adapters.price_filter import NOTHING
 from planner.cli.launching.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
-from planner.cli.launching.launch_options import LimitOptions, TargetOptions, read_terms
+from planner.cli.launching.launch_options import AnswerOption, LimitOptions, TargetOptions, read_terms
 from planner.cli.launching.launch_screen import planned_lines
 from planner.cli.launching.launch_watch import conclude, watched
 from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, screen_width
@@ -27,6 +27,19 @@ from planner.use_cases.launching.launch_plan import Planned, plan_launches
 from planner.use_cases.launching.launches import Launches, planned_document, state_of
 
 app = command_app()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TermOptions:
+    """At which price it runs, how it is restarted, and which answer asked for it."""
+
+    usd_per_hour: Annotated[
+        float | None, typer.Option(metavar="X", help="Price of a node-hour; default: the catalog's")
+    ] = None
+    managed: Annotated[
+        bool, typer.Option("--managed", help="Run as a managed SkyPilot job, which restarts preempted nodes")
+    ] = False
+    answer: AnswerOption = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +60,7 @@ def launch(
     training: TrainingOptions,
     measurement: MeasurementOptions,
     limits: LimitOptions,
-    *,
-    usd_per_hour: Annotated[
-        float | None, typer.Option(metavar="X", help="Price of a node-hour; default: the catalog's")
-    ] = None,
-    managed: Annotated[
-        bool, typer.Option("--managed", help="Run as a managed SkyPilot job, which restarts preempted nodes")
-    ] = False,
+    terms: TermOptions,
     output: BillOptions,
     home: HomeOption = None,
 ) -> None:
@@ -65,13 +72,13 @@ def launch(
     """
     if limits.dry_run and limits.yes:
         raise InputError("--dry-run and --yes contradict each other.", fix="Give one of them.")
-    terms = read_terms(target, usd_per_hour=usd_per_hour, managed=managed)
+    asked = read_terms(target, usd_per_hour=terms.usd_per_hour, managed=terms.managed, answer=terms.answer)
     settings = read_settings(workload, training, measurement, here=False)
     workload.check()
     planned = plan_launches(
         workload.workload,
         on,
-        terms,
+        asked,
         settings,
         layers=workload.layers,
         seq_len=workload.seq_len,
@@ -83,19 +90,19 @@ def launch(
         _check(launches, planned, allowed, home=home, quiet=output.as_json)
         checks = [launches.try_out(one.launch) if limits.check else () for one in planned]
         documents = [planned_document(one, seen) for one, seen in zip(planned, checks, strict=True)]
-        answer = LaunchDocument(
+        document = LaunchDocument(
             dry_run=True, worst_case_usd=_worst_usd(planned), max_usd=limits.max_usd, launches=tuple(documents)
         )
         if limits.yes:
-            say(_screen(documents, answer.worst_case_usd, home, details=output.details))
+            say(_screen(documents, document.worst_case_usd, home, details=output.details))
         elif not output.as_json:
-            print(_screen(documents, answer.worst_case_usd, home, details=output.details))
-        asked = not (limits.yes or limits.dry_run or output.as_json or limits.check) and _listens()
-        if limits.yes or (asked and _agrees(answer.worst_case_usd)):
-            _start(launches, planned, allowed, answer, as_json=output.as_json)
+            print(_screen(documents, document.worst_case_usd, home, details=output.details))
+        confirm = not (limits.yes or limits.dry_run or output.as_json or limits.check) and _listens()
+        if limits.yes or (confirm and _agrees(document.worst_case_usd)):
+            _start(launches, planned, allowed, document, as_json=output.as_json)
             return
         if output.as_json:
-            print_document(answer)
+            print_document(document)
         _say_how_to_launch(planned)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 import typer
 
+from planner.adapters.answer_store import kept_answer
 from planner.cli.launching.secret_options import check_no_secret, read_image, read_store
 from planner.cli.output import check_positive
 from planner.errors import InputError
@@ -15,6 +16,9 @@ from planner.launcher.plan.guard import LaunchLimits
 from planner.launcher.plan.target import Purchase
 from planner.use_cases.launching.launch_target import MOST_MINUTES, MOST_NODES, Terms
 
+AnswerOption = Annotated[
+    str | None, typer.Option("--answer", metavar="ID", help="Answer that asks for this run, kept with its record")
+]
 MOST_USD = 1e18
 """Of any limit or price."""
 
@@ -77,8 +81,10 @@ class LimitOptions:
         )
 
 
-def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, managed: bool = False) -> Terms:
-    """Return the terms of a launch; InputError where options contradict each other."""
+def read_terms(
+    target: TargetOptions, *, usd_per_hour: float | None = None, managed: bool = False, answer: str | None = None
+) -> Terms:
+    """Return the terms of a launch; InputError where options contradict each other, NotFoundError of the answer."""
     ways: dict[str, tuple[Purchase, object]] = {
         "--spot": ("spot", target.spot or None),
         "--reservation": ("reservation", target.reservation),
@@ -105,6 +111,7 @@ def read_terms(target: TargetOptions, *, usd_per_hour: float | None = None, mana
         usd_per_hour=_not_negative(usd_per_hour, "--usd-per-hour"),
         max_minutes=target.max_minutes,
         store=read_store(target.store),
+        answer_id=None if answer is None else kept_answer(answer).id,
     )
 
 

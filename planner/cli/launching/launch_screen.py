@@ -62,6 +62,7 @@ def bill_lines(planned: PlannedLaunch) -> list[str]:
         f"  ancillary    {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
         for one in bill.ancillary
     ]
+    lines += [f"  answer       planner show {planned.answer_id}"] if planned.answer_id is not None else []
     return [*lines, *(f"  note         {note}" for note in planned.notes), *(f"  check  {c}" for c in planned.checks)]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from planner.decide.advice.case import Case
 from planner.decide.options.estimate_plan import Paced
 from planner.model.answer.option_estimate import CampaignOption
@@ -23,8 +25,17 @@ LOSS_CHUNKS = 8
 """Pieces of a loss that a plan asks for in chunks; speed and memory hardly depend on their number from here on."""
 
 
-def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: str) -> tuple[str, ...] | None:
-    """Return the words of the command that measures an option's machine; `plan` is the plan's file.
+@dataclass(frozen=True)
+class AskedPlan:
+    """A plan as its answer's commands name it."""
+
+    file: str
+    answer_id: str | None = None
+    """The answer that asks for a measurement."""
+
+
+def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: AskedPlan) -> tuple[str, ...] | None:
+    """Return the words of the command that measures an option's machine.
 
     None where the benchmark trains no such network, does not divide it so, or has no such trainer: its run would be no
     measurement of the plan. None also where the launcher starts no such machine.
@@ -48,15 +59,20 @@ def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: str) -
     if adapters is not None:
         targets = ",".join(adapters.targets)
         training += ["--method", "lora", "--lora-rank", str(adapters.rank), "--lora-targets", targets]
+    asked_by = () if plan.answer_id is None else ("--answer", plan.answer_id)
     if option.hold is Hold.HAVE:
         alone = one.candidate.nodes == 1
-        return ("planner", "bench", plan, "--gpus", str(one.candidate.accelerators), *training) if alone else None
+        return (
+            ("planner", "bench", plan.file, "--gpus", str(one.candidate.accelerators), *training, *asked_by)
+            if alone
+            else None
+        )
     if option.offer is None or option.offer.split("/")[0] not in LAUNCHED or option.price_kind not in KINDS:
         return None
-    words = ["planner", "launch", plan, "--on", option.offer]
+    words = ["planner", "launch", plan.file, "--on", option.offer]
     words += ["--region", option.region] if option.region and option.region != ANY_REGION else []
     words += ["--spot"] if option.price_kind is PriceKind.SPOT else []
     words += ["--nodes", str(one.candidate.nodes)] if one.candidate.nodes > 1 else []
     if one.candidate.accelerators_per_node != one.candidate.node.accelerators:
         words += ["--gpus", str(one.candidate.accelerators_per_node)]
-    return (*words, *training, "--max-minutes", str(RUN_MINUTES))
+    return (*words, *training, "--max-minutes", str(RUN_MINUTES), *asked_by)

@@ -11,7 +11,7 @@ from planner.decide.advice.alternatives import alternatives
 from planner.decide.advice.busy_share import busy_points
 from planner.decide.advice.case import CONFIDENCES, Case
 from planner.decide.advice.inputs import moved_inputs
-from planner.decide.advice.launch_words import launch_words
+from planner.decide.advice.launch_words import AskedPlan, launch_words
 from planner.decide.advice.measuring import Valued, worth_measuring
 from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.played_option import played_option
@@ -42,11 +42,12 @@ WORTH_SAYING = math.log(1.01)
 
 
 def recommend(
-    plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
+    plan: Plan, catalog: Catalog, *, today: date, asked: AskedPlan, paced: Sequence[Paced] | None = None
 ) -> RecommendationDocument:
     """Answer a plan with listed options as `compare` does, and say how firmly the answer stands.
 
-    `asked`: the plan's file, for the commands of measurements; `paced`: its machines with their speeds, if known.
+    `asked`: names the plan and the answer in the commands of measurements; `paced`: its machines with their speeds, if
+    known.
     """
     case = Case.of(plan, catalog, today=today, paced=paced)
     alone = case.alone()
@@ -65,6 +66,7 @@ def recommend(
     turning = [] if chosen is None else [point for one in inputs for point in turning_points(near, beside, one)]
     turning += busy_points(case)
     return RecommendationDocument(
+        answer_id=asked.answer_id,
         plan=document.plan,
         currency=document.currency,
         runs=document.runs,
@@ -142,7 +144,9 @@ def _worth_making(valued: Sequence[Valued], nearest: str | None) -> list[Valued]
     return settling + [one for one in valued if one.option.id != nearest and one.worth_usd > one.usd]
 
 
-def _measurement(case: Case, one: Valued, chosen: CampaignOption | None, asked: str, *, settles: bool) -> Measurement:
+def _measurement(
+    case: Case, one: Valued, chosen: CampaignOption | None, asked: AskedPlan, *, settles: bool
+) -> Measurement:
     rivals = [name_of(option) for option in (chosen, one.instead) if option is not None]
     decides = f": it decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
     if settles and one.option is chosen:

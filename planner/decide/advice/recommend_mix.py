@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from planner.decide.advice.alternatives import alternatives
 from planner.decide.advice.case import CONFIDENCES, Case
-from planner.decide.advice.launch_words import launch_words
+from planner.decide.advice.launch_words import AskedPlan, launch_words
 from planner.decide.advice.mix_measuring import MixValue, worth_measuring_mix
 from planner.decide.advice.mixed import MixedCase
 from planner.decide.campaign.alone import Alone
@@ -34,7 +34,7 @@ NOT_MEASURED = "time decides here: what a measurement is worth is counted in USD
 
 
 def recommend_mix(
-    case: Case, alone: Alone, chosen: Chosen, document: ComparisonDocument, *, asked: str
+    case: Case, alone: Alone, chosen: Chosen, document: ComparisonDocument, *, asked: AskedPlan
 ) -> RecommendationDocument:
     """Say of a mix when what runs where, how sure it is, what being surer costs, and what would change it."""
     objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
@@ -43,6 +43,7 @@ def recommend_mix(
     valued = worth_measuring_mix(mixed, alone.limits.confidence) if by_cost else []
     names = {one.option: one.name for one in chosen.plan.placements}
     return RecommendationDocument(
+        answer_id=asked.answer_id,
         plan=document.plan,
         currency=document.currency,
         runs=document.runs,
@@ -71,7 +72,7 @@ def recommend_mix(
     )  # fmt: skip
 
 
-def _measurement(case: Case, one: MixValue, asked: str) -> Measurement:
+def _measurement(case: Case, one: MixValue, asked: AskedPlan) -> Measurement:
     words = launch_words(case, one.paced, one.option, plan=asked)
     usd = f"about {one.usd:,.0f} USD" if one.usd >= 1 else "under 1 USD"
     return Measurement(

@@ -75,10 +75,8 @@ def _keeps_all(option: CampaignOption) -> bool:
 
 def _most_at_once(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits, *, today: date) -> int:
     """Return how many trainings may run at once; 1 where one after another keeps the deadline, or the plan says it."""
-    candidate, missed = (
-        estimated.candidate,
-        one.meets_deadline is False or (one.meets_deadline and one.keeps_both is False),
-    )
+    candidate = estimated.candidate
+    missed = one.meets_deadline is False or (one.meets_deadline and one.keeps_both is False)
     told = limits.at_once is not None or one.at_once > 1 or limits.deadline is None
     if candidate is None or told or not missed or one.not_allowed is not None or hours_to(limits, today=today) <= 0:
         return 1

@@ -9,12 +9,14 @@ from planner.decide.campaign.campaign_plan import CampaignPlan
 from planner.decide.simulation.campaigns import Played
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import CampaignLimits
-from planner.model.quantity import Unit
+from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval
 
 SAME_END = 0.01
 """Ends that differ by less, as a share of the hours, are one."""
+SAME_BILL = 0.01
+"""Bills that differ by less, as a share, are one: a solver adds up run by run, and counts in cents."""
 DAY = 24.0
 ENDS_90 = (0.05, 0.5, 0.95)
 
@@ -50,13 +52,20 @@ def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> 
         return "which machines are free when"
     late = abs(plan.hours.value - row.wait_hours - hours.value)
     same = SAME_END * (row.wait_hours + hours.value) + (DAY if row.wait_hours > 0 else 0.0)
-    return None if late <= same else "how unlike runs share the machines"
+    usd = _billed(row).value
+    alike = late <= same and abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
+    return None if alike else "how unlike runs share the machines"
+
+
+def _billed(row: CampaignOption) -> Quantity:
+    usd = row.cash_usd or row.campaign_usd
+    assert usd is not None, "what is placed has a price"
+    return usd
 
 
 def billed_as(plan: CampaignPlan, row: CampaignOption) -> CampaignPlan:
-    """Return the plan at the row's bill: what a solver adds up run by run is the same to a few cents."""
-    usd = row.cash_usd or row.campaign_usd
-    assert usd is not None, "what is placed has a price"
+    """Return the plan at the row's bill, which `_unlike` has compared."""
+    usd = _billed(row)
     return replace(plan, usd=usd, placements=(replace(plan.placements[0], usd=usd),))
 
 

@@ -187,6 +187,8 @@ class ExplainDocument(Frozen):
 
     schema_version: Literal[1] = 1
     kind: Literal["explanation"] = "explanation"
+    answer_id: str | None = None
+    """A hash of this document; `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None = None
     recommended: str | None = None

@@ -7,13 +7,23 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.answer.explanation import ExplainDocument
 from planner.model.answer.memory_answer import MemoryDocument
+from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.answer.run_check import RunCheckDocument
-from planner.model.base import Day, Frozen, Text
+from planner.model.base import AnswerId, Day, Frozen, Text
 
-AnswerId = Annotated[str, Field(pattern=r"^[0-9a-f]{12}$")]
-"""The beginning of a SHA-256; which inputs it is of: `planner.use_cases.answer_ids`."""
-Document = ComparisonDocument | EstimateDocument | CampaignDocument | MemoryDocument | RunCheckDocument
+Document = (
+    ComparisonDocument
+    | EstimateDocument
+    | CampaignDocument
+    | RecommendationDocument
+    | OwnOrRentDocument
+    | ExplainDocument
+    | MemoryDocument
+    | RunCheckDocument
+)
 
 
 class KeptAnswer(Frozen):

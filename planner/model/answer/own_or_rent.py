@@ -136,6 +136,8 @@ class OwnOrRentDocument(Frozen):
 
     schema_version: Literal[1] = 1
     kind: Literal["own_or_rent"] = "own_or_rent"
+    answer_id: str | None = None
+    """A hash of this document; `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None
     """The plan's own; amounts in it stand beside some of those in USD."""

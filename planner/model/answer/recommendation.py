@@ -115,6 +115,8 @@ class RecommendationDocument(Frozen):
 
     schema_version: Literal[1] = 1
     kind: Literal["recommendation"] = "recommendation"
+    answer_id: str | None = None
+    """Of plan, catalog, version and day; `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None
     runs: int

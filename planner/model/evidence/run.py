@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from planner.model.base import Count, Flag, Frozen, Id, NonNegative, Number, Positive, Text
+from planner.model.base import AnswerId, Count, Flag, Frozen, Id, NonNegative, Number, Positive, Text
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.node_shapes import (
     CalibrationFacts,
@@ -175,6 +175,8 @@ class RunRecord(Frozen):
     """Those of `verdict` after which the speed says nothing: the run did not do what it states. Records that were
     written before 0.2.0 do not tell them apart."""
     note: Text | None = None
+    answer_id: AnswerId | None = None
+    """The answer that asked for this run, for `planner show`; null where none was named."""
     launch: LaunchFacts | None = None
     """Null: measured where the planner ran, or taken from a document."""
     document: Text | None = None

@@ -156,6 +156,7 @@ def plan_launch(
         target=target,
         task=task,
         bill=bill,
+        answer_id=terms.answer_id,
         store=terms.store,
         planned_at=now,
     )

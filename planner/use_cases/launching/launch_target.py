@@ -41,6 +41,8 @@ class Terms:
     usd_per_hour: float | None = None
     max_minutes: float | None = None
     store: str | None = None
+    answer_id: str | None = None
+    """The answer that asked for the launch."""
 
 
 def read_hosts(home: str | None) -> dict[str, Host]:

@@ -363,6 +363,7 @@ def planned_document(planned: Planned, checks: tuple[str, ...] = ()) -> PlannedL
         workload=launch.workload,
         bill=launch.bill,
         task=launch.task,
+        answer_id=launch.answer_id,
         notes=planned.notes,
         checks=checks,
     )

@@ -17,6 +17,9 @@ COMMANDS = [
     pytest.param(["compare", STATION], id="compare"),
     pytest.param(["estimate", STATION], id="estimate"),
     pytest.param(["campaign", STATION], id="campaign"),
+    pytest.param(["recommend", STATION], id="recommend"),
+    pytest.param(["own-or-rent", STATION], id="own-or-rent"),
+    pytest.param(["explain", STATION], id="explain"),
     pytest.param(["memory", "gpt-305m", "--on", "H100-SXM"], id="memory"),
     pytest.param(["check-run", "seed-000-dgx-station-v100"], id="check-run"),
 ]
@@ -28,7 +31,7 @@ def _in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def screen(arguments: list[str]) -> list[str]:
-    return arguments if arguments[0] == "check-run" else [*arguments, "--format", "table"]
+    return arguments if arguments[0] in ("check-run", "explain") else [*arguments, "--format", "table"]
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)

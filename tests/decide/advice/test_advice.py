@@ -13,6 +13,7 @@ from planner.decide.advice.busy_share import busy_points
 from planner.decide.advice.case import Case
 from planner.decide.advice.error_correlation import correlation
 from planner.decide.advice.inputs import moved_inputs
+from planner.decide.advice.launch_words import AskedPlan
 from planner.decide.advice.measuring import Prospects, run_usd, worth_measuring
 from planner.decide.advice.recommend import recommend
 from planner.decide.advice.turning import turning_points
@@ -141,7 +142,7 @@ def test_the_options_of_a_measurement_are_decided_on_as_in_the_answer(catalog):
 
 def test_where_time_decides_none_is_proposed_and_that_is_said(catalog):
     asked = plan(offer(P5EN, 36.0), offer(G6E, 2.2), campaign={"runs": 4, "prefer": "time"})
-    document = recommend(asked, catalog, today=TODAY, asked="plan.yaml")
+    document = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     assert document.measurements == ()
     assert "time decides" in document.notes[0]
 
@@ -156,7 +157,7 @@ def test_the_busy_share_is_that_of_own_or_rent(catalog):
 
 
 def test_being_surer_costs_more(catalog):
-    document = recommend(NEAR, catalog, today=TODAY, asked="plan.yaml")
+    document = recommend(NEAR, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     rows = document.at_confidence
     assert [row.confidence for row in rows] == [0.5, 0.8, 0.95]
     usd = [row.usd for row in rows]
@@ -166,7 +167,7 @@ def test_being_surer_costs_more(catalog):
 
 def test_the_simulated_middle_is_the_estimate(catalog):
     asked = plan(offer(P5EN, 36.0), campaign={"runs": 4, "deadline": "2027-06-30", "budget_usd": 1e5})
-    document = recommend(asked, catalog, today=TODAY, asked="plan.yaml")
+    document = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     (option,) = answer_plan(asked, catalog, today=TODAY).options
     played = document.simulated
     assert played.hours.p50 == pytest.approx(option.campaign_hours.value, rel=0.02)

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 from planner.decide.advice.case import Case
-from planner.decide.advice.launch_words import launch_words
+from planner.decide.advice.launch_words import AskedPlan, launch_words
 from planner.model.plan.plan import Plan
 from tests.bundled import bundled_catalog
 
+ANSWER = "3f09c2d47a1e"
 PLAN: dict[str, Any] = {
     "schema_version": 1,
     "name": "Which machine?",
@@ -25,7 +26,7 @@ def words(training: dict[str, Any]) -> tuple[str, ...] | None:
     plan = Plan.model_validate(PLAN | {"training": {"precision": "bf16"} | training})
     case = Case.of(plan, bundled_catalog(), today=date(2026, 11, 26))
     (option,) = case.campaign().options
-    return launch_words(case, case.paced[0], option, plan="plan.yaml")
+    return launch_words(case, case.paced[0], option, plan=AskedPlan("plan.yaml", ANSWER))
 
 
 @pytest.mark.parametrize(
@@ -43,6 +44,7 @@ def test_the_command_trains_as_the_plan_states(training: dict[str, Any], flags: 
     found = words(training)
     assert found is not None
     assert found[:3] == ("planner", "bench", "plan.yaml")
+    assert found[-2:] == ("--answer", ANSWER)
     assert [flag for flag in found if flag in ("--compile", "--loss-chunks", "8")] == list(flags)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from planner.decide.advice.case import Case
+from planner.decide.advice.launch_words import AskedPlan
 from planner.decide.advice.mix_inputs import moved_deadline, moved_price
 from planner.decide.advice.mix_measuring import slice_means, worth_measuring_mix
 from planner.decide.advice.mixed import MixedCase
@@ -79,7 +80,7 @@ def test_the_worth_is_that_of_choosing_after_the_result():
 
 def test_a_run_that_is_worth_its_cost_is_proposed():
     asked = plan(option(OWN, 12.0), option(P4D, 4.0, within=2.0, basis="modelled"), option(P5EN, 2.4))
-    found = recommend(asked, bundled_catalog(), today=TODAY, asked="plan.yaml")
+    found = recommend(asked, bundled_catalog(), today=TODAY, asked=AskedPlan("plan.yaml"))
     assert found.headline[0].startswith("Mix")
     first = found.measurements[0]
     assert first.option == "aws/p4d.24xlarge:us-east-1:on_demand"
@@ -90,7 +91,7 @@ def test_a_run_that_is_worth_its_cost_is_proposed():
 
 def test_where_time_decides_no_run_is_proposed():
     asked = plan(option(OWN, 12.0), option(P5EN, 2.0, within=1.5, basis="modelled"), prefer="time", runs=8)
-    found = recommend(asked, bundled_catalog(), today=TODAY, asked="plan.yaml")
+    found = recommend(asked, bundled_catalog(), today=TODAY, asked=AskedPlan("plan.yaml"))
     assert found.headline[0].startswith("Mix")
     assert found.measurements == ()
     assert "time decides here" in found.notes[-1]

@@ -10,6 +10,7 @@ import pytest
 from planner.decide.advice import near_options
 from planner.decide.advice.case import Case
 from planner.decide.advice.inputs import moved_inputs
+from planner.decide.advice.launch_words import AskedPlan
 from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.recommend import recommend
 from planner.decide.advice.turning import turning_points
@@ -45,9 +46,9 @@ def long_plan(copies: int, **changes) -> Plan:
 @pytest.mark.parametrize("campaign", [{"runs": 2}, {"runs": 1, "prefer": "time"}], ids=["by cost", "by time"])
 def test_what_would_change_the_answer_is_the_same_as_among_all(catalog, monkeypatch, campaign):
     asked = long_plan(3, campaign=campaign)
-    short = recommend(asked, catalog, today=TODAY, asked="plan.yaml")
+    short = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     monkeypatch.setattr(near_options, "FIRST", 500)
-    whole = recommend(asked, catalog, today=TODAY, asked="plan.yaml")
+    whole = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     assert short.turning_points
     assert {name: getattr(short, name) for name in KEPT} == {name: getattr(whole, name) for name in KEPT}
     (said,) = set(short.notes) - set(whole.notes)
@@ -65,10 +66,10 @@ def test_what_a_deadline_comes_to_choose_is_among_them(catalog, monkeypatch):
         )
         for copy in range(copies)
     ]
-    asked = long_plan(1, options=offers, campaign={"runs": 2, "deadline": "2026-12-16"})
-    short = recommend(asked, catalog, today=TODAY, asked="plan.yaml")
+    asked = long_plan(1, options=offers, campaign={"runs": 2, "deadline": "2026-12-16", "at_once": 1})
+    short = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     monkeypatch.setattr(near_options, "FIRST", 500)
-    whole = recommend(asked, catalog, today=TODAY, asked="plan.yaml")
+    whole = recommend(asked, catalog, today=TODAY, asked=AskedPlan("plan.yaml"))
     assert "aws/p4d" in {(one.then or "")[:7] for one in short.turning_points if one.input == "trainings"}
     assert {name: getattr(short, name) for name in KEPT} == {name: getattr(whole, name) for name in KEPT}
 

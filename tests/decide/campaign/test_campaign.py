@@ -85,9 +85,9 @@ def test_the_deadline_is_the_end_of_its_day(runs: int, meets: bool) -> None:
 
 
 def test_a_campaign_of_thousands_of_years_still_has_an_answer() -> None:
-    got = campaign(RENTED, runs=1_000_000_000)
+    got = campaign(RENTED, runs=100_000_000)
     assert got.campaign_hours is not None
-    assert got.campaign_hours.value == pytest.approx(1e10)
+    assert got.campaign_hours.value == pytest.approx(1e9)
     assert got.finish == date.max
 
 

@@ -20,6 +20,7 @@ from planner.launcher.plan.target import Target
 from tests.fakes.servers import AWS_KEYS, running
 from tests.launcher.launches import ENDLESS_SPEC, TINY_SPEC, launch_of, rate
 
+ANSWER = "3f09c2d47a1e"
 HERE = Target(provider="local", name="local", devices_per_node=1)
 
 
@@ -48,7 +49,7 @@ def test_two_starts_make_one_record_and_their_steps_lie_on_s3_too(driver, tmp_pa
             HERE, run_id=f"push-{os.getpid()}", price=rate(3.0), starts=2, now=datetime.now(tz=UTC), probes="double"
         )
         envs = launch.task["envs"] | {"PLANNER_PUSH_TO": "s3://team/runs"}
-        entry = run(driver, launch.model_copy(update={"task": launch.task | {"envs": envs}}))
+        entry = run(driver, launch.model_copy(update={"task": launch.task | {"envs": envs}, "answer_id": ANSWER}))
         pushed = {item["Key"] for item in s3.list_objects_v2(Bucket="team")["Contents"]}
     assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.COMPLETED)
     for start in (1, 2):
@@ -59,6 +60,7 @@ def test_two_starts_make_one_record_and_their_steps_lie_on_s3_too(driver, tmp_pa
     results = [result for path in found.results if (result := read_result(path)) is not None]
     probes = read_probes(found.folder)
     record = record_of_launch(entry, results, aliases=accelerator_aliases(), where="here", probes=probes)
+    assert record.answer_id == ANSWER
     assert len(record.repeats) == 2
     assert [probe.micro_batch for probe in record.probes] == [2, 4]  # this machine's memory is nearly empty
     assert all(probe.fits for probe in record.probes)
