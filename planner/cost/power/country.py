@@ -30,7 +30,7 @@ def country_of(site: Site, plan: Plan, catalog: Catalog) -> Country | None:
 def in_household(site: Site | None, plan: Plan, catalog: Catalog) -> bool:
     """Return whether the machine's electricity is a household's: as its site says, else that of a PC in a room.
 
-    Whoever has a server has a laboratory or a company, where a PC pays what the server pays.
+    A server stands in a laboratory or a company, where a PC pays what the server pays.
     """
     if site is None:
         return False
