@@ -16,6 +16,9 @@ from planner.scenario.holding import hold_of, to_be_bought
 from planner.scenario.own_machine import find_own, own_node, own_site
 from planner.scenario.price_choice import find_price, prices_of
 
+LONGEST_NAME = 200
+"""Of a machine as a run states it, in characters."""
+
 
 @dataclass(frozen=True)
 class Machine:
@@ -127,7 +130,7 @@ def machine_of(run: RunRecord, catalog: Catalog) -> tuple[Node, Accelerator]:
     if node is None:
         node = Node(
             id=hardware.node or f"run/{run.id}",
-            name=str(run.environment.get("machine") or hardware.node or run.id),
+            name=str(run.environment.get("machine") or hardware.node or run.id)[:LONGEST_NAME],
             accelerator=hardware.accelerator,
             accelerators=hardware.accelerators_per_node,
             link=Link.OTHER if hardware.accelerators_per_node > 1 else Link.SINGLE,

@@ -35,6 +35,8 @@ def test_a_machine_that_no_catalog_knows_is_described_by_its_run_alone(catalog: 
     assert (node.id, node.name, node.accelerators) == ("run/mine", "under my desk", 2)
     assert (accelerator.id, accelerator.hbm_gib, accelerator.bf16_tflops) == ("RTX-9090", None, None)
     assert {node.source, accelerator.source} == {"run mine"}
+    wordy = mine.model_copy(update={"environment": {"machine": "H100 " * 1000}})
+    assert machine_of(wordy, catalog)[0].name == "H100 " * 40
 
 
 def test_an_unknown_run_names_the_nearest(catalog: Catalog) -> None:
