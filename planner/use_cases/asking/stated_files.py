@@ -31,7 +31,7 @@ def with_stated(question: Question, catalog: Catalog) -> Question:
         stated=stated,
         epochs=question.epochs if question.tokens else question.epochs or stated.epochs,
         seq_len=question.seq_len or stated.seq_len,
-        training=_training(question, stated),
+        training=_training(question, stated, catalog),
         filters=question.filters if question.own or question.on else _filters(question, stated, catalog),
     )
 
@@ -49,9 +49,9 @@ def _filters(question: Question, stated: StatedTraining, catalog: Catalog) -> Fi
     return question.filters.model_copy(update=found)
 
 
-def _training(question: Question, stated: StatedTraining) -> Training:
+def _training(question: Question, stated: StatedTraining, catalog: Catalog) -> Training:
     """Return the settings of a plan's training: those of the question, and of the files where it states none."""
-    cards = [nodes * count for nodes, count, _ in map(own_cards, question.own)] if question.own else []
+    cards = [nodes * count for nodes, count, _ in (own_cards(one, catalog) for one in question.own)]
     whole = stated.global_batch_on(cards[0]) if len(set(cards)) == 1 else stated.global_batch
     alone = set(cards) == {1} or stated.accelerators == 1
     settings: dict[str, Any] = {
