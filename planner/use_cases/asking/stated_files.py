@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
@@ -50,19 +51,25 @@ def _filters(question: Question, stated: StatedTraining, catalog: Catalog) -> Fi
 
 
 def _training(question: Question, stated: StatedTraining, catalog: Catalog) -> Training:
-    """Return the settings of a plan's training: those of the question, and of the files where it states none."""
-    cards = [nodes * count for nodes, count, _ in (own_cards(one, catalog) for one in question.own)]
-    whole = stated.global_batch_on(cards[0]) if len(set(cards)) == 1 else stated.global_batch
-    alone = set(cards) == {1} or stated.accelerators == 1
+    cards = {nodes * count for nodes, count, _ in (own_cards(one, catalog) for one in question.own)}
+    return training_of(stated, question.training, cards, where="planner ask")
+
+
+def training_of(stated: StatedTraining, options: Training, accelerators: Set[int], *, where: str) -> Training:
+    """Return the settings of a plan's training: those of the options, and of the files where they state none.
+
+    `accelerators` are the numbers of accelerators of the machines that are asked about; empty: any.
+    """
+    (one,) = accelerators if len(accelerators) == 1 else (None,)
     settings: dict[str, Any] = {
-        "global_batch": whole,
+        "global_batch": stated.global_batch if one is None else stated.global_batch_on(one),
         "micro_batch": stated.stated_micro_batch,
         "checkpointing": stated.checkpointing,
-        "strategy": Strategy.DDP if alone else stated.strategy,
+        "strategy": Strategy.DDP if one == 1 or stated.accelerators == 1 else stated.strategy,
         "packing": stated.packing,
         "precision": stated.stated_precision,
         "framework": stated.framework,
         **stated.stated,
     }
     of_files = {name: value for name, value in settings.items() if value is not None}
-    return parse_model(Training, of_files | question.training.model_dump(exclude_defaults=True), where="planner ask")
+    return parse_model(Training, of_files | options.model_dump(exclude_defaults=True), where=where)
