@@ -1,9 +1,8 @@
 """Transformers on tokens as Hugging Face describes them: what each `model_type` means in the planner's terms.
 
 Keys and their defaults: the configuration classes of huggingface/transformers, src/transformers/models/*/
-configuration_*.py. Left out, each under 1 % of the parameters: biases where only query, key and value have them, norms
-after a block, gates of shared experts, attention sinks, heads that predict further tokens. Windows of sliding attention
-are counted as whole samples.
+configuration_*.py. Norms, biases and gates: `text_vectors.py`. Left out: heads that predict further tokens. Windows of
+sliding attention are counted as whole samples.
 """
 
 from __future__ import annotations
@@ -33,6 +32,8 @@ class TextFamily:
     """Every linear map of a block has one."""
     positions: str = "rope"
     qk_norm: bool = False
+    grouped: bool = True
+    """Queries may share keys and values."""
     tied: bool = False
     """Where the configuration does not say."""
     kind: str = "decoder"
@@ -55,12 +56,12 @@ def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
             "layers": _layers(fields),
             "hidden": hidden,
             "heads": heads,
-            "kv_heads": _kv_heads(fields, heads),
+            "kv_heads": _kv_heads(fields, heads) if family.grouped else heads,
             "head_dim": fields.count("head_dim", default=family.head_dim or max(1, hidden // heads)),
             "mlp": family.mlp,
             "norm": family.norm,
             "norm_eps": fields.number("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", default=1e-5),
-            "bias": family.bias,
+            "bias": fields.flag("use_bias", "bias", default=family.bias),
             "positions": family.positions,
             "max_positions": fields.count(
                 "max_position_embeddings", "n_positions", "n_ctx", "seq_length", default=2048
@@ -99,7 +100,7 @@ def _kv_heads(fields: ConfigFields, heads: int) -> int:
 def _dense(fields: ConfigFields) -> dict[str, Any]:
     """One MLP; the families that may leave its width out have four times the hidden size."""
     hidden = _hidden(fields)
-    names = ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "hidden_dim")
+    names = ("ffn_dim", "intermediate_size", "n_inner", "ffn_hidden_size", "hidden_dim")
     may_be_left_out = fields.has("n_embd") or fields.has("new_decoder_architecture")
     return {"ffn_hidden": fields.count(*names, default=4 * hidden if may_be_left_out else None)}
 
@@ -216,7 +217,7 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
     "ernie4_5": TextFamily(tied=True),
     "exaone4": TextFamily(qk_norm=True),
     "hunyuan_v1_dense": TextFamily(qk_norm=True),
-    "gptj": TextFamily(mlp=GELU, norm="layernorm"),
+    "gptj": TextFamily(mlp=GELU, norm="layernorm", grouped=False),
     "smollm3": TextFamily(tied=True),
     "qwen3": TextFamily(qk_norm=True),
     "olmo2": TextFamily(qk_norm=True),
@@ -233,9 +234,9 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
     "gpt_neox": _LAYERNORM,
     "starcoder2": TextFamily(mlp=GELU, norm="layernorm", bias=True, tied=True),
     "falcon": TextFamily(mlp=GELU, norm="layernorm", tied=True),
-    "gpt2": _LEARNED,
+    "gpt2": replace(_LEARNED, grouped=False),
     "gpt_bigcode": _LEARNED,
-    "opt": _LEARNED,
+    "opt": replace(_LEARNED, grouped=False),
     "mixtral": _moe(_experts),
     "phimoe": _moe(_experts, norm="layernorm"),
     "granitemoe": _moe(_experts),

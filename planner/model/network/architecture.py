@@ -48,6 +48,9 @@ class _Transformer(Frozen):
     qk_norm: Flag = False
     vocab: Count
     tied_head: Flag
+    vectors: Annotated[int, Field(strict=True, ge=0, le=MOST_COUNT)] | None = None
+    """Parameters outside the matrices: norms, biases, gates. Left out: two norms of a layer and a last one, those of
+    `qk_norm`, and the biases of `bias`."""
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:
