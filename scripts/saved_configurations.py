@@ -23,15 +23,17 @@ OLDER = {"n_layer": 4, "n_embd": 1024, "n_head": 16, "vocab_size": 32000}
 DECODERS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(
         (
-            "arcee", "cohere", "exaone", "falcon", "granite", "granitemoe", "internlm3", "llama", "mistral", "olmo",
-            "olmo2", "olmo3", "olmoe", "phi", "phi3", "phimoe", "qwen2", "smollm3", "stablelm", "starcoder2",
+            "apertus", "arcee", "cohere", "exaone", "falcon", "granite", "granitemoe", "internlm3", "llama", "mistral",
+            "nanochat", "olmo", "olmo2", "olmo3", "olmoe", "phi", "phi3", "phimoe", "qwen2", "smollm3", "stablelm",
+            "starcoder2",
         ),
         SIZES,
     ),
     **dict.fromkeys(
         (
-            "cohere2", "ernie4_5", "exaone4", "gemma", "gemma2", "gemma3_text", "glm", "glm4", "helium",
-            "hunyuan_v1_dense", "ministral", "nemotron", "qwen3", "seed_oss",
+            "cohere2", "cwm", "ernie4_5", "exaone4", "gemma", "gemma2", "gemma3_text", "glm", "glm4", "helium",
+            "hunyuan_v1_dense", "iquestcoder", "jais2", "ministral", "ministral3", "nemotron", "qwen3", "seed_oss",
+            "vaultgemma",
         ),
         SIZES | HEAD,
     ),
@@ -45,6 +47,7 @@ DECODERS: dict[str, dict[str, Any]] = {
     "qwen2_moe": SIZES | EXPERTS | {"num_experts": 8, "shared_expert_intermediate_size": 1024},
     "qwen3_moe": SIZES | EXPERTS | {"num_experts": 8},
     "glm4_moe": SIZES | EXPERTS | {"n_routed_experts": 8},
+    "dots1": SIZES | EXPERTS | {"n_routed_experts": 8, "n_shared_experts": 2, "first_k_dense_replace": 1},
     "ernie4_5_moe": SIZES | EXPERTS | {"moe_num_experts": 8, "moe_k": 2},
     "gpt_oss": SIZES | HEAD | {"num_local_experts": 8},
     "minimax_m2": SIZES | HEAD | {"num_local_experts": 8},
@@ -52,10 +55,11 @@ DECODERS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 ENCODERS = ("bert", "camembert", "distilbert", "modernbert", "roberta", "xlm-roberta")
 SWITCHES = (
-    "attention_bias", "attention_out_bias", "lm_head_bias", "mlp_bias", "new_decoder_architecture", "qk_layernorm",
-    "use_bias", "use_parallel_residual", "use_qk_norm", "use_qkv_bias",
+    "attention_bias", "attention_out_bias", "classifier_bias", "decoder_bias", "lm_head_bias", "mlp_bias",
+    "new_decoder_architecture", "norm_bias", "qk_layernorm", "tie_word_embeddings", "use_bias",
+    "use_parallel_residual", "use_qk_norm", "use_qkv_bias",
 )  # fmt: skip
-"""Settings that add or take away norms and biases; each family has a few."""
+"""Settings that add or take away norms, biases and the head; each family has a few."""
 
 
 class Saved(NamedTuple):
@@ -69,7 +73,7 @@ class Saved(NamedTuple):
 
 def names() -> list[str]:
     """Return the configurations: each family by itself, and with each of its settings turned over."""
-    return [*ENCODERS, *(f"{family}{turned}" for family in DECODERS for turned in ("", ", turned"))]
+    return [f"{family}{turned}" for family in (*ENCODERS, *DECODERS) for turned in ("", ", turned")]
 
 
 def saved(name: str) -> Saved | None:

@@ -23,7 +23,7 @@ ROWS = {
     for row in (json.loads(line),)
 }
 HAS_TRANSFORMERS = importlib.util.find_spec("transformers") is not None
-NOT_BUILT = {"Yi", "aquila", "baichuan", "chatglm", "dbrx", "deepseek", "dots1", "internlm2", "orion"}
+NOT_BUILT = {"Yi", "aquila", "baichuan", "chatglm", "dbrx", "deepseek", "internlm2", "orion"}
 """Families whose class transformers 5 does not have, or cannot build from sizes alone."""
 
 

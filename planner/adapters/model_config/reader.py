@@ -128,6 +128,10 @@ def _missing_part(fields: ConfigFields) -> str | None:
     """Return what a configuration of a known family has that is not counted; None where all is."""
     if fields.has("kv_lora_rank"):
         return "latent attention (MLA: kv_lora_rank)"
+    if fields.flag("add_cross_attention", default=False):
+        return "cross-attention (add_cross_attention)"
+    if not fields.flag("layer_norm_elementwise_affine", default=True):
+        return "norms without parameters (layer_norm_elementwise_affine)"
     if fields.flag("alibi", default=False) or _is_large_baichuan(fields):
         return "ALiBi positions (alibi)"
     if fields.has("word_embed_proj_dim") and fields.count("word_embed_proj_dim") != fields.count("hidden_size"):

@@ -61,7 +61,7 @@ def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
             "mlp": family.mlp,
             "norm": family.norm,
             "norm_eps": fields.number("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", default=1e-5),
-            "bias": fields.flag("use_bias", "bias", default=family.bias),
+            "bias": fields.flag("use_bias", "bias", "enable_bias", default=family.bias),
             "positions": family.positions,
             "max_positions": fields.count(
                 "max_position_embeddings", "n_positions", "n_ctx", "seq_length", default=2048
@@ -92,15 +92,15 @@ def _kv_heads(fields: ConfigFields, heads: int) -> int:
     """Key and value heads; Falcon says so by flags: one, unless its newer layout counts them."""
     if fields.flag("new_decoder_architecture", default=False):
         return fields.count("num_kv_heads", default=heads)
-    if fields.flag("multi_query", default=False):
-        return 1
+    if fields.has("multi_query"):
+        return 1 if fields.flag("multi_query", default=False) else heads
     return fields.count("num_key_value_heads", "num_kv_heads", "multi_query_group_num", default=heads)
 
 
 def _dense(fields: ConfigFields) -> dict[str, Any]:
     """One MLP; the families that may leave its width out have four times the hidden size."""
     hidden = _hidden(fields)
-    names = ("ffn_dim", "intermediate_size", "n_inner", "ffn_hidden_size", "hidden_dim")
+    names = ("ffn_dim", "ffn_hidden_size", "intermediate_size", "n_inner", "hidden_dim")
     may_be_left_out = fields.has("n_embd") or fields.has("new_decoder_architecture")
     return {"ffn_hidden": fields.count(*names, default=4 * hidden if may_be_left_out else None)}
 
@@ -195,6 +195,9 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
             "llama",
             "mistral",
             "ministral",
+            "ministral3",
+            "cwm",
+            "iquestcoder",
             "qwen2",
             "phi3",
             "granite",
@@ -214,6 +217,10 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
         TextFamily(),
     ),
     "arcee": TextFamily(mlp=GELU),
+    "apertus": TextFamily(mlp=GELU, qk_norm=True),
+    "nanochat": TextFamily(mlp=GELU),
+    "jais2": TextFamily(mlp=GELU, norm="layernorm"),
+    "vaultgemma": TextFamily(tied=True, head_dim=256),
     "ernie4_5": TextFamily(tied=True),
     "exaone4": TextFamily(qk_norm=True),
     "hunyuan_v1_dense": TextFamily(qk_norm=True),

@@ -13,6 +13,7 @@ from planner.adapters.model_config.fields import ConfigFields
 from planner.model.network.architecture import Encoder, MoeDecoder, TextModel
 from planner.network.flops import layers_biases, usual_vectors
 
+MODERNBERT = ("attention", "mlp", "norm", "classifier", "decoder")
 ATTENTION_BIAS = ("attention_bias", "qkv_bias", "use_qkv_bias", "add_qkv_bias")
 
 
@@ -42,10 +43,9 @@ class TextVectors:
 
 
 def with_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> TextModel:
-    """Return a network that states its vectors where they are not the usual ones; an encoder as it is."""
-    if isinstance(network, Encoder):
-        return network
-    counted = _vectors(network, fields, family)
+    """Return a network that states its vectors where they are not the usual ones."""
+    of = _encoder_vectors if isinstance(network, Encoder) else _vectors
+    counted = of(network, fields, family)
     return network if counted == usual_vectors(network) else network.model_copy(update={"vectors": counted})
 
 
@@ -60,6 +60,12 @@ def _vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> i
     head = network.vocab if fields.flag("lm_head_bias", default=family.head_bias) else 0
     beside = family.beside(fields, network) if family.beside is not None else 0
     return network.layers * (family.norms * norm + _qk_norms(network, fields, family)) + norm + biases + head + beside
+
+
+def _encoder_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
+    """The usual ones, and those of other settings; the head has its own, counted with it."""
+    beside = family.beside(fields, network) if family.beside is not None else 0
+    return usual_vectors(network) + beside
 
 
 def _qk_norms(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
@@ -115,9 +121,34 @@ def _router_bias(_: ConfigFields, network: TextModel) -> int:
     return network.sparse_layers * network.experts + (network.vocab if network.bias else 0)
 
 
-def _unused_positions(_: ConfigFields, network: TextModel) -> int:
-    """Two rows of the learned positions that no token has (OPT)."""
-    return 2 * network.hidden
+def _unused_positions(fields: ConfigFields, network: TextModel) -> int:
+    """Two rows of the learned positions that no token has, less the last norm where there is none (OPT)."""
+    is_before = fields.flag("do_layer_norm_before", default=True)
+    has_last = is_before and not fields.flag("_remove_final_layer_norm", default=False)
+    return 2 * network.hidden - (0 if has_last else 2 * network.hidden)
+
+
+def _activations(_: ConfigFields, network: TextModel) -> int:
+    """Two slopes of each layer's activation (xIELU of Apertus)."""
+    return 2 * network.layers
+
+
+def _head_twice(_: ConfigFields, network: TextModel) -> int:
+    """A second bias of the head where it is not the embedding (BERT and its kind)."""
+    return 0 if network.tied_head else network.vocab
+
+
+def _modernbert_biases(fields: ConfigFields, network: TextModel) -> int:
+    """Biases that a ModernBERT may have in attention, MLP, norms and head; its head alone has one by default."""
+    has = {name: fields.flag(f"{name}_bias", default=name == "decoder") for name in MODERNBERT}
+    attention = 3 * network.heads * network.head_dim + network.hidden
+    mlp = (2 * network.ffn_hidden + network.hidden) if isinstance(network, Encoder) else 0
+    return (
+        network.layers * (has["attention"] * attention + has["mlp"] * mlp)
+        + has["norm"] * (2 * network.layers + 2) * network.hidden
+        + has["classifier"] * network.hidden
+        - (not has["decoder"]) * network.vocab
+    )
 
 
 def _qk_shifts(fields: ConfigFields, network: TextModel) -> int:
@@ -158,6 +189,11 @@ TEXT_VECTORS: dict[str, TextVectors] = {
     "phi": TextVectors(norms=1, head_bias=True, beside=_qk_shifts),
     "gptj": TextVectors(norms=1, mlp_bias=True, head_bias=True),
     "falcon": TextVectors(norms=1, beside=_falcon_norms),
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), TextVectors(beside=_head_twice)),
+    "modernbert": TextVectors(beside=_modernbert_biases),
+    "apertus": TextVectors(beside=_activations),
+    "nanochat": TextVectors(norm_parts=0, qk_scales=False),
+    "jais2": TextVectors(qkv_bias=True, mlp_bias=True),
     "opt": TextVectors(beside=_unused_positions),
     "gpt_oss": TextVectors(qkv_bias=True, beside=_sinks_and_experts),
     "ernie4_5_moe": TextVectors(beside=_router_bias),
