@@ -124,6 +124,7 @@ def test_a_log_gives_batch_and_speed_to_the_machine_it_was_written_on(planner, o
     assert (plan["training"]["global_batch"], plan["training"]["framework"]) == (8, "Megatron-LM")
     assert plan["training"]["micro_batch"] == 4
     assert "Assumed: the whole job that the log states" in answer.err
+    assert "12 lines used, 0 skipped" in answer.err
 
 
 def test_a_speed_that_no_card_reaches_is_not_that_of_the_machine(planner, out):
