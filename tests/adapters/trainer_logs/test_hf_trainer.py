@@ -78,11 +78,19 @@ def test_a_folder_of_llama_factory_is_one_training_of_the_steps_that_a_callback_
     assert log.skipped_lines == 0
 
 
-@pytest.mark.parametrize(("files", "second"), [("", 1.0), ("console.log", 1.0), ("logging.jsonl", 0.01)])
-def test_ms_swift_s_logs_time_the_steps_as_a_callback_did(logs, read, files, second):
-    """The console's clock is of whole seconds; the file has the mean since the start with six digits."""
-    found = part(read(logs / "swift" / files))
-    later = [seconds for step, seconds in timed_steps("swift").items() if step > 5]
+@pytest.mark.parametrize(
+    ("trainer", "files", "second"),
+    [
+        ("swift", "", 1.0),
+        ("swift", "console.log", 1.0),
+        ("swift", "logging.jsonl", 0.01),
+        ("axolotl", "", 1.0),
+    ],
+)
+def test_logs_of_ms_swift_and_axolotl_time_the_steps_as_a_callback_did(logs, read, trainer, files, second):
+    """A console's clock is of whole seconds; ms-swift's file has the mean since the start with six digits."""
+    found = part(read(logs / trainer / files))
+    later = [seconds for step, seconds in timed_steps(trainer).items() if step > 5]
     error = second / sum(later) + 0.01  # its clock begins with the first step's loading
     assert found.seconds / found.steps == pytest.approx(sum(later) / len(later), rel=error)
 
