@@ -132,7 +132,7 @@ def written_by(name: str) -> None:
     (work / "config.yaml").write_text(json.dumps(placed(trainer.configuration)), encoding="utf-8")  # JSON is YAML
     timed = FIXTURES / "timed_steps" / f"{name}.csv"
     command = [python, INSIDE, "timed", timed, trainer.module, *placed(trainer.arguments)]
-    done = subprocess.run(command, env=offline, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    done = subprocess.run(command, cwd=work, env=offline, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     (work / "console.log").write_bytes(done.stdout)
     if done.returncode:
         raise SystemExit(f"{name} ended with {done.returncode}: see {work / 'console.log'}")

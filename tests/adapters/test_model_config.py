@@ -8,7 +8,7 @@ import pytest
 
 from planner.adapters.model_config.reader import architecture_of, is_model_config
 from planner.errors import InputError
-from planner.model.network.architecture import Encoder, MoeDecoder
+from planner.model.network.architecture import Encoder, MoeDecoder, is_same_network
 from planner.network.flops import parameters
 
 LLAMA = {
@@ -87,6 +87,17 @@ FALCON = {
 def test_a_configuration_has_the_published_number_of_parameters(config: dict[str, Any], published: float) -> None:
     assert is_model_config(config)
     assert parameters(architecture_of(config, where="config.json")) == pytest.approx(published, rel=0.01)
+
+
+def test_a_network_is_the_same_whether_its_biases_are_counted_or_not() -> None:
+    """A record of an older planner states sizes alone."""
+    counted = architecture_of(QWEN_MOE, where="c")
+    assert isinstance(counted, MoeDecoder)
+    assert counted.vectors is not None
+    plain = counted.model_copy(update={"vectors": None})
+    assert is_same_network(counted, plain)
+    assert is_same_network(plain, counted)
+    assert not is_same_network(counted, plain.model_copy(update={"layers": counted.layers + 1}))
 
 
 def test_a_classifier_that_names_no_labels_has_two() -> None:

@@ -208,6 +208,15 @@ ImageModel = Resnet | Vit
 """What is trained on images; a sample is one image."""
 
 
+def is_same_network(one: Architecture, other: Architecture) -> bool:
+    """Return whether two have the same sizes; vectors follow from the family, and need not be stated by both."""
+    if one == other:
+        return True
+    if not isinstance(one, TextModel) or not isinstance(other, TextModel) or one.vectors == other.vectors:
+        return False
+    return one.model_copy(update={"vectors": other.vectors}) == other
+
+
 def check_seq_len(architecture: Decoder | MoeDecoder | Resnet | Vit, seq_len: int | None) -> None:
     """Raise ValueError unless a decoder has a length of its samples, and an image model has none."""
     if isinstance(architecture, TextModel) and seq_len is None:
