@@ -135,6 +135,8 @@ def ask(
     given = None if write is None else str(write)
     answer_ids.keep(document, today=clock.today(), plan=asked.plan, asked=given, assumed=asked.assumed)
     print_answer(document, output, asked=given)
+    if question.log is not None:
+        say(f"Read: {question.log.throughput.source}.")
     for line in assumed_lines(asked.assumed):
         say(line)
     say(WRITE_A_PLAN if write is None else f"Wrote {write}.")

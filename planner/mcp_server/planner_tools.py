@@ -253,7 +253,7 @@ class PlannerTools:
         Use it for "is this speed normal", "why is my training slow", with a log or result in the folder. State what
         the log does not say; the error names it. Do not use it to plan a training (ask), or without any measurement.
         """
-        catalog = catalogs.open_catalog(self.home, wanted=NOTHING)
+        catalog = catalogs.audited(catalogs.open_catalog(self.home, wanted=NOTHING))
         stated = Stated(
             workload=None if workload is None else inside(workload), accelerator=accelerator, gpus=gpus, nodes=nodes,
             seq_len=seq_len, global_batch=global_batch, micro_batch=micro_batch, precision=precision,

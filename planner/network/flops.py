@@ -10,7 +10,8 @@ from planner.network.image_flops import image_parameters, image_training_flops
 def parameters(architecture: Architecture) -> int:
     """Count every trained parameter; of a mixture all experts, whether a token meets them or not.
 
-    decoder: embedding + positions + layers x (attention + MLP + norms) + final norm + head (unless tied)
+    decoder: embedding + positions + layers x (attention + MLP) + vectors + head (unless tied)
+    vectors: as stated, else layers x norms + final norm + biases
     encoder: the same + token types + the head's layer, norm and bias; norms have a bias where the linear maps have
 
     Biases: LayerNorm has one; linear layers in blocks have one where `bias` is set; the router,
@@ -87,17 +88,30 @@ def flops_per_token(decoder: TextModel, *, seq_len: int, convention: FlopsConven
 def _decoder_parameters(decoder: TextModel, *, experts_met: int | None) -> int:
     """`experts_met`: how many routed experts of a layer are counted; None for all."""
     d = decoder.hidden
-    has_norm_bias = decoder.norm == "layernorm" and (decoder.bias or not isinstance(decoder, Encoder))
-    norm = d * (2 if has_norm_bias else 1)
-    qk_norms = 2 * decoder.head_dim if decoder.qk_norm else 0
     matrices = _layers_matrices(decoder, experts_met=experts_met)
-    biases = _layers_biases(decoder) if decoder.bias else 0
+    vectors = usual_vectors(decoder) if decoder.vectors is None else decoder.vectors
     embedding = decoder.vocab * d + (decoder.max_positions * d if decoder.positions == "learned" else 0)
     head = 0 if decoder.tied_head else decoder.vocab * d
     if isinstance(decoder, Encoder):  # token types; of the head a layer, its norm, and a bias for each entry
         embedding += decoder.token_types * d
-        head += d * d + (d if decoder.bias else 0) + norm + decoder.vocab
-    return embedding + matrices + biases + decoder.layers * (2 * norm + qk_norms) + norm + head
+        head += d * d + (d if decoder.bias else 0) + _norm(decoder) + decoder.vocab
+    return embedding + matrices + vectors + head
+
+
+def usual_vectors(decoder: TextModel) -> int:
+    """Count norms and biases of a network that does not state its vectors.
+
+    layers x (2 norms + norms of queries and keys) + last norm + biases of the layers' maps
+    """
+    qk_norms = 2 * decoder.head_dim if decoder.qk_norm else 0
+    biases = layers_biases(decoder) if decoder.bias else 0
+    return decoder.layers * (2 * _norm(decoder) + qk_norms) + _norm(decoder) + biases
+
+
+def _norm(decoder: TextModel) -> int:
+    """Count the parameters of one norm."""
+    has_bias = decoder.norm == "layernorm" and (decoder.bias or not isinstance(decoder, Encoder))
+    return decoder.hidden * (2 if has_bias else 1)
 
 
 def _layers_matrices(decoder: TextModel, *, experts_met: int | None) -> int:
@@ -112,8 +126,8 @@ def _layers_matrices(decoder: TextModel, *, experts_met: int | None) -> int:
     return attention + decoder.sparse_layers * sparse + len(decoder.dense_layers) * dense
 
 
-def _layers_biases(decoder: TextModel) -> int:
-    """Biases of the blocks' linear maps; the shared experts are one MLP of their joint width."""
+def layers_biases(decoder: TextModel) -> int:
+    """Count the biases of the blocks' linear maps; the shared experts are one MLP of their joint width."""
     d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
     outputs = 2 if decoder.mlp == "swiglu" else 1
     attention = decoder.layers * (q + 2 * kv + d)

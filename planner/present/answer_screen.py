@@ -16,6 +16,7 @@ from planner.model.answer.documents import (
 )
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.currency import Currency
+from planner.model.owning.hold import Hold
 from planner.present.facts import chance_to_keep_limits
 from planner.present.option_marks import marks_explained
 from planner.present.option_table import RECOMMENDED, Entry, option_lines, scales
@@ -175,8 +176,9 @@ def _lines(screen: Screen, shown: int, width: int) -> list[str]:
 
 
 def _kept(entries: Sequence[Entry], count: int) -> list[Entry]:
-    """Return the first entries, and of the others those that carry a mark of the answer."""
-    marked = [entry for entry in entries[count:] if entry.mark]
+    """Return the first entries, and of the others those that carry a mark of the answer and one that is owned."""
+    owned = next((entry for entry in entries if entry.option.hold is Hold.HAVE), None)
+    marked = [entry for entry in entries[count:] if entry.mark or entry is owned]
     return [*entries[: count - len(marked)], *marked] if count < len(entries) else list(entries)
 
 

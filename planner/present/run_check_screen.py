@@ -26,6 +26,8 @@ def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
     peak = "" if document.share_of_peak is None else f"; MFU {document.share_of_peak:.0%}{causal}"
     figures = f"Measured {_rate(document.measured)} samples/s, expected {expected}{peak}."
     lines = [*wrapped(title, width=width), "", *wrapped(document.sentence, width=width), *wrapped(figures, width=width)]
+    if document.measured.source:
+        lines += wrapped(f"Read: {document.measured.source}.", width=width)
     if document.causes:
         rows = [
             {

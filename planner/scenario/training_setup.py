@@ -9,7 +9,7 @@ from typing import Any
 
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
-from planner.model.network.architecture import Architecture
+from planner.model.network.architecture import Architecture, is_same_network
 from planner.model.network.trainer_memory import (
     NOTHING_STATED,
     Attention,
@@ -221,7 +221,7 @@ class _Network:
     def agrees(self, other: _Network) -> bool:
         """Return whether both are the same network."""
         if self.architecture is not None and other.architecture is not None:
-            return self.architecture == other.architecture
+            return is_same_network(self.architecture, other.architecture)
         return self.name.casefold() == other.name.casefold()
 
 

@@ -15,7 +15,7 @@ from planner.launcher.collect.expectations import Expect, Expected
 from planner.launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import NodeResult
-from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.architecture import Architecture, TextModel, is_same_network
 from planner.model.network.trainer_memory import benchmark_trainer
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Preset, Strategy
 from planner.scenario.training_setup import TrainingSetup
@@ -44,7 +44,8 @@ def expect_from(catalog: Catalog) -> Expect:
         architecture = TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"])
         seq_len = spec.get("seq_len")
         named = catalog.presets.get(str(spec["workload"]))
-        preset = named if named and (named.architecture, named.seq_len) == (architecture, seq_len) else None
+        is_preset = named and named.seq_len == seq_len and is_same_network(named.architecture, architecture)
+        preset = named if is_preset else None
         known = catalog.accelerators.get(accelerator)
         full = spec.get("method", "full") == "full"
         losses, tolerance = _first_losses(result, preset, architecture)

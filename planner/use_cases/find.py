@@ -17,10 +17,12 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import ImageModel
+from planner.model.network.stated_training import StatedTraining
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 from planner.use_cases import catalogs, plans
+from planner.use_cases.asking.stated_files import training_of
 from planner.use_cases.network_files import with_config
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import parse_plan
@@ -122,6 +124,8 @@ def plan_of(
     images = isinstance(network.architecture, ImageModel)
     if images and tokens is not None:
         raise InputError(f"--tokens: a sample of {workload} is an image.", fix="Leave it out, or write a plan.")
+    if isinstance(network, StatedTraining):
+        training = training_of(network, training, frozenset(filters.gpus or ()), where="planner find")
     amount = TOKENS if tokens is None else tokens
     work = {"samples": IMAGES} if images else {"tokens": amount}
     own = {"architecture": network.architecture, "seq_len": None if images else seq_len or network.seq_len}

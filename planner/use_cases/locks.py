@@ -24,6 +24,7 @@ from planner.errors import InputError, PlannerError
 from planner.model.answer.documents import ComparisonDocument, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.lock import Lock
+from planner.model.network.architecture import is_same_network
 from planner.model.plan.plan import Plan
 from planner.use_cases.answer_ids import with_id
 from planner.use_cases.network_files import with_config
@@ -149,7 +150,8 @@ def _check_config(plan: Plan, lock: Lock, path: Path) -> None:
         return
     now = with_config(plan, folder=path.parent).workload
     then = parse_plan(json.dumps(lock.plan), where=f"{lock_path(path)}: plan").workload
-    if now != then:
+    same = now.architecture and then.architecture and is_same_network(now.architecture, then.architecture)
+    if not same or now.model_copy(update={"architecture": then.architecture}) != then:
         raise InputError(
             f"{lock_path(path)}: workload.config: {config} was changed after {path} was frozen on {lock.frozen_on}.",
             fix=f"Freeze it anew with: planner estimate {path} --freeze (keep the old lock for: planner diff)",

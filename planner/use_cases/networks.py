@@ -10,7 +10,7 @@ from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
-from planner.model.network.architecture import Encoder, ImageModel
+from planner.model.network.architecture import Encoder, ImageModel, is_same_network
 from planner.model.network.workload import (
     QUICK_WINDOW,
     STANDARD_WINDOW,
@@ -97,7 +97,7 @@ def _own_workload(network: ArchitectureFile, path: Path, catalog: Catalog) -> Be
     if not name:
         raise InputError(f"{path}: name: '{given}' has no letter or digit of ASCII.", fix="Write name: my-model.")
     preset = catalog.presets.get(name)
-    if preset is not None and preset.architecture != network.architecture:
+    if preset is not None and not is_same_network(preset.architecture, network.architecture):
         raise InputError(
             f"{path}: name: '{name}' is a preset with another architecture.", fix="Give the network another name."
         )

@@ -8,6 +8,7 @@ from typing import Any
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
+from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import Offload
 from planner.model.network.workload import ArchitectureFile
 from planner.scenario.cluster import Cluster
@@ -59,9 +60,11 @@ def find_strategies(
     if stated.offload is Offload.ALL:
         raise InputError(f"{workload}: {OFFLOADED_WEIGHTS}.", fix="Leave offload out, or write optimizer.")
     name = network.name or workload
+    of_files = network.global_batch_on(cluster.accelerators) if isinstance(network, StatedTraining) else None
     setup = replace(
         asked,
         workload=name,
+        global_batch=asked.global_batch or of_files,
         network=network.architecture,
         seq_len=length,
         precision=precision,

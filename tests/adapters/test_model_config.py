@@ -8,7 +8,7 @@ import pytest
 
 from planner.adapters.model_config.reader import architecture_of, is_model_config
 from planner.errors import InputError
-from planner.model.network.architecture import Encoder, MoeDecoder
+from planner.model.network.architecture import Encoder, MoeDecoder, is_same_network
 from planner.network.flops import parameters
 
 LLAMA = {
@@ -89,6 +89,26 @@ def test_a_configuration_has_the_published_number_of_parameters(config: dict[str
     assert parameters(architecture_of(config, where="config.json")) == pytest.approx(published, rel=0.01)
 
 
+def test_a_network_is_the_same_whether_its_biases_are_counted_or_not() -> None:
+    """A record of an older planner states sizes alone."""
+    counted = architecture_of(QWEN_MOE, where="c")
+    assert isinstance(counted, MoeDecoder)
+    assert counted.vectors is not None
+    plain = counted.model_copy(update={"vectors": None})
+    assert is_same_network(counted, plain)
+    assert is_same_network(plain, counted)
+    assert not is_same_network(counted, plain.model_copy(update={"layers": counted.layers + 1}))
+
+
+def test_a_classifier_that_names_no_labels_has_two() -> None:
+    """transformers saves no labels where there are its usual two: 998 rows of 768 and their biases fewer."""
+    unnamed = {key: value for key, value in VIT.items() if key != "id2label"}
+    classifier = unnamed | {"architectures": ["ViTForImageClassification"]}
+    of_two, of_thousand = (parameters(architecture_of(config, where="c")) for config in (classifier, VIT))
+    assert of_thousand - of_two == 998 * (768 + 1)
+    assert parameters(architecture_of(unnamed, where="c")) == of_thousand
+
+
 def test_the_class_says_the_family_where_model_type_is_left_out() -> None:
     unnamed = {key: value for key, value in LLAMA.items() if key != "model_type"}
     assert architecture_of(unnamed, where="c") == architecture_of(LLAMA, where="c")
@@ -119,6 +139,7 @@ def test_an_encoder_is_one() -> None:
         pytest.param({"model_type": "t5"}, "cross-attention", id="T5"),
         pytest.param({"model_type": "deberta-v2"}, "disentangled attention", id="DeBERTa"),
         pytest.param({"model_type": "bloom"}, "ALiBi", id="BLOOM"),
+        pytest.param(GPT2 | {"add_cross_attention": True}, "cross-attention", id="GPT-2 of an encoder and a decoder"),
         pytest.param(FALCON | {"alibi": True}, "ALiBi", id="Falcon with ALiBi"),
         pytest.param({"model_type": "convnext"}, "image networks", id="ConvNeXt"),
         pytest.param(LLAMA | {"layer_types": ["linear_attention"]}, "linear_attention", id="another kind of layer"),

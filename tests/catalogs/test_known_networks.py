@@ -30,6 +30,14 @@ def test_the_sizes_have_the_published_number_of_parameters(row: KnownNetwork) ->
     assert off <= (EXACT if row.deviation is None else ROUNDED)
 
 
+def test_most_counts_are_the_published_ones_to_the_last_parameter() -> None:
+    """Others are published in billions, with a pooler, or with padding; those counted from tensors are all exact."""
+    exact = {row.id for _, row in ROWS if parameters(row.architecture) == row.parameters}
+    assert len(exact) >= 117
+    from_tensors = {row.id for _, row in ROWS if row.parameters_source.startswith("safetensors total on Hugging Face")}
+    assert from_tensors - exact == {"llama-2-13b", "llama-2-70b"}  # 2,560 and 5,120 of buffers are saved with them
+
+
 @every([entry for entry in ROWS if entry[1].deviation is not None])
 def test_a_deviation_is_one(row: KnownNetwork) -> None:
     assert abs(parameters(row.architecture) / row.parameters - 1) > EXACT

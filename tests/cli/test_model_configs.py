@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from planner.adapters.workspace import catalogs_dir
+from planner.use_cases.locks import _content_sha256
 from tests.cli.refusals import one_error
 
 QWEN = {
@@ -101,6 +102,18 @@ def test_a_lock_of_a_named_network_holds_it_under_any_spelling(planner: Any, tmp
     lock = json.loads((tmp_path / "plan.lock.json").read_text(encoding="utf-8"))
     assert list(lock["catalog"]["presets"]) == ["qwen3-8b"]
     assert planner("compare", plan, "--locked").code == 0
+
+
+def test_a_lock_of_sizes_without_biases_stays_valid(planner: Any, plan: Path, config: Path) -> None:
+    """As an older planner froze it: the same configuration, of which the biases were not counted."""
+    config.write_text(json.dumps(QWEN | {"model_type": "qwen2"}), encoding="utf-8")
+    assert planner("estimate", plan, "--freeze").code == 0
+    path = plan.parent / "plan.lock.json"
+    lock = json.loads(path.read_text(encoding="utf-8"))
+    assert lock["plan"]["workload"]["architecture"].pop("vectors") > 0
+    path.write_text(json.dumps(lock | {"content_sha256": _content_sha256(lock)}), encoding="utf-8")
+    locked = planner("compare", plan, "--locked")
+    assert locked.code == 0, locked.err
 
 
 def test_a_lock_is_refused_where_the_configuration_says_otherwise_now(planner: Any, plan: Path, config: Path) -> None:

@@ -16,6 +16,8 @@ from planner.model.network.adapters import FrozenFormat
 from planner.model.plan.plan import Plan
 from planner.speed.diagnosis.run_setup import setup_of
 from planner.use_cases import catalogs, plans
+from planner.use_cases.asking.ask import plan_of_question
+from planner.use_cases.asking.question import Question
 from planner.use_cases.importing.check_run import check_run
 from planner.use_cases.importing.imported_runs import records_of
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
@@ -221,3 +223,20 @@ def test_the_whole_job_stands_in_the_log(tmp_path):
     record = run_of(written(tmp_path, "t.log", trainer_console(50, 3.0, batch=12, planned=4000)), ONE_A100)
     assert record.log is not None
     assert record.log.planned_samples == 4000 * 12
+
+
+def test_a_log_whose_speed_cannot_be_true_is_answered_by_the_estimate_of_check_run(tmp_path):
+    """20 ms for 4 samples of 1,024 tokens of 8 billion parameters: 6 x 8e9 x 4 x 1024 / 0.02 = 9.8 PFLOP/s."""
+    lines = f"Quantizing model to 4 bit with bitsandbytes.\n{TRAINED}"
+    record = run_of(
+        written(tmp_path, "q.log", trainer_console(4000, 0.02, batch=4, devices=2, planned=4000, lines=lines)),
+        Stated(workload="llama3-8b", accelerator="RTX-3090", gpus=2, seq_len=1024, packed=True),
+    )
+    asked = plan_of_question(Question(own=("2xRTX-3090",), find=False, log=record), CATALOG, today=date(2026, 11, 26))
+    assert [line for line in asked.assumed if "cannot be true" in line and "check-run" in line]
+    (option,) = plans.compare(asked.plan, CATALOG, today=date(2026, 11, 26)).options
+    expected = check_run(record, CATALOG).expected
+    assert option.throughput is not None
+    assert expected is not None
+    assert option.throughput.value == pytest.approx(expected.value, rel=1e-6)
+    assert "your own log" not in option.throughput.source

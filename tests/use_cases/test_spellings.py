@@ -105,10 +105,11 @@ def test_no_deadline_is_guessed(text: str) -> None:
         ("RTX-3090", (1, 1, "RTX-3090")),
         ("2xRTX-3090", (1, 2, "RTX-3090")),
         ("4x8xA100-40GB-SXM", (4, 8, "A100-40GB-SXM")),
+        ("a100-80gb-x2", (1, 2, "A100-80GB-SXM")),
     ],
 )
 def test_owned_machines_may_be_several(text: str, machine: tuple[int, int, str]) -> None:
-    assert own_cards(text) == machine
+    assert own_cards(text, bundled_catalog()) == machine
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,16 @@ from planner.errors import InputError
 from planner.model.network.adapters import FrozenFormat
 from planner.model.network.trainer_memory import Optimizer
 from planner.model.network.workload import Checkpointing, Precision, Strategy
-from planner.use_cases import catalogs
+from planner.model.plan.find_filters import FindFilters
+from planner.model.plan.plan import Training
+from planner.scenario.training_setup import TrainingSetup
+from planner.use_cases import catalogs, find
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.question import Question
+from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.memory import MemoryRequest, estimate_memory
+from planner.use_cases.networks import find_architecture
+from planner.use_cases.strategies import find_strategies
 from tests.adapters.training_files.test_training_files import CASES
 
 CATALOG = catalogs.open_catalog(None, wanted=NOTHING)
@@ -50,6 +56,33 @@ def test_options_win_over_the_file(tmp_path):
     question = Question(workload=path, data="10000x700", epochs=1.0, seq_len=1024, own=("RTX-4090",), on=("p4d",))
     plan = plan_of_question(question, CATALOG, today=TODAY).plan
     assert (plan.work.epochs, plan.workload.seq_len, plan.training.strategy) == (1.0, 1024, Strategy.DDP)
+
+
+def test_a_site_has_all_of_its_cards(tmp_path):
+    """The site has two: 2 samples x 4 passes x 2 cards."""
+    question = Question(workload=file_of("axolotl", tmp_path), data="10000x700", own=("a100-80gb-x2",), find=False)
+    training = plan_of_question(question, CATALOG, today=TODAY).plan.training
+    assert (training.global_batch, training.strategy) == (16, Strategy.ZERO2)
+
+
+def test_a_search_has_the_training_of_the_file(tmp_path):
+    asked = {"tokens": 1e8, "seq_len": None, "adapters": lambda network: network.adapters}
+    path, filters = file_of("axolotl", tmp_path), FindFilters(gpus=(2,))
+    training = find.plan_of(path, CATALOG, filters, training=Training(micro_batch=1), **asked).training
+    assert (training.micro_batch, training.global_batch) == (1, 16)  # the option's; that of the file on two cards
+    assert (training.precision, training.strategy, training.checkpointing) == (
+        Precision.BF16, Strategy.ZERO2, Checkpointing.FULL,
+    )  # fmt: skip
+    assert (training.optimizer, training.packing) == (Optimizer.PAGED_ADAMW_8BIT, True)
+    assert training.framework == "HF Trainer"
+
+
+def test_strategies_have_the_batch_of_the_file(tmp_path):
+    network = find_architecture(file_of("axolotl", tmp_path), CATALOG)
+    cluster = cluster_named("8xA100-80GB-SXM", CATALOG)
+    asked = TrainingSetup(workload="a file", adapters=network.adapters)
+    ways = find_strategies(network, "8xA100-80GB-SXM", cluster, asked, CATALOG)["ways"]
+    assert {way["micro_batch"] * way["accumulation"] * 8 // way["tensor"] for way in ways} == {2 * 4 * 8}
 
 
 def test_memory_is_that_of_the_strategy_and_the_accelerators_that_the_files_state(tmp_path):

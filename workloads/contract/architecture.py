@@ -14,7 +14,11 @@ EXPANSION = 4  # of a bottleneck block: its output is so many times as wide as i
 
 @dataclass(frozen=True)
 class Transformer:
-    """What every decoder-only transformer has; `tied_head` shares the head with the token embedding."""
+    """What every decoder-only transformer has; `tied_head` shares the head with the token embedding.
+
+    `vectors` of a shape are the norms and biases of the network that it stands for, which the planner counts; what is
+    built has two norms a layer and the biases of `bias`, under a thousandth more or less.
+    """
 
     layers: int
     hidden: int
@@ -39,6 +43,7 @@ class DecoderShape(Transformer):
 
     ffn_hidden: int
     kind: str = "decoder"
+    vectors: Optional[int] = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class MoeDecoderShape(Transformer):
     shared_experts: int = 0
     dense_layers: Tuple[int, ...] = ()
     ffn_hidden: Optional[int] = None
+    vectors: Optional[int] = None
 
 
 @dataclass(frozen=True)

@@ -47,12 +47,15 @@ class ConfigFields:
                 return float(value)
         return default
 
-    def flag(self, name: str, *, default: bool) -> bool:
-        """Return true or false."""
-        value = self._data[name] if self.has(name) else default
-        if not isinstance(value, bool):
-            raise self._wrong(name, value, "true or false")
-        return value
+    def flag(self, *names: str, default: bool) -> bool:
+        """Return true or false under the first of the names that is there."""
+        for name in names:
+            if self.has(name):
+                value = self._data[name]
+                if not isinstance(value, bool):
+                    raise self._wrong(name, value, "true or false")
+                return value
+        return default
 
     def word(self, *names: str, default: str = "") -> str:
         """Return a text under the first of the names that is there."""

@@ -11,7 +11,9 @@ from planner.model.network.architecture import MOST_STAGES
 IMAGE_SIZE = 224
 """Of a ResNet, whose configuration leaves it to the image processor (He et al. 2015)."""
 CLASSES = 1000
-"""Of ImageNet, where a configuration names no labels."""
+"""Of ImageNet, where a configuration names neither labels nor its class."""
+UNSAVED_CLASSES = 2
+"""Of a classifier that names no labels: transformers leaves out what is its default."""
 EXPANSION = 4
 
 
@@ -53,7 +55,9 @@ def resnet_document(fields: ConfigFields) -> dict[str, Any]:
 
 
 def _classes(fields: ConfigFields) -> int:
-    return fields.entries("id2label") or fields.count("num_labels", default=CLASSES)
+    is_classifier = any(name.endswith("ForImageClassification") for name in fields.words("architectures"))
+    default = UNSAVED_CLASSES if is_classifier else CLASSES
+    return fields.entries("id2label") or fields.count("num_labels", default=default)
 
 
 IMAGE_FAMILIES: dict[str, Callable[[ConfigFields], dict[str, Any]]] = {"vit": vit_document, "resnet": resnet_document}

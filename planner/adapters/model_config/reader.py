@@ -11,8 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 from planner.adapters.model_config.fields import FIX, ConfigFields
 from planner.adapters.model_config.image_families import IMAGE_FAMILIES
 from planner.adapters.model_config.text_families import TEXT_FAMILIES, text_document
+from planner.adapters.model_config.text_vectors import TEXT_VECTORS, USUAL, with_vectors
 from planner.errors import InputError
-from planner.model.network.architecture import Architecture
+from planner.model.network.architecture import Architecture, TextModel
 from planner.model.network.other_families import MISSING, fix_of
 
 MARKS = ("model_type", "architectures")
@@ -75,7 +76,9 @@ def architecture_of(data: Mapping[str, Any], *, where: str) -> Architecture:
             document = IMAGE_FAMILIES[model_type](fields)
         else:
             document = text_document(fields, TEXT_FAMILIES[model_type])
-        return _ARCHITECTURE.validate_python(document)
+        network = _ARCHITECTURE.validate_python(document)
+        vectors = TEXT_VECTORS.get(model_type, USUAL)
+        return with_vectors(network, fields, vectors) if isinstance(network, TextModel) else network
     except ValidationError as error:
         raise InputError(f"{where}: {error.errors()[0]['msg'].removeprefix('Value error, ')}.", fix=FIX) from error
     except ValueError as error:
@@ -125,6 +128,10 @@ def _missing_part(fields: ConfigFields) -> str | None:
     """Return what a configuration of a known family has that is not counted; None where all is."""
     if fields.has("kv_lora_rank"):
         return "latent attention (MLA: kv_lora_rank)"
+    if fields.flag("add_cross_attention", default=False):
+        return "cross-attention (add_cross_attention)"
+    if not fields.flag("layer_norm_elementwise_affine", default=True):
+        return "norms without parameters (layer_norm_elementwise_affine)"
     if fields.flag("alibi", default=False) or _is_large_baichuan(fields):
         return "ALiBi positions (alibi)"
     if fields.has("word_embed_proj_dim") and fields.count("word_embed_proj_dim") != fields.count("hidden_size"):

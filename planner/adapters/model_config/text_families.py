@@ -1,9 +1,8 @@
 """Transformers on tokens as Hugging Face describes them: what each `model_type` means in the planner's terms.
 
 Keys and their defaults: the configuration classes of huggingface/transformers, src/transformers/models/*/
-configuration_*.py. Left out, each under 1 % of the parameters: biases where only query, key and value have them, norms
-after a block, gates of shared experts, attention sinks, heads that predict further tokens. Windows of sliding attention
-are counted as whole samples.
+configuration_*.py. Norms, biases and gates: `text_vectors.py`. Left out: heads that predict further tokens. Windows of
+sliding attention are counted as whole samples.
 """
 
 from __future__ import annotations
@@ -33,6 +32,8 @@ class TextFamily:
     """Every linear map of a block has one."""
     positions: str = "rope"
     qk_norm: bool = False
+    grouped: bool = True
+    """Queries may share keys and values."""
     tied: bool = False
     """Where the configuration does not say."""
     kind: str = "decoder"
@@ -55,12 +56,12 @@ def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
             "layers": _layers(fields),
             "hidden": hidden,
             "heads": heads,
-            "kv_heads": _kv_heads(fields, heads),
+            "kv_heads": _kv_heads(fields, heads) if family.grouped else heads,
             "head_dim": fields.count("head_dim", default=family.head_dim or max(1, hidden // heads)),
             "mlp": family.mlp,
             "norm": family.norm,
             "norm_eps": fields.number("rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "norm_eps", default=1e-5),
-            "bias": family.bias,
+            "bias": fields.flag("use_bias", "bias", "enable_bias", default=family.bias),
             "positions": family.positions,
             "max_positions": fields.count(
                 "max_position_embeddings", "n_positions", "n_ctx", "seq_length", default=2048
@@ -91,15 +92,15 @@ def _kv_heads(fields: ConfigFields, heads: int) -> int:
     """Key and value heads; Falcon says so by flags: one, unless its newer layout counts them."""
     if fields.flag("new_decoder_architecture", default=False):
         return fields.count("num_kv_heads", default=heads)
-    if fields.flag("multi_query", default=False):
-        return 1
+    if fields.has("multi_query"):
+        return 1 if fields.flag("multi_query", default=False) else heads
     return fields.count("num_key_value_heads", "num_kv_heads", "multi_query_group_num", default=heads)
 
 
 def _dense(fields: ConfigFields) -> dict[str, Any]:
     """One MLP; the families that may leave its width out have four times the hidden size."""
     hidden = _hidden(fields)
-    names = ("intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size", "hidden_dim")
+    names = ("ffn_dim", "ffn_hidden_size", "intermediate_size", "n_inner", "hidden_dim")
     may_be_left_out = fields.has("n_embd") or fields.has("new_decoder_architecture")
     return {"ffn_hidden": fields.count(*names, default=4 * hidden if may_be_left_out else None)}
 
@@ -194,6 +195,9 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
             "llama",
             "mistral",
             "ministral",
+            "ministral3",
+            "cwm",
+            "iquestcoder",
             "qwen2",
             "phi3",
             "granite",
@@ -213,10 +217,14 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
         TextFamily(),
     ),
     "arcee": TextFamily(mlp=GELU),
+    "apertus": TextFamily(mlp=GELU, qk_norm=True),
+    "nanochat": TextFamily(mlp=GELU),
+    "jais2": TextFamily(mlp=GELU, norm="layernorm"),
+    "vaultgemma": TextFamily(tied=True, head_dim=256),
     "ernie4_5": TextFamily(tied=True),
     "exaone4": TextFamily(qk_norm=True),
     "hunyuan_v1_dense": TextFamily(qk_norm=True),
-    "gptj": TextFamily(mlp=GELU, norm="layernorm"),
+    "gptj": TextFamily(mlp=GELU, norm="layernorm", grouped=False),
     "smollm3": TextFamily(tied=True),
     "qwen3": TextFamily(qk_norm=True),
     "olmo2": TextFamily(qk_norm=True),
@@ -233,9 +241,9 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
     "gpt_neox": _LAYERNORM,
     "starcoder2": TextFamily(mlp=GELU, norm="layernorm", bias=True, tied=True),
     "falcon": TextFamily(mlp=GELU, norm="layernorm", tied=True),
-    "gpt2": _LEARNED,
+    "gpt2": replace(_LEARNED, grouped=False),
     "gpt_bigcode": _LEARNED,
-    "opt": _LEARNED,
+    "opt": replace(_LEARNED, grouped=False),
     "mixtral": _moe(_experts),
     "phimoe": _moe(_experts, norm="layernorm"),
     "granitemoe": _moe(_experts),

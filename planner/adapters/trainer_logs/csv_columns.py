@@ -14,7 +14,7 @@ from itertools import islice, pairwise
 
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive, step_number
-from planner.adapters.trainer_logs.processes import Point
+from planner.adapters.trainer_logs.processes import COARSE_S, Point
 from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, merged, spans_of_points
 from planner.errors import InputError
 
@@ -26,10 +26,11 @@ COLUMNS = {
               "timestamp",
               "_timestamp", "relative_time_process", "relative_time_wall", "wall_time", "datetime", "date"),
     "step_seconds": ("step_seconds", "step_time_s", "step_time", "seconds_per_step", "iteration_time", "iter_time",
-                     "sec_per_step", "time_per_step", "train_speed_s_it"),
+                     "sec_per_step", "time_per_step"),
     "step_ms": ("step_time_ms", "step_ms", "ms_per_step", "iteration_time_ms", "elapsed_time_per_iteration_ms"),
-    "steps_per_s": ("steps_per_second", "steps_per_s", "steps_per_sec", "it_s", "its_per_second", "batches_per_sec",
-                    "train_speed_iter_s"),
+    "steps_per_s": ("steps_per_second", "steps_per_s", "steps_per_sec", "it_s", "its_per_second", "batches_per_sec"),
+    "mean_step_seconds": ("train_speed_s_it",),
+    "mean_steps_per_s": ("train_speed_iter_s",),
     "tokens": ("tokens", "tokens_seen", "total_tokens", "num_tokens", "consumed_tokens", "num_input_tokens_seen"),
     "tokens_per_s": ("tokens_per_second", "tokens_per_s", "tokens_per_sec", "tok_s", "tps"),
     "samples_per_s": ("samples_per_second", "samples_per_s", "samples_per_sec", "images_per_second"),
@@ -38,7 +39,7 @@ COLUMNS = {
     "seq_len": ("seq_len", "sequence_length", "max_seq_len", "block_size"),
     "devices": ("gpus", "devices", "world_size", "n_gpus"),
 }  # fmt: skip
-"""What a column may be called, the surer name first."""
+"""What a column may be called, the surer name first. ms-swift's `train_speed` is the mean since the start."""
 _WORDS = frozenset(word for words in COLUMNS.values() for word in words)
 PREFIXES = r"^(?:(?:train|training|trainer|device|throughput|time|metrics|perf|wps_debugger)[/|.])+"
 CSV_FIX = "It needs a column step, and one of elapsed_s, step_seconds, steps_per_s, tokens_per_s or samples_per_s."
@@ -156,6 +157,11 @@ def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tu
     if "clock" in named:
         spans, doubts = spans_of_points(_points(rows, named))
         return _with_tokens(spans, rows, named), doubts
+    if "mean_step_seconds" in named or "mean_steps_per_s" in named:
+        steps = [(step_number(row.get(named["step"])), row) for row in rows]
+        clocks = [(step, _clock_of_mean(row, named, step)) for step, row in steps if step]
+        points = [Point(step, clock, clock) for step, clock in clocks if clock is not None]
+        return spans_of_points(points)[0], [RATES_ALONE]
     for what, per in (("steps_per_s", 1.0), ("tokens_per_s", None), ("samples_per_s", None)):
         if what in named:
             return _of_rates(rows, named, what, per), [RATES_ALONE]
@@ -166,12 +172,14 @@ def _points(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> l
     """Return the rows of training; a row of another kind at the same step, as of an evaluation, ends what ran there.
 
     Where rows have a loss those without one are of another kind. Where none has, a step that stands in two rows is
-    such a pair, unless most steps do.
+    such a pair, unless most steps do. A clock of whole seconds gives way to one that agrees with it.
     """
     found: list[tuple[int, float, bool]] = []
     for row in rows:
         step, clock = step_number(row.get(named["step"])), moment_s(row.get(named["clock"]))
         if step is not None and clock is not None:
+            fine = _clock_of_mean(row, named, step)
+            clock = fine if fine is not None and abs(fine - clock) <= COARSE_S else clock
             found.append((step, clock, _filled(row, named.get("loss"))))
     has_loss = any(loss for _, _, loss in found)
     steps = [step for step, _, _ in found]
@@ -185,6 +193,13 @@ def _points(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> l
         elif trains:
             points.append(Point(step, clock, clock))
     return points
+
+
+def _clock_of_mean(row: Mapping[str, object], named: Mapping[str, str], step: int) -> float | None:
+    """Return step x the mean seconds of a step since the start; None where no column holds that mean."""
+    seconds = positive(row.get(named.get("mean_step_seconds", "")))
+    rate = positive(row.get(named.get("mean_steps_per_s", "")))
+    return step * seconds if seconds is not None else step / rate if rate is not None else None
 
 
 def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:

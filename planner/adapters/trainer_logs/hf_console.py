@@ -92,12 +92,17 @@ class Console:
             trainable=said.get("trainable"),
             quantized=self.quantized,
             planned_steps=self.planned_steps,
-            planned_samples=float(examples * epochs) if examples and epochs else self._planned_samples(whole),
+            planned_samples=self._planned_samples(examples, epochs, whole),
         )
 
-    def _planned_samples(self, whole: int | None) -> float | None:
-        """Return samples of all planned steps, where the lines do not say examples and epochs."""
-        return float(self.planned_steps * whole) if self.planned_steps and whole else None
+    def _planned_samples(self, examples: int | None, epochs: int | None, whole: int | None) -> float | None:
+        """Return the samples of the whole job: those of its epochs, or of its steps where they end before (max_steps).
+
+        min(examples x epochs, planned steps x batch), of those that are known
+        """
+        of_epochs = examples * epochs if examples and epochs else None
+        of_steps = self.planned_steps * whole if self.planned_steps and whole else None
+        return float(min(known)) if (known := [one for one in (of_epochs, of_steps) if one]) else None
 
     def bar(self, total: int | None) -> list[BarState]:
         """Return the states of the training's bar."""

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import math
 import statistics
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
 MOST_OPEN = 16
 """Processes that a point is compared with, the newest ones."""
-MOST_OF_A_STEP = 4
-"""Clocks of one step that the estimate of the pace looks at."""
 MOST_SILENT = 24
 """Points of other processes after which one that wrote none of them has ended."""
-APART = 8
+MOST_PAIRED = 1500
+"""Points whose pairs with later ones the estimate of the pace looks at."""
+PAIRS_OF_A_POINT = 24
+LEAST_APART_S = 20.0
+"""Seconds between the points of a pair, so that a clock of whole seconds is off by 5 % at most."""
+SAME_PACE = 1.08
+"""Ratio of the largest to the smallest pace that count as one."""
 MOST_RESUMES = 3
 MOST_FALLS = 0.02
 """Share of the points whose step is not above the one before, from which several processes write a log at once."""
+SHORT_RISE = 4
+"""Points from one fall to the next; where processes write at once fewer, where resumes follow each other more."""
 TOO_EARLY = 0.8
 """A point that comes earlier than this share of the usual time of a process belongs to another one."""
-
+TOO_LATE = 10.0
+"""And one that comes later than this multiple: a resumed training that begins where another process stopped."""
 COARSE_S = 1.0
 """By which a clock of whole seconds may be off."""
 
@@ -70,7 +78,7 @@ def processes_of(points: Sequence[Point]) -> list[Process]:
     found: list[Process] = []
     for place, point in enumerate(once):
         writing = [process for process in found[-MOST_OPEN:] if place - process.last <= MOST_SILENT]
-        process = _process_of(point, writing if shared else found[-1:], pace, shared=shared)
+        process = _writer(point, writing, pace) if shared else _continued(point, found)
         if process is None:
             process = Process(place, place)
             found.append(process)
@@ -79,9 +87,14 @@ def processes_of(points: Sequence[Point]) -> list[Process]:
     return _without_copies(found)
 
 
-def _process_of(point: Point, candidates: Sequence[Process], pace: float | None, *, shared: bool) -> Process | None:
-    """Return the process whose pace leads nearest to the point; None: it begins a new one."""
-    fitting = [process for process in candidates if process.fits(point)]
+def _continued(point: Point, found: Sequence[Process]) -> Process | None:
+    """Return the newest process where the point continues it; None: the point begins a new one."""
+    return found[-1] if found and found[-1].fits(point) else None
+
+
+def _writer(point: Point, writing: Sequence[Process], pace: float | None) -> Process | None:
+    """Return which of the processes that write at once is nearest to the point; None: it begins a new one."""
+    fitting = [process for process in writing if process.fits(point)]
     if not fitting:
         return None
     if pace is None:
@@ -89,34 +102,39 @@ def _process_of(point: Point, candidates: Sequence[Process], pace: float | None,
     nearest = min(fitting, key=lambda one: abs(point.reached_s - one.expects(point, pace)))
     usual, took = pace * (point.step - nearest.points[-1].step), point.reached_s - nearest.points[-1].left_s
     too_early = took < min(TOO_EARLY * usual, usual - COARSE_S)
-    return None if shared and too_early else nearest
-
-
-def _clocks(points: Sequence[Point]) -> dict[int, list[Point]]:
-    of_step: dict[int, list[Point]] = defaultdict(list)
-    for point in points:
-        known = of_step[point.step]
-        if len(known) < MOST_OF_A_STEP and all(point.reached_s != one.reached_s for one in known):
-            known.append(point)
-    return of_step
+    too_late = took > TOO_LATE * usual + LEAST_APART_S
+    return None if too_early or too_late else nearest
 
 
 def _pace(points: Sequence[Point]) -> float | None:
-    """Return seconds of a step: the median over all pairs of points that lie an eighth of the steps apart.
+    """Return seconds of a step: the pace that most pairs of near points have; None where no pair has one.
 
-    So far apart a clock of whole seconds is fine enough. Pairs of two processes are off by the
-    difference of their clocks, as often above as below, so that the median is that of pairs of one process.
+    Pairs of one process all have its pace. Pairs of two processes are off by the difference of their clocks, which is
+    another one for each two processes, and a resume's wait is in the few pairs about it.
     """
-    of_step = _clocks(points)
-    steps = sorted(of_step)
-    slopes = [
-        (two.reached_s - one.left_s) / (after - before)
-        for before, after in zip(steps, steps[max(1, len(steps) // APART) :], strict=False)
-        for one in of_step[before]
-        for two in of_step[after]
-    ]
-    pace = statistics.median(slopes) if slopes else 0.0
-    return pace if pace > 0 else None
+    paces = sorted(_paces(points, LEAST_APART_S)) or sorted(_paces(points, 0.0))
+    if not paces:
+        return None
+    ends = [bisect_right(paces, pace * SAME_PACE) for pace in paces]
+    first = max(range(len(paces)), key=lambda place: ends[place] - place)
+    return statistics.median(paces[first : ends[first]])
+
+
+def _paces(points: Sequence[Point], apart_s: float) -> Iterator[float]:
+    """Return the paces of pairs of points that are at least so many seconds apart."""
+    lags = [*range(1, PAIRS_OF_A_POINT)]
+    while lags[-1] < len(points):
+        lags.append(math.ceil(1.5 * lags[-1]))
+    for place in range(0, len(points), max(1, len(points) // MOST_PAIRED)):
+        one, pairs = points[place], 0
+        for lag in lags:
+            if place + lag >= len(points) or pairs == PAIRS_OF_A_POINT:
+                break
+            two = points[place + lag]
+            seconds = two.reached_s - one.left_s
+            if two.step > one.step and seconds > 0 and seconds >= apart_s:
+                yield seconds / (two.step - one.step)
+                pairs += 1
 
 
 def once_each(points: Iterable[Point]) -> list[Point]:
@@ -125,12 +143,20 @@ def once_each(points: Iterable[Point]) -> list[Point]:
 
 
 def is_shared(points: Sequence[Point]) -> bool:
-    """Return whether several processes write at once: the steps fall again and again, and not at a few resumes alone.
+    """Return whether several processes write at once, so that steps fall again and again, and not at resumes alone.
 
-    Each point must stand once (`once_each`).
+    Between the falls of resumes the steps rise for many points. So they do where ranks write at once with the same
+    coarse clock, since points that agree stand once (`once_each`): there falls are to the same step, a tick later.
     """
-    falls = sum(two.step <= one.step for one, two in pairwise(points))
-    return falls > max(MOST_RESUMES, MOST_FALLS * len(points))
+    falls = [place for place, (one, two) in enumerate(pairwise(points)) if two.step <= one.step]
+    if len(falls) <= max(MOST_RESUMES, MOST_FALLS * len(points)):
+        return False
+    ticks = [
+        two.step == one.step and abs(two.reached_s - one.left_s) <= COARSE_S
+        for one, two in ((points[place], points[place + 1]) for place in falls)
+    ]
+    rises = [after - before for before, after in pairwise([-1, *falls])]
+    return sum(ticks) > len(ticks) / 2 or statistics.median(rises) < SHORT_RISE
 
 
 def _without_copies(found: Sequence[Process]) -> list[Process]:

@@ -19,6 +19,8 @@ UNEVEN_FACTOR = 1.5
 """Steps of samples of unlike lengths differ by less; what is longer waits for something."""
 STALL_FACTOR = 3.0
 """Longer steps than so many times the median have something beside them that the log does not name."""
+STOPPED_FACTOR = 100.0
+"""From here on the training did not run: it waited for a resume, or the clock jumped."""
 SKIP_FACTOR = 0.2
 """A span under so much of the median a step counts steps that were not done: a resumed training jumps to its place."""
 FEWEST_FOR_DRIFT = 12
@@ -41,17 +43,18 @@ class Steady:
     uneven_share: float
     """Of the kept seconds what steps of over 1.5 times the median take beyond it."""
     stalled_share: float
-    """Of the spans, over 3 times the median and yet counted."""
+    """Of the spans, over 3 times the median and yet counted, unless the training did not run."""
     drift: float | None = None
     """Seconds of a step in the last third over those in the first; None where the difference is scatter."""
 
 
-def steady(spans: Sequence[Span]) -> Steady | None:
+def steady(spans: Sequence[Span], resolution_s: float = 0.0) -> Steady | None:
     """Return the steady part of a training; None where the log holds no span.
 
     Left out: spans beside which the log names other work (unless all are such), the first ones of each process that
-    are slower than 1.25 times the median, up to 5 % of spans of over 3 times the median, and those of steps that a
-    resumed training did not do again. Steps that two processes trained count twice: both were timed.
+    are slower than 1.25 times the median, up to 5 % of spans of over 3 times the median, all of over 100 times, and
+    those of steps that a resumed training did not do again. Steps that two processes trained count twice: both were
+    timed. `resolution_s` is that of the clock, by which both ends of a span may be off.
     """
     if not spans:
         return None
@@ -61,10 +64,11 @@ def steady(spans: Sequence[Span]) -> Steady | None:
     skipped = {span for span in usable if span.seconds / span.steps < SKIP_FACTOR * median}
     warm = _warm_up([span for span in usable if span not in skipped], median)
     rest = [span for span in usable if span not in warm and span not in skipped]
-    slow = {span for span in rest if span.seconds / span.steps > STALL_FACTOR * median}
+    slow = {span for span in rest if span.seconds > STALL_FACTOR * median * span.steps + 2 * resolution_s}
     stalled_share = len(slow) / len(rest)
-    if stalled_share > MOST_STALLED_SHARE:
-        slow = set()
+    stalls = stalled_share > MOST_STALLED_SHARE
+    if stalls:
+        slow = {span for span in slow if span.seconds > STOPPED_FACTOR * median * span.steps}
     kept = [span for span in rest if span not in slow]
     left_out = [(span.beside, span) for span in spans if named and span.beside is not None]
     left_out += [(Beside.COMPILE, span) for span in warm] + [(Beside.OTHER, span) for span in slow]
@@ -83,7 +87,7 @@ def steady(spans: Sequence[Span]) -> Steady | None:
         dropped_seconds=dropped,
         dropped_steps=sum(span.steps for _, span in left_out),
         uneven_share=sum(max(0.0, span.seconds - median * span.steps) for span in uneven) / seconds if kept else 0.0,
-        stalled_share=stalled_share if not slow else 0.0,
+        stalled_share=stalled_share if stalls else 0.0,
         drift=_drift(kept),
     )
 

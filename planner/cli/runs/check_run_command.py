@@ -32,7 +32,7 @@ def check(
 
     Compares it with published runs; names what may hold it back, what each fix gives, and the cheapest test.
     """
-    catalog = catalogs.open_catalog(home, wanted=NOTHING)
+    catalog = catalogs.audited(catalogs.open_catalog(home, wanted=NOTHING))
     document = check_run(run_named(run, facts.stated(), catalog), catalog)
     answer_ids.keep(document, today=clock.today())
     if as_json:

@@ -48,6 +48,9 @@ class _Transformer(Frozen):
     qk_norm: Flag = False
     vocab: Count
     tied_head: Flag
+    vectors: Annotated[int, Field(strict=True, ge=0, le=MOST_COUNT)] | None = None
+    """Parameters outside the matrices: norms, biases, gates. Left out: two norms of a layer and a last one, those of
+    `qk_norm`, and the biases of `bias`."""
 
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:
@@ -203,6 +206,15 @@ TextModel = Decoder | MoeDecoder
 """What is trained on tokens; a sample is a sequence of `seq_len` of them."""
 ImageModel = Resnet | Vit
 """What is trained on images; a sample is one image."""
+
+
+def is_same_network(one: Architecture, other: Architecture) -> bool:
+    """Return whether two have the same sizes; vectors follow from the family, and need not be stated by both."""
+    if one == other:
+        return True
+    if not isinstance(one, TextModel) or not isinstance(other, TextModel) or one.vectors == other.vectors:
+        return False
+    return one.model_copy(update={"vectors": other.vectors}) == other
 
 
 def check_seq_len(architecture: Decoder | MoeDecoder | Resnet | Vit, seq_len: int | None) -> None:

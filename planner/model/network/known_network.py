@@ -64,6 +64,7 @@ class KnownNetwork(Frozen):
     image_size: Count | None = None
     classes: Count | None = None
     token_types: Count | None = None
+    vectors: Annotated[int, Field(ge=0)] | None = None
     parameters: Count
     """As published, by another source than the sizes."""
     parameters_source: Text

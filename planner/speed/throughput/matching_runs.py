@@ -9,6 +9,7 @@ from planner.model.answer.option_estimate import RunNotCounted
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator
+from planner.model.network.architecture import is_same_network
 from planner.model.network.workload import Precision
 from planner.scenario.candidate import Candidate
 from planner.scenario.hardware_match import same_hardware
@@ -38,7 +39,7 @@ def same_workload(run: RunRecord, job: Job) -> bool:
     A run that does not state length or adapters may be scaled to the job. It never counts as a measurement of it.
     """
     network = job.setup.network
-    if run.architecture is not None and network is not None and run.architecture != network:
+    if run.architecture is not None and network is not None and not is_same_network(run.architecture, network):
         return False  # most runs, found without comparing the rest
     found = differences(job.setup, setup_of_run(run), only=OF_THE_WORKLOAD)
     return Agreement.DIFFERENT not in found.values()

@@ -204,6 +204,9 @@ def _training(draft: Draft, network: Architecture | None, run: RunRecord | None)
         "framework": None if of_log is None else of_log.framework,
         "global_batch": None if run is None else run.global_batch,
     }
+    if run is not None and of_log is not None:
+        stated_by_log = {"micro_batch": run.micro_batch, "checkpointing": run.checkpointing, "strategy": run.strategy}
+        usual |= {name: value for name, value in stated_by_log.items() if value is not None}
     return usual | stated | {"adapters": adapters}
 
 

@@ -22,7 +22,7 @@ OWN_FLAGS = {
 
 def run_of_log(log: Path, question: Question, catalog: Catalog) -> RunRecord:
     """Return the run of a log, written on the first machine that the question says one has."""
-    nodes, count, card = own_cards(question.own[0]) if question.own else (1, None, None)
+    nodes, count, card = own_cards(question.own[0], catalog) if question.own else (1, None, None)
     stated = Stated(
         workload=question.workload,
         accelerator=card,

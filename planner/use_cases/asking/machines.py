@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from planner.errors import InputError, NotFoundError
+from planner.model.catalog import Catalog
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.model.hardware.machines import Accelerator
 from planner.model.hardware.other_machines import not_modelled
@@ -14,11 +15,10 @@ from planner.model.network.workload import Precision
 from planner.model.owning.hold import Hold
 from planner.model.plan.find_filters import Terms
 from planner.model.plan.plan import SpotUse
-from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
-from planner.model.quantity import Basis
 from planner.scenario.price_choice import ANY_REGION, current_price
 from planner.text.number_text import with_plain_digits
+from planner.use_cases.asking.logged_step import step_of_log
 from planner.use_cases.asking.question import Draft, Purchase
 from planner.use_cases.cluster_names import counted_cards
 
@@ -37,14 +37,14 @@ def owned_machines(draft: Draft) -> list[dict[str, Any]]:
 
 
 def _owned(text: str, draft: Draft) -> dict[str, Any]:
+    nodes, count, card = own_cards(text, draft.catalog)
     if text in draft.catalog.sites:
-        return {"site": text, "hold": Hold.HAVE}
-    nodes, count, card = own_cards(text)
+        return {"site": text, "hold": Hold.HAVE} | step_of_log(draft, nodes * count)
     machine = {"own": _card(card, draft), "count": count} | _several(nodes, draft)
     known = _accelerator(text, draft)
     if known is not None and known.tdp_w is None:
         draft.assume(f"nothing of the power of {known.id}: it gets hours and no cost", "power_kw of the option")
-    return _with_step(draft, machine)
+    return machine | step_of_log(draft, nodes * count)
 
 
 def usual_precision(draft: Draft) -> Precision:
@@ -57,10 +57,8 @@ def usual_precision(draft: Draft) -> Precision:
 
 
 def _accelerator(text: str, draft: Draft) -> Accelerator | None:
-    """Return the card of a machine that is owned; None of a site, or of one that is not known."""
-    if text in draft.catalog.sites:
-        return None
-    name = own_cards(text)[2]
+    """Return the card of a machine that is owned; None of one that is not known."""
+    name = own_cards(text, draft.catalog)[2]
     found = accelerator_named(name, draft.catalog.accelerators, draft.catalog.aliases)
     return found or draft.catalog.accelerators.get(f"{name.upper()}-SXM")
 
@@ -77,12 +75,16 @@ def _bought(purchase: Purchase, draft: Draft) -> dict[str, Any]:
     price = {"hold": Hold.BUY} | ({} if purchase.usd is None else {"purchase_usd": purchase.usd})
     if purchase.machine in draft.catalog.sites:
         return {"site": purchase.machine} | price
-    nodes, count, card = own_cards(purchase.machine)
+    nodes, count, card = own_cards(purchase.machine, draft.catalog)
     return {"own": _card(card, draft), "count": count} | _several(nodes, draft) | price
 
 
-def own_cards(text: str) -> tuple[int, int, str]:
-    """Read `2xRTX-3090` or `4x8xA100-40GB-SXM`: nodes, cards of a node, and which card."""
+def own_cards(text: str, catalog: Catalog) -> tuple[int, int, str]:
+    """Read `2xRTX-3090`, `4x8xA100-40GB-SXM` or a site's id: nodes, cards of a node, and which card."""
+    site = catalog.sites.get(text)
+    if site is not None:
+        node = catalog.nodes[site.node]
+        return site.nodes, node.accelerators, node.accelerator
     counted = counted_cards(text)
     if counted is None:
         plain = with_plain_digits(text)
@@ -100,21 +102,6 @@ def _card(name: str, draft: Draft) -> str:
         return name
     draft.assume(f"{name} is {usual}", f"--own {name.upper()}-PCIe")
     return usual
-
-
-def _with_step(draft: Draft, option: dict[str, Any]) -> dict[str, Any]:
-    """Give the machine on which a log was written the step that it measured."""
-    log = draft.question.log
-    if log is None or log.global_batch is None or log.hardware.accelerators != option["count"] * option.get("nodes", 1):
-        return option
-    rate, basis = log.throughput, Basis.MEASURED
-    if log.verdict:
-        basis = Basis.ASSUMED
-        draft.assume(f"the log's speed, which is doubtful: {log.verdict[0]}", "--log")
-    step = {"batch": log.global_batch, "seconds": log.global_batch / rate.value, "basis": basis.value,
-            "low_seconds": log.global_batch / rate.high, "high_seconds": log.global_batch / rate.low,
-            "source": OWN_LOG}  # fmt: skip
-    return option | {"step": step}
 
 
 def named_offers(draft: Draft) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +32,7 @@ def with_stated(question: Question, catalog: Catalog) -> Question:
         stated=stated,
         epochs=question.epochs if question.tokens else question.epochs or stated.epochs,
         seq_len=question.seq_len or stated.seq_len,
-        training=_training(question, stated),
+        training=_training(question, stated, catalog),
         filters=question.filters if question.own or question.on else _filters(question, stated, catalog),
     )
 
@@ -49,20 +50,26 @@ def _filters(question: Question, stated: StatedTraining, catalog: Catalog) -> Fi
     return question.filters.model_copy(update=found)
 
 
-def _training(question: Question, stated: StatedTraining) -> Training:
-    """Return the settings of a plan's training: those of the question, and of the files where it states none."""
-    cards = [nodes * count for nodes, count, _ in map(own_cards, question.own)] if question.own else []
-    whole = stated.global_batch_on(cards[0]) if len(set(cards)) == 1 else stated.global_batch
-    alone = set(cards) == {1} or stated.accelerators == 1
+def _training(question: Question, stated: StatedTraining, catalog: Catalog) -> Training:
+    cards = {nodes * count for nodes, count, _ in (own_cards(one, catalog) for one in question.own)}
+    return training_of(stated, question.training, cards, where="planner ask")
+
+
+def training_of(stated: StatedTraining, options: Training, accelerators: Set[int], *, where: str) -> Training:
+    """Return the settings of a plan's training: those of the options, and of the files where they state none.
+
+    `accelerators` are the numbers of accelerators of the machines that are asked about; empty: any.
+    """
+    (one,) = accelerators if len(accelerators) == 1 else (None,)
     settings: dict[str, Any] = {
-        "global_batch": whole,
+        "global_batch": stated.global_batch if one is None else stated.global_batch_on(one),
         "micro_batch": stated.stated_micro_batch,
         "checkpointing": stated.checkpointing,
-        "strategy": Strategy.DDP if alone else stated.strategy,
+        "strategy": Strategy.DDP if one == 1 or stated.accelerators == 1 else stated.strategy,
         "packing": stated.packing,
         "precision": stated.stated_precision,
         "framework": stated.framework,
         **stated.stated,
     }
     of_files = {name: value for name, value in settings.items() if value is not None}
-    return parse_model(Training, of_files | question.training.model_dump(exclude_defaults=True), where="planner ask")
+    return parse_model(Training, of_files | options.model_dump(exclude_defaults=True), where=where)

@@ -60,7 +60,7 @@ def rate_of(log: TrainerLog, known: Known, *, where: str) -> Rate:
 
     Where it counts the tokens of samples of unlike lengths without padding, a sample has their mean number.
     """
-    part = steady(log.spans)
+    part = steady(log.spans, log.resolution_s)
     if part is not None and part.steps > 0:
         steps, seconds, tokens = float(part.steps), part.seconds, part.tokens
     elif log.total is not None:

@@ -74,18 +74,42 @@ FORMS: dict[str, tuple[str, str, Callable[[int, float, int], str]]] = {
 
 
 def _process(
-    random_: random.Random, form: str, first: int, last: int, every: int, seconds: float, *, start: float, total: int,
-    moment: float,
-) -> tuple[list[Line], float]:  # fmt: skip
-    """Write the steps after `first` of one process, whose clock shows `start` when it begins at `moment`."""
+    random_: random.Random, form: str, steps: range, seconds: float, *, start: float, total: int, moment: float
+) -> list[Line]:  # fmt: skip
+    """Write the steps that one process logs, whose clock shows `start` when it begins at `moment`."""
     line = FORMS[form][2]
     jitter = random_.choice([0.0, 0.01, 0.05])
     clock, lines = random_.uniform(0, 20), []
-    for step in range(first + 1, last + 1):
+    for step in range(steps.start + 1, steps.stop + 1):
         clock += seconds * (1 + random_.uniform(-jitter, jitter))
-        if step % every == 0:
+        if step % steps.step == 0:
             lines.append((step, moment + clock, line(step, start + clock, total)))
-    return lines, moment + clock
+    return lines
+
+
+def _with_other_ranks(
+    random_: random.Random, form: str, lines: list[Line], shifts: list[float], *, start: float, total: int,
+    moment: float,
+) -> list[Line]:  # fmt: skip
+    """Add ranks that write the same file at the same time, their clocks apart."""
+    write = FORMS[form][2]
+    others = [
+        (step, written + random_.uniform(0, 0.1), write(step, start + written - moment + shift, total))
+        for shift in shifts
+        for step, written, _ in lines
+    ]
+    return sorted([*lines, *others], key=lambda one: one[1])
+
+
+def _parts(random_: random.Random, logged: int, every: int, resumes: int) -> list[range]:
+    """Return the steps of each process: every resume does some steps again that the one before has done."""
+    stops = sorted(random_.sample(range(2, logged), resumes)) if resumes > 1 else []
+    stops = stops or [random_.randint(logged // 3, logged - 2)] * resumes
+    parts, begin = [], 0
+    for stop in [*stops, logged]:
+        parts.append(range(begin * every, stop * every, every))
+        begin = max(0, stop - random_.randint(0, 10))
+    return parts
 
 
 def spoilt_log(seed: int, folder: Path) -> SpoiltLog:
@@ -94,36 +118,24 @@ def spoilt_log(seed: int, folder: Path) -> SpoiltLog:
     form = random_.choice(list(FORMS))
     every = random_.choice([1, 5, 10]) if form != "bar" else random_.choice([1, 2])
     logged = random_.randint(40, 120)
-    total = every * logged
     seconds = max(random_.uniform(0.5, 30), 10 / every)
     if form == "bar" and random_.random() < 0.3:  # a bar that shows several steps in a second
-        every, total, seconds = 1, 1500, random_.uniform(0.1, 1.5)
-        logged = total
+        every, logged, seconds = 1, 1500, random_.uniform(0.1, 1.5)
+    total = every * logged
     name, head, _ = FORMS[form]
-    done = [form]
-    lines, moment = _process(random_, form, 0, total, every, seconds, start=0, total=total, moment=0)
-    if random_.random() < 0.35:  # ranks that write one file, their clocks apart
-        done.append("ranks")
-        for _ in range(random_.choice([1, 1, 2])):
-            apart = random_.uniform(0, 3 * every * seconds)
-            shift = random_.choice([apart, round(apart)])
-            lines += [
-                (step, written + random_.uniform(0, 0.1), FORMS[form][2](step, written + shift, total))
-                for step, written, _ in lines[:logged]
-            ]
-        lines.sort(key=lambda one: one[1])
-    if random_.random() < 0.3:  # a resume that does some steps again
-        done.append("resume")
-        stop = every * random_.randint(logged // 3, logged - 2)
-        begin = max(0, stop - every * random_.randint(0, 10))
-        lines = [one for one in lines if one[0] <= stop]
-        waited = random_.uniform(60, 20_000)
-        absolute = form == "csv" and random_.random() < 0.5
-        moment = max(written for _, written, _ in lines) + waited
-        again, _ = _process(
-            random_, form, begin, total, every, seconds, start=moment if absolute else 0, total=total, moment=moment
-        )
-        lines += again
+    ranks = random_.choice([2, 2, 3]) if random_.random() < 0.35 else 1
+    resumes = random_.choice([1, 1, 1, 2, 4, 6, 9, 12]) if random_.random() < 0.4 else 0
+    shifts = [random_.uniform(0, 3 * every * seconds) for _ in range(ranks - 1)]
+    shifts = [random_.choice([apart, float(round(apart))]) for apart in shifts]
+    absolute = form == "csv" and random_.random() < 0.5
+    done = [form, *(["ranks"] if ranks > 1 else []), *([f"{resumes} resumes"] if resumes else [])]
+    lines: list[Line] = []
+    moment = 0.0
+    for steps in _parts(random_, logged, every, resumes):
+        start = moment if absolute else 0.0
+        part = _process(random_, form, steps, seconds, start=start, total=total, moment=moment)
+        lines += _with_other_ranks(random_, form, part, shifts, start=start, total=total, moment=moment)
+        moment = max((written for _, written, _ in lines), default=0.0) + random_.uniform(60, 20_000)
     if random_.random() < 0.2:  # a clock that jumps
         done.append("jump")
         place, jump = random_.randint(5, len(lines) - 5), random_.choice([-3600.0, 3600.0])

@@ -10,7 +10,7 @@ import pytest
 from planner.adapters.trainer_logs.log_formats import read_logs
 from planner.adapters.trainer_logs.log_source import open_source
 from planner.adapters.trainer_logs.trainer_log import ONLY_TOTALS
-from tests.adapters.trainer_logs.conftest import part
+from tests.adapters.trainer_logs.conftest import part, timed_steps
 
 
 def bar(done: int, elapsed: str, total: int = 100, rate: str = "1.00it/s") -> str:
@@ -66,6 +66,58 @@ def test_unsloth_s_banner_says_batch_and_devices(read, write):
     )
     facts = read(write(train__log=head + console((1, "00:01"), (11, "00:11")))).facts
     assert (facts.micro_batch, facts.accumulation, facts.devices, facts.global_batch) == (2, 4, 1, 8)
+
+
+@pytest.mark.parametrize("files", ["", "console.log", "trainer_log.jsonl"])
+def test_a_folder_of_llama_factory_is_one_training_of_the_steps_that_a_callback_timed(logs, read, files):
+    """Its clocks are of whole seconds: those of 75 steps and more are off by one of 73 s at most."""
+    log = read(logs / "llamafactory" / files)
+    found = part(log)
+    later = [seconds for step, seconds in timed_steps("llamafactory").items() if step > 5]
+    assert found.seconds / found.steps == pytest.approx(sum(later) / len(later), rel=1 / sum(later))
+    assert log.skipped_lines == 0
+
+
+@pytest.mark.parametrize(
+    ("trainer", "files", "second"),
+    [
+        ("swift", "", 1.0),
+        ("swift", "console.log", 1.0),
+        ("swift", "logging.jsonl", 0.01),
+        ("axolotl", "", 1.0),
+    ],
+)
+def test_logs_of_ms_swift_and_axolotl_time_the_steps_as_a_callback_did(logs, read, trainer, files, second):
+    """A console's clock is of whole seconds; ms-swift's file has the mean since the start with six digits."""
+    found = part(read(logs / trainer / files))
+    later = [seconds for step, seconds in timed_steps(trainer).items() if step > 5]
+    error = second / sum(later) + 0.01  # its clock begins with the first step's loading
+    assert found.seconds / found.steps == pytest.approx(sum(later) / len(later), rel=error)
+
+
+@pytest.mark.parametrize("clock", [True, False])
+def test_the_speed_of_ms_swift_is_the_mean_since_the_start(read, write, clock):
+    """A first step of 30 s and 2 s for each later one: their mean falls, and no step takes it."""
+    rows = "".join(
+        json.dumps({"loss": 1.0, "global_step/max_steps": f"{n}/400", "train_speed(s/it)": round((28 + 2 * n) / n, 6)}
+                   | ({"elapsed_time": f"{28 + 2 * n}s"} if clock else {})) + "\n"
+        for n in range(1, 31)
+    )  # fmt: skip
+    found = part(read(write(logging__jsonl=rows)))
+    assert found.seconds / found.steps == pytest.approx(2.0, rel=1e-5)
+
+
+def test_the_totals_of_llama_factory_are_one_training(logs, read):
+    log = read(logs / "llamafactory" / "all_results.json")
+    assert log.total is not None
+    assert log.total.seconds / log.total.steps == pytest.approx(1 / 0.952, rel=0.001)  # train_steps_per_second
+    assert log.doubts == (ONLY_TOTALS,)
+
+
+def test_a_job_that_max_steps_ends_is_the_samples_of_its_steps(logs, read):
+    """1,200 examples for one epoch, of which 80 steps of 4 x 2 samples are done."""
+    facts = read(logs / "llamafactory").facts
+    assert (facts.micro_batch, facts.accumulation, facts.devices, facts.planned_samples) == (4, 2, 1, 640)
 
 
 def test_llama_factory_s_own_log_times_the_steps_and_its_configuration_says_the_batch(read, tmp_path):

@@ -37,6 +37,23 @@ def test_of_two_ranks_one_counts_and_has_the_pace_of_both(count, pace, apart):
     assert seconds / sum(one.steps for one in found) == pytest.approx(pace, rel=0.03)
 
 
+@given(
+    resumes=st.integers(4, 20), done=st.integers(6, 30), again=st.integers(1, 5), pace=st.integers(2, 200),
+    waits=st.booleans(),
+)  # fmt: skip
+def test_many_resumes_that_repeat_steps_have_the_pace_of_their_steps(resumes, done, again, pace, waits):
+    """Each process does `done` steps, of which the first ones were done before; its clock begins again, or goes on."""
+    log = [
+        (number * (done - again) + step, number * 50_000 * waits + step * pace)
+        for number in range(resumes + 1)
+        for step in range(1, done + 1)
+    ]
+    found = processes_of(points(*log))
+    assert [len(process.points) for process in found] == [done] * (resumes + 1)
+    spans, _ = spans_between(log)
+    assert {span.seconds / span.steps for span in spans} == {pace}
+
+
 @pytest.mark.parametrize(
     ("log", "spans"),
     [
@@ -61,6 +78,22 @@ def test_slow_first_steps_are_warm_up_for_half_an_hour_at_most():
     assert long is not None
     assert short.dropped_seconds == {Beside.COMPILE.value: 300.0}
     assert long.dropped_seconds.get(Beside.COMPILE.value, 0.0) <= MOST_WARM_UP_S
+
+
+def test_a_training_that_did_not_run_is_left_out_however_often():
+    waits = [Span(step, step + 1, 5_000.0 if step % 10 == 0 else 10.0) for step in range(1, 60)]
+    part = steady(waits)
+    assert part is not None
+    assert (part.seconds, part.steps) == (540, 54)
+    assert part.dropped_seconds == {Beside.OTHER.value: 25_000.0}
+    assert part.stalled_share == pytest.approx(5 / 59)
+
+
+def test_of_a_clock_of_whole_seconds_a_late_second_is_no_stall():
+    late = [Span(step, step + 1, 4.0 if step % 25 == 0 else 1.0) for step in range(1, 100)]
+    part = steady(late, 1.0)
+    assert part is not None
+    assert (part.seconds, part.steps) == (96 + 3 * 4, 99)
 
 
 def test_statements_agree_or_name_both_places():

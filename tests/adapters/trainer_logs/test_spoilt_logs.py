@@ -26,7 +26,7 @@ def seconds_read(folder: Path) -> float | None:
         return None
     if len(logs) != 1:
         return None
-    part = steady(logs[0].spans)
+    part = steady(logs[0].spans, logs[0].resolution_s)
     return part.seconds / part.steps if part is not None and part.steps else None
 
 

@@ -113,8 +113,8 @@ def test_what_is_assumed_names_the_option_that_changes_it(planner, out):
 
 def test_a_log_gives_batch_and_speed_to_the_machine_it_was_written_on(planner, out):
     answer = planner(
-        "ask", "llama3-8b", "--log", LOGS / "megatron", "--own", "2xRTX-3090", "--on", "lambda/gpu_1x_h100_sxm5",
-        "--write", out,
+        "ask", "HuggingFaceTB/SmolLM2-135M", "--log", LOGS / "megatron", "--own", "2xRTX-3090", "--on",
+        "lambda/gpu_1x_h100_sxm5", "--write", out,
     )  # fmt: skip
     assert answer.code in (0, 3), answer.err
     plan = yaml.safe_load(out.read_text(encoding="utf-8"))
@@ -122,13 +122,37 @@ def test_a_log_gives_batch_and_speed_to_the_machine_it_was_written_on(planner, o
     # megatron.log: 8 samples in 0.1368 s, see timed_steps/loop.csv
     assert own["step"]["batch"] / own["step"]["seconds"] == pytest.approx(8 / 0.1368, rel=0.005)
     assert (plan["training"]["global_batch"], plan["training"]["framework"]) == (8, "Megatron-LM")
+    assert plan["training"]["micro_batch"] == 4
     assert "Assumed: the whole job that the log states" in answer.err
+    assert "12 lines used, 0 skipped" in answer.err
+
+
+def test_a_speed_that_no_card_reaches_is_not_that_of_the_machine(planner, out):
+    answer = planner(
+        "ask", "llama3-8b", "--log", LOGS / "megatron", "--own", "2xRTX-3090", "--on", "lambda/gpu_1x_h100_sxm5",
+        "--write", out,
+    )  # fmt: skip
+    assert "step" not in yaml.safe_load(out.read_text(encoding="utf-8"))["options"][0]
+    (told,) = [line for line in answer.err.splitlines() if "cannot be true" in line]
+    assert "958% of the dense bf16 peak" in told
+    assert "planner check-run LOG" in told
+
+
+def test_a_site_is_all_of_its_cards(planner, out):
+    answer = planner(
+        "ask", "HuggingFaceTB/SmolLM2-135M", "--log", LOGS / "megatron", "--own", "a100-80gb-x2", "--on",
+        "lambda/gpu_1x_h100_sxm5", "--write", out,
+    )  # fmt: skip
+    assert answer.code in (0, 3), answer.err
+    own = yaml.safe_load(out.read_text(encoding="utf-8"))["options"][0]
+    assert own["site"] == "a100-80gb-x2"
+    assert own["step"]["batch"] == 8
 
 
 def test_the_speed_of_a_doubtful_log_is_assumed(planner, out):
     answer = planner(
-        "ask", "llama3-8b", "--log", LOGS / "hf_trainer" / "trainer_state.json", "--own", "RTX-3090", "--seq-len",
-        "128", "--on", "p4d", "--write", out,
+        "ask", "HuggingFaceTB/SmolLM2-360M", "--log", LOGS / "hf_trainer" / "trainer_state.json", "--own", "RTX-3090",
+        "--seq-len", "128", "--on", "p4d", "--write", out,
     )  # fmt: skip
     assert yaml.safe_load(out.read_text(encoding="utf-8"))["options"][0]["step"]["basis"] == "assumed"
     assert "Assumed: the log's speed, which is doubtful: only totals" in answer.err

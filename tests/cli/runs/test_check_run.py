@@ -24,6 +24,15 @@ def test_a_log_that_is_not_stored_as_a_document(planner):
     assert planner("runs", "list", "--json").out.count("-log-") == 0
 
 
+def test_the_screen_says_how_many_lines_were_used_and_skipped(planner, tmp_path):
+    """Three of the twelve lines of iterations lose the time that they state."""
+    text = (LOGS / "megatron" / "megatron.log").read_text(encoding="utf-8")
+    spoilt = text.replace("elapsed time per iteration (ms): 1", "elapsed time per iteration (ms): nan 1", 3)
+    (tmp_path / "megatron.log").write_text(spoilt, encoding="utf-8")
+    answer = planner("check-run", tmp_path / "megatron.log", "--workload", "gpt-305m", "--accelerator", "RTX-3090")
+    assert "9 lines used, 3 skipped" in " ".join(answer.out.split())
+
+
 def test_what_is_missing_is_asked_for_by_its_flag(planner):
     answer = planner("check-run", LOGS / "megatron" / "megatron.log", "--workload", "gpt-305m")
     assert (answer.code, "Add --accelerator" in answer.err) == (2, True)

@@ -30,7 +30,7 @@ def test_a_spec_with_every_option_survives_the_round_trip(spec_document):
     )
     document["busy_device"] = "allow"
     document["data"] = {"path": "/tokens", "dtype": "uint32"}
-    document["architecture"]["kind"] = "decoder"
+    document["architecture"].update(kind="decoder", vectors=1000)
     assert to_json(from_json(document)) == document
 
 

@@ -1,0 +1,202 @@
+"""Parameters of a text network outside its matrices: norms, biases, gates and sinks, as its family has them.
+
+Source: the modules of huggingface/transformers, src/transformers/models/*/modeling_*.py, whose own count they equal
+(tests/adapters/test_saved_configurations.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from planner.adapters.model_config.fields import ConfigFields
+from planner.model.network.architecture import Encoder, MoeDecoder, TextModel
+from planner.network.flops import layers_biases, usual_vectors
+
+MODERNBERT = ("attention", "mlp", "norm", "classifier", "decoder")
+ATTENTION_BIAS = ("attention_bias", "qkv_bias", "use_qkv_bias", "add_qkv_bias")
+
+
+@dataclass(frozen=True)
+class TextVectors:
+    """What a family has outside its matrices, where it is not the usual."""
+
+    norms: int = 2
+    """Of a layer."""
+    norm_parts: int | None = None
+    """Vectors of a norm; None: a scale, and of a LayerNorm a shift."""
+    qk_norms_of_heads: bool = False
+    """Norms of queries and keys have a scale for each entry of each head, not one for all heads."""
+    qk_scales: bool = True
+    """False: such norms have no parameters."""
+    qkv_bias: bool = False
+    """Where the configuration does not say."""
+    is_bias_stated: bool = True
+    """Whether the configuration may say so."""
+    out_bias: bool = True
+    """The map after attention has a bias where query, key and value have one."""
+    mlp_bias: bool = False
+    """Where the configuration does not say."""
+    head_bias: bool = False
+    beside: Callable[[ConfigFields, TextModel], int] | None = None
+    """Whatever else there is, of the whole network."""
+
+
+def with_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> TextModel:
+    """Return a network that states its vectors where they are not the usual ones."""
+    of = _encoder_vectors if isinstance(network, Encoder) else _vectors
+    counted = of(network, fields, family)
+    return network if counted == usual_vectors(network) else network.model_copy(update={"vectors": counted})
+
+
+def _vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
+    """Norms, biases, and what stands beside them.
+
+    layers x (norms x size of a norm + norms of queries and keys) + last norm + biases + bias of the head + others
+    """
+    parts = family.norm_parts
+    norm = network.hidden * ((2 if network.norm == "layernorm" else 1) if parts is None else parts)
+    biases = _all_biases(network, fields) if network.bias else network.layers * _biases(network, fields, family)
+    head = network.vocab if fields.flag("lm_head_bias", default=family.head_bias) else 0
+    beside = family.beside(fields, network) if family.beside is not None else 0
+    return network.layers * (family.norms * norm + _qk_norms(network, fields, family)) + norm + biases + head + beside
+
+
+def _encoder_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
+    """The usual ones, and those of other settings; the head has its own, counted with it."""
+    beside = family.beside(fields, network) if family.beside is not None else 0
+    return usual_vectors(network) + beside
+
+
+def _qk_norms(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
+    if not family.qk_scales or not fields.flag("qk_layernorm", default=network.qk_norm):
+        return 0
+    return network.head_dim * (network.heads + network.kv_heads if family.qk_norms_of_heads else 2)
+
+
+def _all_biases(network: TextModel, fields: ConfigFields) -> int:
+    """Biases of all layers, of a family that has them in all of its maps, unless it says none of attention."""
+    attention = (network.heads + 2 * network.kv_heads) * network.head_dim + network.hidden
+    without = 0 if fields.flag("attention_bias", default=True) else network.layers * attention
+    return layers_biases(network) - without
+
+
+def _biases(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
+    """Biases of one layer, of a family that has them in some of its maps alone."""
+    named = next((name for name in ATTENTION_BIAS if family.is_bias_stated and fields.has(name)), None)
+    qkv = family.qkv_bias if named is None else fields.flag(named, default=False)
+    out = fields.flag("attention_out_bias", default=qkv and family.out_bias)
+    attention = (network.heads + 2 * network.kv_heads) * network.head_dim * qkv + network.hidden * out
+    if isinstance(network, MoeDecoder) or not fields.flag("mlp_bias", default=family.mlp_bias):
+        return attention
+    return attention + (2 if network.mlp == "swiglu" else 1) * network.ffn_hidden + network.hidden
+
+
+def _falcon_norms(fields: ConfigFields, network: TextModel) -> int:
+    """Norms beyond one of a layer: the newer layout has one for attention and one for the MLP, unless it says one."""
+    is_new = fields.flag("new_decoder_architecture", default=False)
+    if is_new:
+        second = fields.count("num_ln_in_parallel_attn", default=2) > 1
+    else:
+        second = not fields.flag("parallel_attn", default=True)
+    return network.layers * 2 * network.hidden if second else 0
+
+
+def _sinks_and_experts(_: ConfigFields, network: TextModel) -> int:
+    """Attention sinks, and the biases of router and experts (gpt-oss)."""
+    assert isinstance(network, MoeDecoder)
+    expert = 2 * network.moe_ffn_hidden + network.hidden
+    return network.layers * network.heads + network.sparse_layers * network.experts * (1 + expert)
+
+
+def _shared_gate(_: ConfigFields, network: TextModel) -> int:
+    """The gate of the shared expert: one score of each token (Qwen's mixtures)."""
+    assert isinstance(network, MoeDecoder)
+    return network.sparse_layers * network.hidden if network.shared_experts else 0
+
+
+def _router_bias(_: ConfigFields, network: TextModel) -> int:
+    """A correction of each expert's score, and with biases one of the head (ERNIE)."""
+    assert isinstance(network, MoeDecoder)
+    return network.sparse_layers * network.experts + (network.vocab if network.bias else 0)
+
+
+def _unused_positions(fields: ConfigFields, network: TextModel) -> int:
+    """Two rows of the learned positions that no token has, less the last norm where there is none (OPT)."""
+    is_before = fields.flag("do_layer_norm_before", default=True)
+    has_last = is_before and not fields.flag("_remove_final_layer_norm", default=False)
+    return 2 * network.hidden - (0 if has_last else 2 * network.hidden)
+
+
+def _activations(_: ConfigFields, network: TextModel) -> int:
+    """Two slopes of each layer's activation (xIELU of Apertus)."""
+    return 2 * network.layers
+
+
+def _head_twice(_: ConfigFields, network: TextModel) -> int:
+    """A second bias of the head where it is not the embedding (BERT and its kind)."""
+    return 0 if network.tied_head else network.vocab
+
+
+def _modernbert_biases(fields: ConfigFields, network: TextModel) -> int:
+    """Biases that a ModernBERT may have in attention, MLP, norms and head; its head alone has one by default."""
+    has = {name: fields.flag(f"{name}_bias", default=name == "decoder") for name in MODERNBERT}
+    attention = 3 * network.heads * network.head_dim + network.hidden
+    mlp = (2 * network.ffn_hidden + network.hidden) if isinstance(network, Encoder) else 0
+    return (
+        network.layers * (has["attention"] * attention + has["mlp"] * mlp)
+        + has["norm"] * (2 * network.layers + 2) * network.hidden
+        + has["classifier"] * network.hidden
+        - (not has["decoder"]) * network.vocab
+    )
+
+
+def _qk_shifts(fields: ConfigFields, network: TextModel) -> int:
+    """Shifts of the norms of queries and keys (Phi)."""
+    return network.layers * 2 * network.head_dim if fields.flag("qk_layernorm", default=False) else 0
+
+
+def _second_norm(fields: ConfigFields, network: TextModel) -> int:
+    """The norm before the MLP, which layers with a parallel residual do not have (StableLM)."""
+    return 0 if fields.flag("use_parallel_residual", default=False) else network.layers * 2 * network.hidden
+
+
+USUAL = TextVectors()
+_QKV = TextVectors(qkv_bias=True, is_bias_stated=False, out_bias=False)
+_STATED_QKV = TextVectors(out_bias=False)
+_OLMO2 = TextVectors(qk_norms_of_heads=True)
+_GEMMA = TextVectors(norms=4)
+_COHERE = TextVectors(norms=1, norm_parts=1, qk_norms_of_heads=True)
+TEXT_VECTORS: dict[str, TextVectors] = {
+    "qwen2": _QKV,
+    "qwen2_moe": TextVectors(qkv_bias=True, out_bias=False, beside=_shared_gate),
+    "chatglm": TextVectors(qkv_bias=True, out_bias=False),
+    "glm": TextVectors(qkv_bias=True, out_bias=False),
+    "glm4": TextVectors(norms=4, out_bias=False),
+    "glm4_moe": _STATED_QKV,
+    "helium": _STATED_QKV,
+    "stablelm": TextVectors(norms=1, qk_norms_of_heads=True, out_bias=False, beside=_second_norm),
+    "seed_oss": TextVectors(qkv_bias=True, out_bias=False),
+    "gemma2": _GEMMA,
+    "gemma3_text": _GEMMA,
+    "olmo": TextVectors(norm_parts=0),
+    "olmo2": _OLMO2,
+    "olmo3": _OLMO2,
+    "olmoe": _OLMO2,
+    "minimax_m2": _OLMO2,
+    "cohere": _COHERE,
+    "cohere2": _COHERE,
+    "phi": TextVectors(norms=1, head_bias=True, beside=_qk_shifts),
+    "gptj": TextVectors(norms=1, mlp_bias=True, head_bias=True),
+    "falcon": TextVectors(norms=1, beside=_falcon_norms),
+    **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), TextVectors(beside=_head_twice)),
+    "modernbert": TextVectors(beside=_modernbert_biases),
+    "apertus": TextVectors(beside=_activations),
+    "nanochat": TextVectors(norm_parts=0, qk_scales=False),
+    "jais2": TextVectors(qkv_bias=True, mlp_bias=True),
+    "opt": TextVectors(beside=_unused_positions),
+    "gpt_oss": TextVectors(qkv_bias=True, beside=_sinks_and_experts),
+    "ernie4_5_moe": TextVectors(beside=_router_bias),
+    "llama4_text": TextVectors(qk_scales=False),
+}
+"""By `model_type`; all others have the usual ones."""
