@@ -12,7 +12,7 @@ from pydantic import Field
 from planner import clock
 from planner.adapters.answer_store import answers_dir, kept_answer
 from planner.adapters.documents import parse_model
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.adapters.workspace import catalogs_dir, examples_dir, workspace_dir
 from planner.errors import InputError
 from planner.mcp_server import tool_inputs as given

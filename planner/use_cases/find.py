@@ -10,7 +10,7 @@ from pathlib import Path
 from planner.adapters.documents import parse_model
 from planner.adapters.files import write_text
 from planner.adapters.model_config.file import read_network_file
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.adapters.yaml_scalars import CoreDumper
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument

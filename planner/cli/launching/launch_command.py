@@ -13,7 +13,7 @@ import typer
 
 from launcher.documents import LaunchDocument, PlannedLaunch
 from launcher.plan.guard import LaunchLimits, worst_total_usd
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.cli.launching.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
 from planner.cli.launching.launch_options import LimitOptions, TargetOptions, read_terms
 from planner.cli.launching.launch_screen import planned_lines
