@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
@@ -17,16 +18,32 @@ def suggested(answer, start: str) -> str:
     return note
 
 
-def cheapest_sure(answer) -> dict[str, object]:
+def campaign_hours(option) -> float:
+    """Return the hours until an option is done, waiting included."""
+    return option["wait_hours"] + option["campaign_hours"]["value"]
+
+
+def cheapest_sure(answer, *, most_hours: float = math.inf) -> dict[str, object]:
     """Return the option whose memory is no question that costs least with the answer's confidence."""
     return min(
         (
             one
             for one in answer["options"]
-            if one["rank"] is not None and one["payable"] > 0 and (one["fit_chance"] or 1) >= SURELY
+            if one["rank"] is not None
+            and one["payable"] > 0
+            and (one["fit_chance"] or 1) >= SURELY
+            and campaign_hours(one) <= most_hours
         ),
         key=lambda one: one["usd_confident"],
     )
+
+
+def told(option) -> str:
+    """Return the words in which an option is suggested."""
+    usd = option["payable"]
+    hours = campaign_hours(option)
+    assert 1 <= hours < 48
+    return f"{option['display_name']}, {hours:.3g} hours, {usd:,.{0 if usd >= 100 else 2}f} USD"
 
 
 @pytest.fixture
@@ -45,18 +62,16 @@ def asked(planner):
 
 def test_an_8_bit_optimizer_is_suggested_at_what_asking_for_it_answers(asked) -> None:
     note = suggested(asked(*FULL), "With an optimizer at 8 bit")
-    flag, name, usd = re.match(r"With an optimizer at 8 bit \((.+)\): (.+), ([\d,]+) USD instead of", note).groups()
-    best = cheapest_sure(asked(*FULL, *flag.split()))
-    assert best["display_name"] == name
-    assert f"{best['payable']:,.0f}" == usd
+    flag, words = re.match(r"With an optimizer at 8 bit \((.+)\): (.+ USD) instead of", note).groups()
+    assert words == told(cheapest_sure(asked(*FULL, *flag.split())))
 
 
 def test_the_cheapest_option_that_surely_fits_is_named_where_the_best_may_not_fit(asked) -> None:
     answer = asked(*FULL)
     best = answer["options"][0]
     assert best["fit_chance"] < SURELY
-    sure = cheapest_sure(answer)
-    assert suggested(answer, "Surely fits") == f"Surely fits: {sure['display_name']}, {sure['payable']:,.0f} USD"
+    sure = cheapest_sure(answer, most_hours=5 * campaign_hours(best))
+    assert suggested(answer, "Surely fits") == f"Surely fits: {told(sure)}"
 
 
 def test_more_nodes_are_suggested_where_one_is_too_small(asked) -> None:
@@ -66,13 +81,13 @@ def test_more_nodes_are_suggested_where_one_is_too_small(asked) -> None:
     twice = asked(*TOO_SMALL[:-1], "16")
     best = next(one for one in twice["options"] if one["payable"] > 0)
     assert best["fits"] is True
-    assert f"does not fit; {best['display_name']}, {best['payable']:,.0f} USD would: ask for 16 accelerators" in note
+    assert f"does not fit; {told(best)}, would (--gpus 16)" in note
 
 
 def test_a_setup_is_suggested_that_surely_fits_where_the_usual_one_does_not(asked) -> None:
     best = cheapest_sure(asked(*TOO_SMALL, "--offload", "optimizer"))
     note = suggested(asked(*TOO_SMALL), "With the optimizer in the host's memory")
-    assert note.endswith(f" (--offload optimizer): {best['display_name']}, {best['payable']:,.0f} USD")
+    assert note.endswith(f" (--offload optimizer): {told(best)}")
 
 
 def test_a_setup_that_may_not_fit_is_not_suggested(asked) -> None:
@@ -92,7 +107,7 @@ def test_one_card_is_suggested_where_eight_were_asked_for(asked) -> None:
     eight = ("find", "llama3-8b", "--method", "lora", "--tokens", "35e6", "--accelerator", "H100", "--firm")
     note = suggested(asked(*eight, "--gpus", "8"), "One card is enough")
     best = cheapest_sure(asked(*eight, "--gpus", "1"))
-    assert note.startswith(f"One card is enough: {best['display_name']}, {best['payable']:.2f} USD instead of ")
+    assert note.startswith(f"One card is enough: {told(best)} instead of ")
 
 
 @pytest.mark.parametrize(
