@@ -64,14 +64,8 @@ def find_machines(
     catalog = catalogs.with_found_prices(plan, catalog, home)
     listed, paced = plans.find_options(plan, catalog, today=today)
     estimated = plans.estimates_of(listed, catalog, today=today, paced=paced)
-    document = with_suggestions(
-        plans.compare(listed, catalog, today=today, estimated=estimated),
-        plan,
-        lambda changed: plan.model_copy(update={"training": changed}),
-        plan.training,
-        catalog,
-        today=today,
-    )
+    document = plans.compare(listed, catalog, today=today, estimated=estimated)
+    document = with_suggestions(document, plan, catalog, today=today)
     return FoundMachines(listed, document, of_file)
 
 
