@@ -243,6 +243,32 @@ def test_two_refreshes_at_once_lose_nothing(tmp_path):
     assert len(PriceStore(tmp_path).history()) == len(PriceStore(tmp_path).current()) == 8
 
 
+ADDER = """
+import sys
+from pathlib import Path
+from planner.adapters.stored_prices.price_store import PriceStore
+from planner.model.prices.offer import Price
+
+row, name = Price.model_validate_json(sys.stdin.read()), sys.argv[2]
+for number in range(50):
+    assert PriceStore(Path(sys.argv[1])).add([row.model_copy(update={"zone": f"{name}{number}"})]) == 1
+"""
+
+
+def test_two_processes_that_add_in_turn_lose_nothing(tmp_path):
+    adders = [
+        subprocess.Popen([sys.executable, "-c", ADDER, str(tmp_path), name], stdin=subprocess.PIPE, text=True)
+        for name in "ab"
+    ]
+    for adder in adders:
+        assert adder.stdin is not None
+        adder.stdin.write(price().model_dump_json())
+        adder.stdin.close()
+    assert [adder.wait() for adder in adders] == [0, 0]
+    zones = sorted(str(row.zone) for row in PriceStore(tmp_path).history())
+    assert zones == sorted(f"{name}{number}" for name in "ab" for number in range(50))
+
+
 def test_a_folder_that_cannot_be_made_is_named(tmp_path):
     (tmp_path / "prices").write_text("in the way")
     with pytest.raises(StoreError, match="prices: cannot be written"):
