@@ -44,6 +44,7 @@ SHORT_REASONS = {
     ReasonCode.NOT_LISTED: "not listed any more",
     ReasonCode.ASK_FOR_QUOTE: "ask for a quote",
     ReasonCode.NODE_NETWORK_NOT_KNOWN: "network not known",
+    ReasonCode.OFFLOAD_NOT_KNOWN: "speed with offload not known",
 }
 """The others are written as their codes, with blanks."""
 Row = dict[str, str]

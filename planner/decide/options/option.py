@@ -117,6 +117,7 @@ def estimate_option(
         accelerator=candidate.accelerator.id,
         fits=False if OVERLOADS.intersection(codes_of(reasons)) else speed.fit.fits,
         fit_chance=speed.fit.chance,
+        chunked_loss=speed.fit.chunked_loss,
         network=_network(candidate),
         strategy=speed.strategy,
         split=candidate.parallel_config.split if candidate.parallel_config else None,
