@@ -16,7 +16,7 @@ from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
 from planner.cost.power.electricity import cloud_pue, paid_in, pue
 from planner.cost.power.node_power import rated_power, training_power
-from planner.decide.limits import MachineTerms, forbidden
+from planner.decide.limits import MachineTerms, below_least_cluster, forbidden
 from planner.decide.options import option_money
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
@@ -104,6 +104,7 @@ def estimate_option(
         *reasons_not_allowed(candidate, plan.limits),
         *availability_reasons(row, today=today),
         *forbidden(MachineTerms.of_candidate(candidate, plan.limits), machines=candidate.nodes),
+        *below_least_cluster(candidate),
     )
     estimate = OptionEstimate(
         id=candidate.id,
