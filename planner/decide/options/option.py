@@ -18,6 +18,7 @@ from planner.cost.power.electricity import cloud_pue, paid_in, pue
 from planner.cost.power.node_power import rated_power, training_power
 from planner.decide.limits import MachineTerms, below_least_cluster, forbidden
 from planner.decide.options import option_money
+from planner.decide.options.local_disk import local_disk_note
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
 from planner.duration.duration import last_day, passed_hours
@@ -158,6 +159,7 @@ def estimate_option(
             *timed.notes,
             *money.notes,
             *_machine_notes(candidate),
+            *filter(None, [local_disk_note(plan, job, candidate, catalog)]),
         ),
         hold=candidate.hold,
         why_not=text_of(reasons),
