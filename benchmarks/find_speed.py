@@ -1,16 +1,14 @@
 """How long `planner find` takes with 100,000 stored prices, beside the same without any. Asserts nothing.
 
 The whole process, as a person starts it, all in turn: processor's seconds, of its own and of the system for it. The
-stored rows are the bundled ones under new instance names, as a refresh would have brought them; what a search reads of
-them is chosen anew (`chosen`), or was kept from the one before (`kept`), as after a refresh. The last line of stdout is
-one JSON document.  Run: python -m benchmarks.find_speed [ROWS]
+stored rows are the bundled ones under new instance names, as a refresh would have brought them. The last line of stdout
+is one JSON document.  Run: python -m benchmarks.find_speed [ROWS]
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -18,10 +16,8 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.prices import made_of
-from planner import clock
 from planner.adapters.catalog import load_catalog
-from planner.adapters.price_store import PriceStore
-from planner.model.prices.offer import PriceOrigin
+from planner.adapters.stored_prices.price_store import PriceStore
 
 ROWS = 100_000
 REPEATS = 3
@@ -32,23 +28,20 @@ WORKLOAD, TOKENS = "llama3-8b", "35e6"
 def main() -> None:
     """Measure and print."""
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else ROWS
-    seconds: dict[str, list[float]] = {"none_stored": [], "chosen": [], "kept": []}
+    seconds: dict[str, list[float]] = {"none_stored": [], "stored": []}
     folder = tempfile.TemporaryDirectory
     with folder() as empty, folder() as full, folder() as compiled:
-        today = clock.today()
-        dated = {"origin": PriceOrigin.GPUHUNT, "as_of": today, "fetched_at": today}
-        PriceStore(Path(full)).add(row.model_copy(update=dated) for row in made_of(load_catalog(), rows))
+        PriceStore(Path(full)).add(made_of(load_catalog(), rows))
         seconds_of(empty, compiled=compiled)  # compiles what it imports
         for _ in range(REPEATS):
-            shutil.rmtree(Path(full, "prices", "selected"), ignore_errors=True)
-            for name, home in (("none_stored", empty), ("chosen", full), ("kept", full)):
+            for name, home in (("none_stored", empty), ("stored", full)):
                 seconds[name].append(seconds_of(home, compiled=compiled))
     medians = {name: statistics.median(values) for name, values in seconds.items()}
     for name, value in medians.items():
         print(f"{name}: {value:.2f} s")
     print(f"target: {TARGET_S:g} s with {rows:,} rows")
     document = {"benchmark": "find_speed", "rows": rows, "median_s": medians, "target_s": TARGET_S}
-    print(json.dumps(document | {"over_none_stored": medians["kept"] / medians["none_stored"]}))
+    print(json.dumps(document | {"over_none_stored": medians["stored"] / medians["none_stored"]}))
 
 
 def seconds_of(home: str, *, compiled: str) -> float:

@@ -10,7 +10,7 @@ import pytest
 
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files
-from planner.adapters.price_filter import PriceFilter
+from planner.adapters.stored_prices.price_filter import PriceFilter
 from planner.model.catalog import Catalog
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_image_config import ImageObservation

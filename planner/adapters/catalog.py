@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -15,9 +14,10 @@ from planner.adapters.known_networks import known_presets
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.practice import read_practice
 from planner.adapters.price_file import checked_prices, read_prices
-from planner.adapters.price_filter import EVERYTHING, PriceFilter
-from planner.adapters.price_store import PriceStore
 from planner.adapters.settings import open_store
+from planner.adapters.stored_prices.price_filter import EVERYTHING, PriceFilter
+from planner.adapters.stored_prices.price_search import PriceSearch
+from planner.adapters.stored_prices.price_store import PriceStore
 from planner.adapters.workspace import catalogs_dir, is_there
 from planner.cost.cloud.price_level import price_bands
 from planner.errors import InputError, StoreError
@@ -106,17 +106,20 @@ def with_observed(catalog: Catalog, workspace: Path, wanted: PriceFilter) -> Cat
     """Add what refreshes have brought: the wanted prices, the instances that only they name, what nobody lists."""
     if wanted.wants_nothing:
         return catalog
+    return _with_stored(catalog, store := PriceStore(workspace), store.current(wanted))
+
+
+def with_searched(catalog: Catalog, workspace: Path, search: PriceSearch) -> Catalog:
+    """Add of what refreshes have brought what may be among the cheapest, and how much was passed over."""
     store = PriceStore(workspace)
-    lists = store.lists()
-    search = None if wanted.search is None else wanted.search.beside(catalog, lists)
-    wanted = replace(wanted, search=search)
-    bundled, observed = with_marks(catalog.prices, store.current(wanted), lists)
-    update: dict[str, object] = {
-        "nodes": observed_nodes(observed) | catalog.nodes,
-        "prices": (*bundled, *observed),
-        "unread": () if search is None else search.unread(),
-    }
-    return catalog.model_copy(update=update)
+    prices, unread = store.search(search.beside(catalog))
+    return _with_stored(catalog, store, prices).model_copy(update={"unread": tuple(unread)})
+
+
+def _with_stored(catalog: Catalog, store: PriceStore, prices: Sequence[Price]) -> Catalog:
+    bundled, observed = with_marks(catalog.prices, prices, store.lists())
+    nodes = observed_nodes(observed) | catalog.nodes
+    return catalog.model_copy(update={"nodes": nodes, "prices": (*bundled, *observed)})
 
 
 def _own_runs(workspace: Path, bundled_runs: Mapping[str, RunRecord]) -> dict[str, RunRecord]:

@@ -18,7 +18,6 @@ from pydantic import ValidationError
 
 from planner.adapters.csv_rows import GROUPED, csv_errors, read_table, refuse_grouped
 from planner.adapters.documents import read_text
-from planner.adapters.price_filter import EVERYTHING, PriceFilter
 from planner.cost.cloud.price_level import Bands, implausible
 from planner.errors import InputError
 from planner.model.hardware.machines import Node
@@ -59,36 +58,26 @@ OTHER_AMOUNTS = ("usd_per_month", "usd_per_accelerator_hour")
 AMOUNTS = ("usd_per_hour", *OTHER_AMOUNTS, "usd_per_million_tokens", "low_usd_per_hour", "high_usd_per_hour")
 
 
-def read_prices(
-    path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED, wanted: PriceFilter = EVERYTHING
-) -> list[Price]:
+def read_prices(path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED) -> list[Price]:
     """Read one price file; a row that says nothing of its origin has the given one."""
     text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
-    return [price for _, price in parse_prices(text, where=str(path), origin=origin, wanted=wanted)]
+    return [price for _, price in parse_prices(text, where=str(path), origin=origin)]
 
 
-def parse_prices(
-    text: str, *, where: str, origin: PriceOrigin, doubles: bool = False, wanted: PriceFilter = EVERYTHING
-) -> list[tuple[int, Price]]:
-    """Read price rows from CSV text, each with the line on which it ends; a history may hold a row twice.
-
-    Only the wanted rows are built and checked; of the others, that they have as many cells as the header.
-    """
+def parse_prices(text: str, *, where: str, origin: PriceOrigin, doubles: bool = False) -> list[tuple[int, Price]]:
+    """Read price rows from CSV text, each with the line on which it ends; a history may hold a row twice."""
     reader = csv.reader(io.StringIO(text))
     with csv_errors(where, reader):
         header = next(reader, [])
         _check_header(header, where)
         grouped = GROUPED.search(text) is not None
         others = any(column in header for column in OTHER_AMOUNTS)
-        width, passes = len(header), wanted.of_cells(header)
         key_of = itemgetter(*(header.index(column) for column in KEY if column in header))
         seen: dict[tuple[str, ...], int] = {}
         rows: list[tuple[int, Price]] = []
         with _no_collection():
-            passing = [(reader.line_num, cells) for cells in reader if len(cells) != width or passes(cells)]
-            if wanted.search is not None and all(len(cells) == width for _, cells in passing):
-                passing = wanted.search.worth_reading(header, passing)
-            for line, cells in passing:
+            for cells in reader:
+                line = reader.line_num
                 rows.append((line, _row(header, cells, origin.value, where, line, others=others)))
                 if grouped:
                     refuse_grouped(rows[-1][1], dict(zip(header, cells, strict=True)), f"{where}:{line}")

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from planner.adapters.price_filter import EVERYTHING, NOTHING
+from planner.adapters.stored_prices.price_filter import EVERYTHING, NOTHING
 from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document

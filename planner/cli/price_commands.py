@@ -66,7 +66,7 @@ def refresh(
         f"more, of {document.bundled_not_asked} no list was read."
     )
     for path in document.healed:
-        say(f"{path}: was unreadable; rebuilt from the stored observations")
+        say(f"{path}: cannot be read, and was set aside; a new file of stored prices was begun")
     for report in document.sources:
         for problem in report.problems:
             say(f"{report.source}: {problem}")

@@ -103,6 +103,16 @@ def forbidden(terms: MachineTerms, *, machines: int) -> tuple[Reason, ...]:
     return tuple(reasons)
 
 
+def below_least_cluster(candidate: Candidate) -> tuple[Reason, ...]:
+    """Return why so few nodes cannot be rented: they are sold as a larger cluster alone."""
+    least = 1 if candidate.site is not None else candidate.node.cluster_least_nodes
+    if candidate.nodes >= least:
+        return ()
+    text = f"it is sold as a cluster of {least} nodes or more, a training has {candidate.nodes}"
+    figures: dict[str, float] = {"least_nodes": least, "nodes": candidate.nodes}
+    return (Reason(code=ReasonCode.CLUSTER_TOO_SMALL, text=text, figures=figures),)
+
+
 def never_first(terms: MachineTerms, *, machines: int, days: float) -> tuple[Reason, ...]:
     """Return why an option never comes first, although it may keep every limit of the plan."""
     found = (_of_number(terms, machines, days), _of_price(terms))

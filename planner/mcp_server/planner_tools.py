@@ -12,7 +12,7 @@ from pydantic import Field
 from planner import clock
 from planner.adapters.answer_store import answers_dir, kept_answer
 from planner.adapters.documents import parse_model
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.adapters.workspace import catalogs_dir, examples_dir, workspace_dir
 from planner.errors import InputError
 from planner.mcp_server import tool_inputs as given
@@ -27,7 +27,6 @@ from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.answer.run_check import RunCheckDocument
-from planner.model.network.trainer_memory import Kernels, Loss, Optimizer
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import Plan, Training
@@ -78,6 +77,12 @@ class PlannerTools:
         checkpointing: given.AnyCheckpointing = None,
         micro_batch: given.MicroBatch = None,
         global_batch: given.GlobalBatch = None,
+        loss: given.LossWay = None,
+        kernels: given.KernelWay = None,
+        optimizer: given.AnyOptimizer = None,
+        weights: given.Weights = None,
+        offload: given.Offloaded = None,
+        attention: given.AttentionWay = None,
         method: given.Method = None,
         lora_rank: given.LoraRank = None,
         lora_targets: given.LoraTargets = None,
@@ -114,7 +119,8 @@ class PlannerTools:
             workload=inside(workload), data=data, tokens=tokens, epochs=epochs, seq_len=seq_len,
             training=_training(
                 precision=precision, framework=framework, strategy=strategy, checkpointing=checkpointing,
-                micro_batch=micro_batch, global_batch=global_batch,
+                micro_batch=micro_batch, global_batch=global_batch, loss=loss, kernels=kernels, optimizer=optimizer,
+                weights=weights, offload=offload, attention=attention,
             ),
             adapters=choice.adapters, own=tuple(own), on=tuple(on), budget=budget, by=by, runs=runs,
         )  # fmt: skip
@@ -155,6 +161,12 @@ class PlannerTools:
         checkpointing: given.AnyCheckpointing = None,
         micro_batch: given.MicroBatch = None,
         global_batch: given.GlobalBatch = None,
+        loss: given.LossWay = None,
+        kernels: given.KernelWay = None,
+        optimizer: given.AnyOptimizer = None,
+        weights: given.Weights = None,
+        offload: given.Offloaded = None,
+        attention: given.AttentionWay = None,
         method: given.Method = None,
         lora_rank: given.LoraRank = None,
         lora_targets: given.LoraTargets = None,
@@ -183,7 +195,8 @@ class PlannerTools:
             inside(workload), wanted, tokens=tokens, seq_len=seq_len,
             training=_training(
                 precision=precision, framework=framework, strategy=strategy, checkpointing=checkpointing,
-                micro_batch=micro_batch, global_batch=global_batch,
+                micro_batch=micro_batch, global_batch=global_batch, loss=loss, kernels=kernels, optimizer=optimizer,
+                weights=weights, offload=offload, attention=attention,
             ),
             adapters=None if choice == AdapterChoice() else choice.adapters, home=self.home, today=clock.today(),
         )  # fmt: skip
@@ -195,16 +208,25 @@ class PlannerTools:
         workload: given.Workload,
         on: Annotated[given.Word, Field(description="Accelerators.", examples=["H100-SXM", "8xRTX-5090"])],
         gpus: Annotated[given.Count | None, Field(description="Of one training; default: as on says.")] = None,
-        strategy: Annotated[Strategy, Field(description="How it is spread.", examples=["fsdp2"])] = Strategy.DDP,
+        strategy: Annotated[
+            Strategy | None, Field(description="How it is spread; default: the file's, else ddp.", examples=["fsdp2"])
+        ] = None,
+        tensor: Annotated[given.Count, Field(description="Tensor-parallel slices of each layer.")] = 1,
+        pipeline: Annotated[given.Count, Field(description="Pipeline stages.")] = 1,
+        context: Annotated[given.Count, Field(description="Parts of a sequence (context parallelism).")] = 1,
         micro_batch: Annotated[given.Count | None, Field(description="Samples on each accelerator.")] = None,
         seq_len: given.SeqLen = None,
         precision: given.NumberFormat = None,
         checkpointing: Annotated[
             Checkpointing | None, Field(description="Activations to recompute; default: as few as fit.")
         ] = None,
-        loss: Annotated[Loss | None, Field(description="How the loss is computed; default: any likely one.")] = None,
-        kernels: Annotated[Kernels | None, Field(description="Of norms and activations; default: either.")] = None,
-        optimizer: Annotated[Optimizer | None, Field(description="What is kept of each weight.")] = None,
+        framework: given.Framework = None,
+        loss: given.LossWay = None,
+        kernels: given.KernelWay = None,
+        optimizer: given.AnyOptimizer = None,
+        weights: given.Weights = None,
+        offload: given.Offloaded = None,
+        attention: given.AttentionWay = None,
         method: given.Method = None,
         lora_rank: given.LoraRank = None,
         lora_targets: given.LoraTargets = None,
@@ -218,9 +240,11 @@ class PlannerTools:
         choice = AdapterChoice(method=method, lora_rank=lora_rank, lora_targets=lora_targets)
         adapters = choice.adapters(networks.find_architecture(inside(workload), catalog))
         asked = {
-            "workload": workload, "on": on, "gpus": gpus, "strategy": strategy, "micro_batch": micro_batch,
-            "seq_len": seq_len, "precision": precision, "checkpointing": checkpointing, "adapters": adapters,
-            "loss": loss, "kernels": kernels, "optimizer": optimizer,
+            "workload": workload, "on": on, "gpus": gpus, "strategy": strategy, "tensor": tensor,
+            "pipeline": pipeline, "context": context, "micro_batch": micro_batch, "seq_len": seq_len,
+            "precision": precision, "checkpointing": checkpointing, "adapters": adapters, "framework": framework,
+            "loss": loss, "kernels": kernels, "optimizer": optimizer, "weights": weights, "offload": offload,
+            "attention": attention,
             "method": "full" if method is Trained.FULL else None,
         }  # fmt: skip
         document = estimate_memory(parse_model(MemoryRequest, asked, where="memory"), catalog)

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from planner.model.base import MOST_COUNT
+from planner.model.network.trainer_memory import Attention, Kernels, Loss, Offload, Optimizer, WeightFormat
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.text.visible_text import visible_text
 from planner.use_cases.trained_adapters import Trained
@@ -42,6 +43,14 @@ Framework = Annotated[Word | None, Field(description="What trains it.", examples
 AnyStrategy = Annotated[Strategy | None, Field(description="How it is spread; default: the fastest that fits.")]
 AnyCheckpointing = Annotated[
     Checkpointing | None, Field(description="Activations to recompute; default: the fastest that fits.")
+]
+LossWay = Annotated[Loss | None, Field(description="How the loss is computed; default: any likely one.")]
+KernelWay = Annotated[Kernels | None, Field(description="Of norms and activations; default: either.")]
+AnyOptimizer = Annotated[Optimizer | None, Field(description="What is kept of each weight; default: adamw.")]
+Weights = Annotated[WeightFormat | None, Field(description="Of trained weights; 16bit: no fp32 copy; default: mixed.")]
+Offloaded = Annotated[Offload | None, Field(description="What lies in the host's memory; default: none.")]
+AttentionWay = Annotated[
+    Attention | None, Field(description="How scores are computed; default: as trainer and card do.")
 ]
 MicroBatch = Annotated[Count | None, Field(description="Samples per device; default: the most that fit.")]
 GlobalBatch = Annotated[Count | None, Field(description="Samples per optimizer step; default: a usual value.")]

@@ -8,7 +8,7 @@ from planner.decide.recommend.wording import percent_text
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
 
-STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM, NETWORK = "*", "s", "+", "~", "c", "?", "a", "n"
+STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM, NETWORK, CHUNKED = "*", "s", "+", "~", "c", "?", "a", "n", "l"
 PLAN = "the plan:"
 """With which the source of a price begins that the plan states."""
 ARM_HOSTS = ("GH200", "GB200", "GB300", "GB10")
@@ -30,6 +30,7 @@ def marks(option: OptionEstimate) -> str:
         MANY: _nobody_says_that_so_many_are_there(option),
         ARM: option.accelerator is not None and option.accelerator.startswith(ARM_HOSTS),
         NETWORK: option.network is not None and option.network.low_gbit_per_s is not None,
+        CHUNKED: option.fits and option.chunked_loss,
     }
     return "".join(mark for mark, applies in found.items() if applies)
 
@@ -49,6 +50,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
         MANY: "? ask whether so many can be had.",
         ARM: "a Arm processor: x86 images do not run.",
         NETWORK: f"n network between nodes assumed: {_widest(options)} Gbit/s of each; set yours with --network.",
+        CHUNKED: "l fits only with a loss in chunks, as Liger's: --loss chunked.",
     }
     return [text for mark, text in explained.items() if mark in used]
 

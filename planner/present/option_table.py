@@ -41,10 +41,12 @@ SHORT_REASONS = {
     ReasonCode.SPOT_NOT_ALLOWED: "not allowed",
     ReasonCode.PROVIDER_NOT_ALLOWED: "not allowed",
     ReasonCode.QUOTA_TOO_SMALL: "over quota",
+    ReasonCode.CLUSTER_TOO_SMALL: "sold in larger clusters",
     ReasonCode.NOT_AVAILABLE: "not to be had",
     ReasonCode.NOT_LISTED: "not listed any more",
     ReasonCode.ASK_FOR_QUOTE: "ask for a quote",
     ReasonCode.NODE_NETWORK_NOT_KNOWN: "network not known",
+    ReasonCode.OFFLOAD_NOT_KNOWN: "speed with offload not known",
 }
 """The others are written as their codes, with blanks."""
 Row = dict[str, str]

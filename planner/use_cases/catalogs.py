@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from planner import clock
-from planner.adapters.catalog import accelerator_aliases, load_catalog, with_observed
+from planner.adapters.catalog import accelerator_aliases, load_catalog, with_observed, with_searched
 from planner.adapters.matmul_ceilings import read_matmul_ceilings
-from planner.adapters.price_filter import EVERYTHING, NOTHING, PriceFilter
-from planner.adapters.price_search import Search
+from planner.adapters.stored_prices.price_filter import EVERYTHING, NOTHING, PriceFilter
+from planner.adapters.stored_prices.price_search import PriceSearch
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
@@ -40,12 +40,7 @@ def with_found_prices(plan: Plan, catalog: Catalog, home: str | None = None) -> 
     filters = within_limits(plan.find, plan)
     regions = None if filters.region is None else frozenset(filters.region)
     said_on = clock.today() if filters.available else None
-    return with_wanted(catalog, PriceFilter(search=Search(regions=regions, said_on=said_on)), home)
-
-
-def choose_for_search(home: str | None) -> None:
-    """Choose now, of what a refresh has brought, what a search without filters reads, so that the next need not."""
-    with_wanted(open_catalog(home, wanted=NOTHING), PriceFilter(search=Search()), home)
+    return _valid(with_searched(catalog, workspace_dir(home), PriceSearch(regions=regions, said_on=said_on)))
 
 
 def catalog_for(plan: Plan, home: str | None = None) -> Catalog:

@@ -10,7 +10,7 @@ from pathlib import Path
 from planner.adapters.documents import parse_model
 from planner.adapters.files import write_text
 from planner.adapters.model_config.file import read_network_file
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.adapters.yaml_scalars import CoreDumper
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
@@ -66,14 +66,8 @@ def find_machines(
     catalog = catalogs.with_found_prices(plan, catalog, home)
     listed, paced = plans.find_options(plan, catalog, today=today)
     estimated = plans.estimates_of(listed, catalog, today=today, paced=paced)
-    document = with_suggestions(
-        plans.compare(listed, catalog, today=today, estimated=estimated),
-        plan,
-        lambda changed: plan.model_copy(update={"training": changed}),
-        plan.training,
-        catalog,
-        today=today,
-    )
+    document = plans.compare(listed, catalog, today=today, estimated=estimated)
+    document = with_suggestions(document, plan, catalog, today=today)
     return FoundMachines(listed, document, of_file)
 
 

@@ -85,11 +85,7 @@ def find_options(plan: Plan, catalog: Catalog, *, today: date) -> Found:
     if plan.find is None:
         return Found(plan, None)
     _check_names(plan.find, catalog)
-    named = plan.find.accelerator
-    accelerators = (
-        None if named is None else frozenset[str]().union(*(accelerators_meant(name, catalog) for name in named))
-    )
-    options, left_out = shortlist(plan, catalog, accelerators, today=today)
+    options, left_out = shortlist(plan, catalog, _accelerators(plan.find, catalog), today=today)
     if not options:
         raise InputError(_nothing_left(left_out), fix=SAID_TO_BE_HAD if plan.find.available else "Loosen the filters.")
     listed = plan.model_copy(update={"find": None, "options": tuple(options)})
@@ -99,6 +95,20 @@ def find_options(plan: Plan, catalog: Catalog, *, today: date) -> Found:
     left_out[DEARER] += len(options) - len(chosen)
     shown = listed.model_copy(update={"options": tuple(chosen), "found": found_note(len(chosen), left_out)})
     return Found(shown, paced_again(shown, catalog, paced))
+
+
+def with_cheaper_options(plan: Plan, catalog: Catalog, *, today: date, below_usd: float) -> Plan:
+    """Return the plan with a list of its options and of the offers that may cost less than `below_usd`."""
+    if plan.find is None:
+        return plan
+    options, _ = shortlist(plan, catalog, _accelerators(plan.find, catalog), today=today, below_usd=below_usd)
+    return plan.model_copy(update={"find": None, "options": (*plan.options, *options)})
+
+
+def _accelerators(filters: FindFilters, catalog: Catalog) -> frozenset[str] | None:
+    if filters.accelerator is None:
+        return None
+    return frozenset[str]().union(*(accelerators_meant(name, catalog) for name in filters.accelerator))
 
 
 def _nothing_left(left_out: Counter[str]) -> str:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from planner.adapters.http_fetch import TIMEOUT_S
 from planner.adapters.price_file import checked_prices
-from planner.adapters.price_filter import NOTHING, PriceFilter
 from planner.adapters.price_sources.all_sources import SourceChoice, source_answers
-from planner.adapters.price_store import PriceStore
+from planner.adapters.stored_prices.price_filter import NOTHING, PriceFilter
+from planner.adapters.stored_prices.price_store import PriceStore
 from planner.adapters.workspace import workspace_dir
 from planner.cost.cloud.net_price import net_of
 from planner.cost.cloud.price_level import carried, price_bands, usd_per_accelerator_hour
@@ -30,7 +30,7 @@ from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.prices.price_book import PriceBook
 from planner.scenario.price_choice import ANY_REGION, in_use
 from planner.scenario.price_lists import renewal_of, with_marks
-from planner.use_cases.catalogs import accelerators_meant, choose_for_search, open_catalog, with_wanted
+from planner.use_cases.catalogs import accelerators_meant, open_catalog, with_wanted
 
 
 class SortKey(StrEnum):
@@ -48,7 +48,7 @@ def refresh(
     """Fetch prices, of all sources at once, and keep every observation; one that fails takes nothing away and is named.
 
     What a source said is kept when it has answered: a refresh that is stopped loses only those that had not.
-    What an earlier refresh left and cannot be read any more is first written anew from the observations. Raises
+    A damaged file of what earlier refreshes brought is first set aside. Raises
     PriceSourceError where not one source brought a price.
     """
     store = PriceStore(workspace_dir(home))
@@ -74,7 +74,6 @@ def refresh(
             f"no price was fetched; what was known is kept. {problems}".strip(),
             fix="See what is known, and how old it is: planner prices show",
         )
-    choose_for_search(home)
     bundled = [price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED]
     marked, fetched = with_marks(bundled, store.current(), store.lists())
     listed = {(price.node, price.price_kind) for price in fetched if price.unlisted_on is None}

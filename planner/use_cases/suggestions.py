@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
@@ -19,13 +19,13 @@ from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.network.trainer_memory import Offload, Optimizer
 from planner.model.network.workload import Checkpointing, Strategy
-from planner.model.plan.plan import Plan, Training
+from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
 from planner.present.option_marks import SURELY_FITS
 from planner.scenario.job import resolve_job
-from planner.use_cases.plans import find_options
+from planner.use_cases.plans import with_cheaper_options
 
 WORTH_SAYING = 0.95
 """A suggestion costs at most this share of the answer."""
@@ -49,21 +49,12 @@ class Suggestion(NamedTuple):
     headline: str | None = None
 
 
-def with_suggestions(
-    document: ComparisonDocument,
-    plan: Plan,
-    asked: Callable[[Training], Plan],
-    training: Training,
-    catalog: Catalog,
-    *,
-    today: date,
-) -> ComparisonDocument:
+def with_suggestions(document: ComparisonDocument, plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
     """Return the answer with a note for each suggestion, before its other notes.
 
-    `plan` is what was asked for, and `asked` returns it with another training, which may take another search for
-    options. `training` is what the question itself states.
+    `plan` is what was asked for, with its options still to be found where it has filters.
     """
-    found = tuple(_suggested(document, plan, asked, training, catalog, today=today))
+    found = tuple(_suggested(document, plan, catalog, today=today))
     if not found:
         return document
     notes = {"notes": (*(one.note for one in found), *document.notes)}
@@ -74,24 +65,16 @@ def with_suggestions(
     return document.model_copy(update=notes | {"headline": sentences, "sentence": " ".join(sentences)})
 
 
-def _suggested(
-    document: ComparisonDocument,
-    plan: Plan,
-    asked: Callable[[Training], Plan],
-    training: Training,
-    catalog: Catalog,
-    *,
-    today: date,
-) -> Iterator[Suggestion]:
+def _suggested(document: ComparisonDocument, plan: Plan, catalog: Catalog, *, today: date) -> Iterator[Suggestion]:
     first = next((one for one in document.options if one.id == document.recommended), None)
     sure = _cheapest_sure(document, beside=first)
     if first is not None and sure is not None and sure is not first and not _is_sure(first):
         yield Suggestion(f"Surely fits: {_told(sure)}")
-    too_small = _too_small(document)
-    if too_small is not None or (first is not None and _is_short_of_memory(first)):
-        yield from map(Suggestion, _other_setups(sure or first, plan, asked, training, catalog, today=today))
-    if too_small is not None:
-        yield from _more_machines(plan, too_small, catalog, today=today)
+    too_small = _is_too_small(document)
+    if too_small or (first is not None and _is_short_of_memory(first)):
+        yield from map(Suggestion, _other_setups(sure or first, plan, catalog, today=today))
+    if too_small:
+        yield from _more_machines(plan, catalog, today=today)
     elif first is not None:
         yield from map(Suggestion, _one_card(plan, first, catalog, today=today))
 
@@ -106,51 +89,41 @@ def _is_short_of_memory(option: RankedOption) -> bool:
     return not _is_sure(option) or sharded or option.split is not None or option.checkpointing is Checkpointing.FULL
 
 
-def _other_setups(
-    usual: RankedOption | None,
-    plan: Plan,
-    asked: Callable[[Training], Plan],
-    training: Training,
-    catalog: Catalog,
-    *,
-    today: date,
-) -> Iterator[str]:
+def _other_setups(usual: RankedOption | None, plan: Plan, catalog: Catalog, *, today: date) -> Iterator[str]:
     """Yield each setup that surely fits and costs less than the usual one, or where the usual one does not fit."""
     if plan.training.adapters is not None or not isinstance(resolve_job(plan, catalog).setup.network, TextModel):
         return
     for words, changes in SETUPS:
-        if any(name in training.stated for name in changes):
+        if any(name in plan.training.stated for name in changes):
             continue
-        answer = _answer(asked(training.model_copy(update=changes)), catalog, today=today)
-        best = _cheapest_sure(answer, beside=usual)
-        if best is None or (usual is not None and _usd(best) > WORTH_SAYING * _usd(usual)):
+        changed = plan.model_copy(update={"training": plan.training.model_copy(update=changes)})
+        best = _cheapest_sure(_answer(changed, catalog, today=today, beside=usual), beside=usual)
+        if best is None or not _is_worth_saying(best, usual):
             continue
         flag = " ".join(f"--{name} {value}" for name, value in changes.items())
         instead = "" if usual is None else f" instead of {usd_text(_usd(usual))}"
         yield f"With {words} ({flag}): {_told(best)}{instead}"
 
 
-def _more_machines(plan: Plan, small: RankedOption, catalog: Catalog, *, today: date) -> Iterator[Suggestion]:
+def _more_machines(plan: Plan, catalog: Catalog, *, today: date) -> Iterator[Suggestion]:
     """Yield the least multiple of the machines on which the training fits."""
     for times in MORE:
         best = _first_fitting(_answer(_times(plan, times), catalog, today=today))
         if best is not None:
-            does = "does not fit" if small.nodes == 1 else "do not fit"
             how = f"--gpus {best.accelerators}" if plan.find is not None else f"nodes: {best.nodes} in a plan"
             nodes = best.nodes or 1
             fitting = f"{nodes} nodes fit" if nodes > 1 else f"{best.accelerators} accelerators fit"
-            note = f"{small.display_name} {does}; {_told(best)}, would ({how})"
-            yield Suggestion(note, f"{fitting}: {best.display_name}.")
+            yield Suggestion(f"To ask for {best.display_name}: {how}", f"{fitting}: {_told(best)}.")
             return
 
 
 def _one_card(plan: Plan, first: RankedOption, catalog: Catalog, *, today: date) -> Iterator[str]:
     """Yield the best single card, where a number of accelerators was asked for and one is enough for less money."""
-    if plan.find is None or not plan.find.gpus or 1 in plan.find.gpus:
+    if plan.find is None or plan.find.gpus is None or 1 in plan.find.gpus:
         return
     alone = plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": (1,)})})
-    best = _cheapest_sure(_answer(alone, catalog, today=today), beside=first)
-    if best is not None and _usd(best) <= WORTH_SAYING * _usd(first):
+    best = _cheapest_sure(_answer(alone, catalog, today=today, beside=first), beside=first)
+    if best is not None and _is_worth_saying(best, first):
         yield f"One card is enough: {_told(best)} instead of {usd_text(_usd(first))} (--gpus 1)"
 
 
@@ -169,25 +142,27 @@ def _option_times(option: PlanOption, times: int) -> PlanOption:
     return option.model_copy(update={"nodes": more})
 
 
-def _answer(plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument | None:
-    """Return the options in order; None where nothing is left to compare."""
+def _answer(
+    plan: Plan, catalog: Catalog, *, today: date, beside: RankedOption | None = None
+) -> ComparisonDocument | None:
+    """Return the options in order; None where nothing is left to compare.
+
+    `beside`: of offers that are searched, those alone that may cost less than this option by enough to be worth saying.
+    """
+    usd = None if beside is None else beside.campaign_usd
+    below_usd = math.inf if usd is None else WORTH_SAYING * usd.value
     try:
-        listed, paced = find_options(plan, catalog, today=today)
+        listed = with_cheaper_options(plan, catalog, today=today, below_usd=below_usd)
         if not listed.options:
             return None
-        return rank_alone(
-            listed, catalog, today=today, estimated=estimate_options(listed, catalog, today=today, paced=paced)
-        )
+        return rank_alone(listed, catalog, today=today, estimated=estimate_options(listed, catalog, today=today))
     except InputError:
         return None
 
 
-def _too_small(document: ComparisonDocument) -> RankedOption | None:
-    """Return the first option, where the memory of every option is too small; else None."""
-    small = [one for one in document.options if TOO_SMALL.intersection(one.why_not_codes)]
-    if not small or len(small) != len(document.options):
-        return None
-    return next((one for one in small if one.offer is not None), small[0])
+def _is_too_small(document: ComparisonDocument) -> bool:
+    """Return whether the memory of every option is too small."""
+    return bool(document.options) and all(TOO_SMALL.intersection(one.why_not_codes) for one in document.options)
 
 
 def _cheapest_sure(document: ComparisonDocument | None, *, beside: RankedOption | None) -> RankedOption | None:
@@ -210,6 +185,13 @@ def _is_sure(option: RankedOption) -> bool:
     if option.fit_chance is None:
         return option.throughput is not None and option.throughput.basis is Basis.MEASURED
     return option.fit_chance >= SURELY_FITS
+
+
+def _is_worth_saying(suggestion: RankedOption, usual: RankedOption | None) -> bool:
+    """Return whether an option costs less than the usual one by enough, and no more with the answer's confidence."""
+    return usual is None or (
+        _usd(suggestion) <= WORTH_SAYING * _usd(usual) and ranking_usd(suggestion) <= ranking_usd(usual)
+    )
 
 
 def _usd(option: RankedOption) -> float:

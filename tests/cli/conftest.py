@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from planner.adapters.price_filter import PriceFilter
+from planner.adapters.stored_prices.price_filter import PriceFilter
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cli.main import run
 from planner.model.catalog import Catalog

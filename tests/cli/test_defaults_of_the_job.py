@@ -252,6 +252,7 @@ class TestStrategy:
         chunked = option_of(TWO_3090, workload={"ref": "llama3-8b", "seq_len": 8192})
         assert chunked["split"] is None
         assert any("a loss in chunks alone" in note for note in chunked["notes"])
+        assert chunked["chunked_loss"] is True
         assert option_of(TWO_3090, workload={"ref": "llama3-8b", "seq_len": 32_768})["split"]["tensor"] == 2
 
     def test_one_accelerator_takes_the_plain_one(self, option_of) -> None:

@@ -67,15 +67,6 @@ class TestTwoListsHalfAYearApart:
         assert options["verda/1x-rtx-a6000"]["usd_per_hour"]["value"] == 0.49, "the cheaper one"
         assert comparison["recommended"] == options["verda/1x-l40s"]["id"]
 
-    def test_what_a_search_reads_is_chosen_by_the_refresh(self, planner, listing):
-        listing(a=("H100", 80.0, 2.2))
-        folder = workspace_dir() / "prices" / "selected"
-        chosen = list(folder.iterdir())
-        assert len(chosen) == 1
-        for asked in ((), ("--gpus", "1"), ("--firm",)):
-            assert planner("find", "llama3-8b", "--tokens", "1e8", *asked).code == 0
-        assert list(folder.iterdir()) == chosen, "no search chose anew"
-
     def test_what_came_before_a_refresh_was_stopped_is_kept(self, planner, listing, monkeypatch):
         listing(a=("H100", 80.0, 2.2))
 
@@ -90,7 +81,7 @@ class TestTwoListsHalfAYearApart:
         assert [row["usd_per_hour"] for row in rows] == [2.4]
 
     def test_a_crash_before_the_list_is_noted_loses_nothing(self, planner, listing, monkeypatch):
-        from planner.adapters.price_store import PriceStore
+        from planner.adapters.stored_prices.price_store import PriceStore
 
         def crash(*_):
             raise OSError(28, "No space left on device")

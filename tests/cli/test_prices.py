@@ -268,12 +268,13 @@ class TestRefresh:
         assert shown(planner, "--provider", "lambda", "--accelerator", "H100-SXM")[0]["origin"] == "bundled"
 
     @pytest.mark.usefixtures("lambda_api")
-    def test_a_damaged_cache_is_one_clear_error_and_healed_by_a_refresh(self, planner, home):
+    def test_a_damaged_file_is_one_clear_error_and_set_aside_by_a_refresh(self, planner, home):
         planner("prices", "refresh", "--source", "lambda")
-        path = home / "prices" / "current" / "lambda.csv"
-        path.write_text(path.read_text() + "lambda,gpu_8x")
-        one_error(planner("prices", "show"), f"{path}:3: has 2 cells", "planner prices refresh")
-        assert planner("prices", "refresh", "--source", "lambda", "--json").document["healed"] == [str(path)]
+        path = home / "prices" / "observed.sqlite"
+        path.write_bytes(path.read_bytes()[:5000])
+        one_error(planner("prices", "show"), f"{path}: cannot be read: ", "planner prices refresh")
+        aside = f"{path}.damaged"
+        assert planner("prices", "refresh", "--source", "lambda", "--json").document["healed"] == [aside]
         rows = {row["item"]: row for row in shown(planner, "--provider", "lambda", "--accelerator", "H100-SXM")}
         assert rows["lambda/gpu_8x_h100_sxm5"]["usd_per_hour"] == 35.10
 

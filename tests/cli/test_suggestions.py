@@ -77,11 +77,11 @@ def test_the_cheapest_option_that_surely_fits_is_named_where_the_best_may_not_fi
 def test_more_nodes_are_suggested_where_one_is_too_small(asked) -> None:
     answer = asked(*TOO_SMALL)
     assert all(one["fits"] is False for one in answer["options"])
-    [note] = [note for note in answer["notes"] if "does not fit; " in note]
     twice = asked(*TOO_SMALL[:-1], "16")
     best = next(one for one in twice["options"] if one["payable"] > 0)
     assert best["fits"] is True
-    assert f"does not fit; {told(best)}, would (--gpus 16)" in note
+    assert answer["headline"][1] == f"2 nodes fit: {told(best)}."
+    assert suggested(answer, "To ask for ") == f"To ask for {best['display_name']}: --gpus 16"
 
 
 def test_a_setup_is_suggested_that_surely_fits_where_the_usual_one_does_not(asked) -> None:
@@ -99,8 +99,8 @@ def test_a_setup_that_may_not_fit_is_not_suggested(asked) -> None:
 
 def test_a_named_offer_that_is_too_small_is_asked_for_in_more_nodes(asked) -> None:
     answer = asked("ask", "llama3-70b", "--tokens", "1e8", "--on", "nebius/gpu-h100-sxm_8gpu")
-    [note] = [note for note in answer["notes"] if "does not fit; " in note]
-    assert note.startswith("Nebius, 8x H100 does not fit; 2x Nebius, 16x H100, ")
+    assert answer["headline"][1].startswith("2 nodes fit: 2x Nebius, 16x H100, ")
+    assert suggested(answer, "To ask for ") == "To ask for 2x Nebius, 16x H100: nodes: 2 in a plan"
 
 
 def test_one_card_is_suggested_where_eight_were_asked_for(asked) -> None:

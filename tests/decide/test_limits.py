@@ -15,11 +15,13 @@ from planner.decide.advice.measuring import Prospects
 from planner.decide.advice.near_options import NearOptions
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.find.dozen import shortlist
+from planner.decide.find.offered import offered
 from planner.decide.limits import MachineTerms, allowed, forbidden, most_days, most_sets, never_first
 from planner.decide.placement.question import question_of
 from planner.decide.recommend.instead import quote_request
 from planner.model.answer.reason import ReasonCode, codes_of
 from planner.model.owning.hold import Hold
+from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import CampaignLimits, Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import PriceKind
@@ -169,6 +171,26 @@ def test_a_campaign_asks_how_many_run_side_by_side(given: dict[str, Any], more: 
 def test_an_estimate_asks(given: dict[str, Any], more: dict[str, Any], code: ReasonCode) -> None:
     (found,) = alone(plan(offer(usd_per_hour=20.0, network_gbit_per_s=400.0, **given), **more)).options
     assert codes_of(found.not_allowed_reasons) == (code,)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "codes"),
+    [
+        pytest.param(1, (ReasonCode.CLUSTER_TOO_SMALL,), id="less than the smallest cluster"),
+        pytest.param(2, (), id="the smallest cluster"),
+    ],
+)
+def test_a_cluster_is_not_rented_in_part(nodes: int, codes: tuple[ReasonCode, ...]) -> None:
+    """Lambda's smallest 1-Click Cluster has 16 GPUs: two nodes."""
+    (found,) = alone(plan({"offer": "lambda/1cc_8x_h100_sxm5", "nodes": nodes})).options
+    assert codes_of(found.not_allowed_reasons) == codes
+
+
+@pytest.mark.parametrize(("gpus", "sold"), [pytest.param(8, False, id="one node"), pytest.param(16, True, id="two")])
+def test_a_cluster_is_offered_from_its_least_nodes_on(gpus: int, sold: bool) -> None:
+    filters = FindFilters(provider=("lambda",), gpus=(gpus,))
+    found = offered(CATALOG, filters, frozenset({"H100-SXM"}), today=TODAY).offers
+    assert ("lambda/1cc_8x_h100_sxm5" in {one.node.id for one in found}) is sold
 
 
 REFUSED = {"price_kind": PriceKind.SPOT, "nodes": 8, "accelerators": 64}

@@ -243,14 +243,6 @@ def readers() -> list[Reader]:
             4,
         ),
         Reader(
-            "current prices",
-            "csv",
-            "home/prices/current/aws.csv",
-            ("prices show --json", "compare plan.yaml --json", "find gpt-305m --provider lambda --gpus 8 --json"),
-            goods(tables("prices/aws"), plan=TEXT_PLAN),
-            2,
-        ),
-        Reader(
             "price history",
             "csv",
             "home/prices/observations/aws.csv",

@@ -29,6 +29,14 @@ TOO_LATE = KNOWN_STEP.replace("epochs: 2", "epochs: 200000").replace("2030-01-01
 """100,000 hours, eleven years."""
 STEPS = "step,step_seconds\n" + "".join(f"{step},2.0\n" for step in range(1, 41))
 """40 steps of 2 s."""
+AXOLOTL = """
+base_model: NousResearch/Meta-Llama-3-8B
+sequence_len: 8192
+micro_batch_size: 1
+num_epochs: 1
+optimizer: adamw_torch
+fsdp: [full_shard, auto_wrap]
+"""
 OWN = {"workload": "llama3-8b", "method": "lora", "data": "50000x700", "epochs": 3, "own": ["2xRTX-3090"]}
 
 
@@ -126,6 +134,43 @@ def test_does_it_fit(agent: Agent, on: str, fits: str) -> None:
     answer = agent.answer("memory", workload="gpt-305m" if fits == "yes" else "llama3-70b", on=on)
     full = next(row for row in answer["rows"] if row.get("checkpointing") == "full")
     assert full["fits"] == fits
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({"strategy": "fsdp2", "tensor": 2, "optimizer": "adamw-8bit"}, id="divided"),
+        pytest.param({"pipeline": 2, "context": 2, "weights": "16bit"}, id="stages and parts of a sequence"),
+        pytest.param({"framework": "HF Trainer, liger", "offload": "optimizer"}, id="a framework"),
+        pytest.param({"workload": "fsdp.yaml"}, id="a file that names its strategy"),
+    ],
+)
+def test_memory_takes_the_settings_of_the_command(agent: Agent, command, folder: Path, settings) -> None:
+    (folder / "fsdp.yaml").write_text(AXOLOTL, "utf-8")
+    asked = {"workload": "llama3-8b", "on": "8xH100-SXM"} | settings
+    options = [word for name, value in asked.items() if name != "workload" for word in (f"--{name}", str(value))]
+    told = command("memory", str(asked["workload"]), *options)
+    plain = command("memory", str(asked["workload"]), "--on", "8xH100-SXM", "--strategy", "ddp")
+    needs = [row["needs"] for row in agent.answer("memory", **asked)["rows"] if "needs" in row]
+    assert [middle(need) for need in needs] == pytest.approx(
+        [way["total_gib"]["value"] for way in told["ways"]], rel=0.1
+    )
+    assert [way["total_gib"] for way in told["ways"]] != [way["total_gib"] for way in plain["ways"]]
+
+
+@pytest.mark.parametrize(
+    ("tool", "machines"),
+    [
+        pytest.param("find", {"accelerator": ["H100"], "gpus": [8]}, id="find"),
+        pytest.param("ask", {"on": ["lambda/gpu_8x_h100_sxm5"]}, id="ask"),
+    ],
+)
+def test_ask_and_find_take_optimizer_and_offload(agent: Agent, tool: str, machines) -> None:
+    """16 bytes a weight of 70 billion are 1,043 of 640 GiB; with moments and fp32 weights in the host, 4 are 261."""
+    whole = agent.answer(tool, workload="llama3-70b", tokens=1e8, optimizer="adamw", offload="none", **machines)
+    waiting = agent.answer(tool, workload="llama3-70b", tokens=1e8, optimizer="adamw", offload="optimizer", **machines)
+    assert whole["rows"][0]["why not"]
+    assert waiting["headline"][0].startswith(("Rent ", "Use "))
 
 
 def test_is_the_speed_of_a_log_normal(agent: Agent) -> None:

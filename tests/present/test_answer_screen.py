@@ -15,6 +15,7 @@ from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
 from planner.present.option_marks import fit_text, marks, marks_explained
+from planner.present.option_table import short_reason
 from tests.present.conftest import option, quantity
 
 
@@ -254,6 +255,26 @@ def test_an_assumed_network_is_marked_and_its_range_explained(low: float | None,
     assert marks(one) == marked
     explained = "n network between nodes assumed: 10 to 100 Gbit/s of each; set yours with --network."
     assert (explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")) is bool(marked)
+
+
+@pytest.mark.parametrize(
+    ("fits", "chunked", "marked"),
+    [
+        pytest.param(True, True, "l", id="with a loss in chunks alone"),
+        pytest.param(True, False, "", id="with any loss"),
+        pytest.param(False, True, "", id="not at all"),
+    ],
+)
+def test_a_fit_with_a_loss_in_chunks_alone_is_marked(fits: bool, chunked: bool, marked: str):
+    one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, chunked_loss=chunked)
+    assert marks(one) == marked
+    explained = "l fits only with a loss in chunks, as Liger's: --loss chunked."
+    assert (explained in lines(document(one))) is bool(marked)
+
+
+def test_a_speed_that_offloaded_weights_leave_open_is_named():
+    one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, rank=None, why_not_codes=(ReasonCode.OFFLOAD_NOT_KNOWN,))
+    assert short_reason(one) == "speed with offload not known"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from planner.adapters.documents import parse_model
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.errors import InputError
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import FrozenFormat

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.errors import InputError
 from planner.model.network.adapters import FrozenFormat
 from planner.model.network.trainer_memory import Optimizer

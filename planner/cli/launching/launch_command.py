@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.cli.launching.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
 from planner.cli.launching.launch_options import AnswerOption, LimitOptions, TargetOptions, read_terms
 from planner.cli.launching.launch_screen import planned_lines

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from planner import clock
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.cli.output import HomeOption, JsonFlag, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.runs.import_command import FactOptions

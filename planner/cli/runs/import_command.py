@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from planner.adapters.price_filter import NOTHING
+from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.cli.output import HomeOption, JsonFlag, check_positive, screen_width
 from planner.cli.streams import say
 from planner.cli.workload_options import LoraRankOption, LoraTargetsOption

@@ -173,7 +173,8 @@ def _passes(node: Node, kind: PriceKind, filters: FindFilters, accelerators: fro
 
 def _numbers(node: Node, price: Price, filters: FindFilters) -> list[int]:
     """Return how many such machines are tried; none where the filters ask for another number, or for less money."""
-    tried = NODES if node.accelerators >= SHARED or filters.gpus is not None else NODES[:1]
+    shared = node.accelerators >= SHARED or filters.gpus is not None
+    tried = [number for number in (NODES if shared else NODES[:1]) if number >= node.cluster_least_nodes]
     ceiling = math.inf if filters.max_usd_per_hour is None else filters.max_usd_per_hour
     return [
         number

@@ -16,8 +16,9 @@ from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
 from planner.cost.power.electricity import cloud_pue, paid_in, pue
 from planner.cost.power.node_power import rated_power, training_power
-from planner.decide.limits import MachineTerms, forbidden
+from planner.decide.limits import MachineTerms, below_least_cluster, forbidden
 from planner.decide.options import option_money
+from planner.decide.options.local_disk import local_disk_note
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
 from planner.duration.duration import last_day, passed_hours
@@ -104,6 +105,7 @@ def estimate_option(
         *reasons_not_allowed(candidate, plan.limits),
         *availability_reasons(row, today=today),
         *forbidden(MachineTerms.of_candidate(candidate, plan.limits), machines=candidate.nodes),
+        *below_least_cluster(candidate),
     )
     estimate = OptionEstimate(
         id=candidate.id,
@@ -117,6 +119,7 @@ def estimate_option(
         accelerator=candidate.accelerator.id,
         fits=False if OVERLOADS.intersection(codes_of(reasons)) else speed.fit.fits,
         fit_chance=speed.fit.chance,
+        chunked_loss=speed.fit.chunked_loss,
         network=_network(candidate),
         strategy=speed.strategy,
         split=candidate.parallel_config.split if candidate.parallel_config else None,
@@ -156,6 +159,7 @@ def estimate_option(
             *timed.notes,
             *money.notes,
             *_machine_notes(candidate),
+            *filter(None, [local_disk_note(plan, job, candidate, catalog)]),
         ),
         hold=candidate.hold,
         why_not=text_of(reasons),

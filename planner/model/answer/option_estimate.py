@@ -55,6 +55,8 @@ class OptionEstimate(Frozen):
     fits: bool | None
     fit_chance: float | None = None
     """That the training fits the device, with a smaller micro-batch where that is open; null: nothing was computed."""
+    chunked_loss: bool = False
+    """It fits only where the loss is computed in chunks; the plan states no loss."""
     network: NodeNetwork | None = None
     """Between its nodes; null: it is one node, or nobody states it."""
     strategy: Strategy | None

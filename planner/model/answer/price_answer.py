@@ -114,7 +114,7 @@ class RefreshDocument(Frozen):
     kind: Literal["price_refresh"] = "price_refresh"
     sources: tuple[SourceReport, ...]
     healed: tuple[str, ...] = ()
-    """Files of newest prices that could not be read, and were written anew from the observations."""
+    """Files of stored prices that could not be read: where each was set aside."""
     bundled_renewed: int = 0
     """Bundled prices of machines that a list holds on the same terms."""
     bundled_unlisted: int = 0

@@ -92,6 +92,8 @@ class ReasonCode(StrEnum):
     """`limits.providers` leaves the provider out."""
     QUOTA_TOO_SMALL = "quota_too_small"
     """The option's `quota` holds fewer nodes than one training has."""
+    CLUSTER_TOO_SMALL = "cluster_too_small"
+    """The provider sells more nodes together than one training has."""
     WINDOW_TOO_SHORT = "window_too_short"
     """No window of the option is as long as one training."""
     NODES_NOT_ASKED = "nodes_not_asked"

@@ -125,6 +125,8 @@ class Node(Frozen):
     """Ports of a node that carry the traffic between accelerators."""
     clusters: ClusterSale | None = None
     """None: nobody states it."""
+    cluster_least_nodes: Count = 1
+    """The fewest that are sold together."""
     network_source: Text | None = None
     network_as_of: Day | None = None
     rated_kw: Positive | None = None

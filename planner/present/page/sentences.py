@@ -120,6 +120,8 @@ SENTENCES = (
     "s spot: may be taken away.", "* price out of date: planner prices refresh.", "+ not in the bill: {what}.",
     "~ at an assumed rate in the bill: {what}.", "a Arm processor: x86 images do not run.",
     "c after credits: the bill is {usd}.", "c after credits: the bills are {usd}.", "? ask whether so many can be had.",
+    "n network between nodes assumed: {rate} Gbit/s of each; set yours with --network.",
+    "l fits only with a loss in chunks, as Liger's: --loss chunked.",
 )  # fmt: skip
 """Of the headlines of `compare` and `own-or-rent`, of what `recommend` says turns the answer, and of the marks below a
 table; a longer form stands before a shorter one that holds it too."""

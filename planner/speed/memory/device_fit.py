@@ -46,6 +46,8 @@ class DeviceFit:
     """Share of a paged optimizer's moments for which the device has no room."""
     chance: float | None = None
     """That it fits; None where nothing was computed."""
+    chunked_loss: bool = False
+    """It fits only where the loss is computed in chunks."""
     reason: Reason | None = None
     note: str | None = None
 
@@ -122,7 +124,7 @@ def _taken(
     need = _need(job, candidate, micro_batch, checkpointing, trainer)
     assert candidate.accelerator.training_gib is not None, "asked before"
     chance = chance_within([Likely(1.0, need.total_gib)], candidate.accelerator.training_gib)
-    note = CHUNKED_NOTE if trainer != _trainers(job)[0] else None
+    chunked = trainer != _trainers(job)[0]
 
     def needed(settings: TrainerSettings) -> float:
         stated = {name: value for name, value in settings.stated.items() if name != "attention"}
@@ -130,7 +132,16 @@ def _taken(
         return _need(job, candidate, micro_batch, checkpointing, likewise).total_gib
 
     paged = paged_share(needed, job.setup.settings, candidate.accelerator.training_gib)
-    return DeviceFit(True, micro_batch, checkpointing=checkpointing, memory=need, chance=chance, note=note, paged=paged)
+    return DeviceFit(
+        True,
+        micro_batch,
+        checkpointing=checkpointing,
+        memory=need,
+        paged=paged,
+        chance=chance,
+        chunked_loss=chunked,
+        note=CHUNKED_NOTE if chunked else None,
+    )
 
 
 def paged_share(needed_gib: Callable[[TrainerSettings], float], settings: TrainerSettings, hbm_gib: float) -> float:

@@ -84,7 +84,15 @@ def divided_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:
         f"micro-batches a step{loss}; planner bench runs no divided network"
     )
     chance = None if hbm_gib is None else chance_within([Likely(1.0, config.hbm_gib)], hbm_gib)
-    return DeviceFit(True, config.micro_batch, config.accumulation, config.checkpointing, chance=chance, note=note)
+    return DeviceFit(
+        True,
+        config.micro_batch,
+        config.accumulation,
+        config.checkpointing,
+        chance=chance,
+        chunked_loss=config.chunked_loss,
+        note=note,
+    )
 
 
 def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bool) -> tuple[ParallelConfig, ...]:

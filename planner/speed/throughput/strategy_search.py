@@ -10,7 +10,7 @@ from itertools import product
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
 from planner.model.network.architecture import MoeDecoder, TextModel
-from planner.model.network.trainer_memory import Loss, TrainerMemory, TrainerSettings
+from planner.model.network.trainer_memory import Loss, Optimizer, TrainerMemory, TrainerSettings
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.flops import parameters
 from planner.quantity.divisors import divisors
@@ -36,8 +36,8 @@ TinyLlama 1.1B 2 million (Zhang et al. 2024), OLMo 2 13B 8 million (OLMo Team 20
 2024)."""
 SHORTEST_CONTEXT = 1024
 """Tokens of a sample that a device still computes when the sample is divided; shorter blocks hide no traffic."""
-Needs = dict[tuple["ParallelConfig", int], float]
-"""GiB that a device holds, by configuration and number of devices."""
+Needs = dict[tuple[ParallelConfig, int, Loss | None, Optimizer | None], float]
+"""GiB that a device holds, by configuration, number of devices, loss and optimizer: all else is of one training."""
 LEAST_FILLED = 0.75
 """Of a pipeline's places for layers: stages that differ more would leave most of them waiting for the largest."""
 
@@ -98,7 +98,7 @@ def search(question: StrategyQuestion, calibration: Calibration) -> tuple[Parall
     """
     from planner.speed.physics.config_arrays import from_rows
 
-    fitting = _fitting(question, ({}, {}))
+    fitting = _fitting(question, {})
     if not fitting:
         return ()
     configs = [config for config, _ in fitting]
@@ -123,7 +123,7 @@ def search_many(questions: Sequence[StrategyQuestion], calibration: Calibration)
     """Return samples/s of the fastest way of each question, None where none fits: all of them timed at once."""
     from planner.speed.physics.config_arrays import from_rows
 
-    needs: tuple[Needs, Needs] = ({}, {})
+    needs: Needs = {}
     rows, labels, places = [], [], []
     for place, question in enumerate(questions):
         for _, described in _fitting(question, needs):
@@ -144,13 +144,13 @@ def _labels(question: StrategyQuestion) -> Labels:
     return labels_of(question.cluster.accelerator, question.setup.workload, question.setup.framework)
 
 
-def _fitting(question: StrategyQuestion, needs: tuple[Needs, Needs]) -> list[tuple[ParallelConfig, dict[str, float]]]:
+def _fitting(question: StrategyQuestion, needs: Needs) -> list[tuple[ParallelConfig, dict[str, float]]]:
     """Return the configurations that fit; where none does, those that do with a loss in chunks, which costs no time."""
-    usual = list(_described(question, needs[0]))
+    usual = list(_described(question, needs))
     if usual or planned_settings(question.setup.settings, question.setup.framework).loss is not None:
         return usual
     chunked = question.with_settings(question.setup.settings.model_copy(update={"loss": Loss.CHUNKED}))
-    return [(replace(config, chunked_loss=True), row) for config, row in _described(chunked, needs[1])]
+    return [(replace(config, chunked_loss=True), row) for config, row in _described(chunked, needs)]
 
 
 def _described(question: StrategyQuestion, needs: Needs) -> Iterator[tuple[ParallelConfig, dict[str, float]]]:
@@ -164,15 +164,15 @@ def _described(question: StrategyQuestion, needs: Needs) -> Iterator[tuple[Paral
             question.cluster,
             micro_batch=config.micro_batch,
             micro_batches=config.accumulation,
-            paged=_paged(question, config),
+            paged=_paged(question, config, needs),
         )
         if not isinstance(described, Reason):
             yield config, described
 
 
-def _paged(question: StrategyQuestion, config: ParallelConfig) -> float:
+def _paged(question: StrategyQuestion, config: ParallelConfig, needs: Needs) -> float:
     def need(settings: TrainerSettings) -> float:
-        return needed_gib(question.with_settings(settings), config)
+        return _need(question.with_settings(settings), replace(config, hbm_gib=0.0), needs)
 
     return paged_share(need, question.setup.settings, question.cluster.accelerator.training_gib or 0)
 
@@ -202,12 +202,19 @@ def _parallel_configs(question: StrategyQuestion, needs: Needs) -> Iterator[Para
             ):
                 continue
             config = ParallelConfig(strategy, split, micro_batch, accumulation, checkpointing, 0.0)
-            key = (config, question.devices)
-            need = needs[key] = needs.get(key) or needed_gib(question, config)
+            need = _need(question, config, needs)
             if need <= usable:
                 yield replace(config, hbm_gib=need)
             else:
                 refused.add((checkpointing, accumulation))
+
+
+def _need(question: StrategyQuestion, config: ParallelConfig, needs: Needs) -> float:
+    settings = question.setup.settings
+    key = (config, question.devices, settings.loss, settings.optimizer)
+    if key not in needs:
+        needs[key] = needed_gib(question, config)
+    return needs[key]
 
 
 def _splits(question: StrategyQuestion) -> Iterator[Split]:

@@ -37,7 +37,7 @@ DAYS = {"d": 1, "w": 7, "m": 30}
 
 def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> Asked:
     """Return the plan that a question means, its options listed; MissingAnswerError where it cannot be guessed."""
-    asked, question = question, with_stated(question, catalog)
+    question = with_stated(question, catalog)
     draft = Draft(question, catalog, today)
     if question.stated is not None and question.stated.divided is not None:
         draft.assume(f"the best way to divide the network, not {question.stated.divided}", "planner strategies FILE")
@@ -60,7 +60,7 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
         if not data["options"]:
             raise MissingAnswerError("on which machines", "--own", "2xRTX-3090, or --on lambda/gpu_8x_h100_sxm5")
         plan = parse_model(Plan, data, where="planner ask", fix="See: planner ask --help")
-        return Asked(plan, tuple(draft.assumed), asked)
+        return Asked(plan, tuple(draft.assumed), plan)
     named = (
         parse_model(Plan, data, where="planner ask", fix="See: planner ask --help").options if data["options"] else ()
     )
@@ -70,11 +70,15 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
         where="planner ask",
         fix="See: planner ask --help",
     )
-    plan = with_found_options(plan, catalog, today=today)
+    listed = with_found_options(plan, catalog, today=today)
     known = {(option.offer, option.site) for option in named}
-    found = [option for option in plan.options if (option.offer, option.site) not in known]
+    found = [option for option in listed.options if (option.offer, option.site) not in known]
     draft.assume("machines: the best dozen of all that are offered", "--on aws/p5.48xlarge")
-    return Asked(plan.model_copy(update={"options": (*named, *found)}), tuple(draft.assumed), asked)
+    return Asked(
+        listed.model_copy(update={"options": (*named, *found)}),
+        tuple(draft.assumed),
+        plan.model_copy(update={"options": named}),
+    )
 
 
 def _electricity(draft: Draft, owned: Sequence[dict[str, Any]]) -> dict[str, Any]:

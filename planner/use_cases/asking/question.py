@@ -81,9 +81,10 @@ class Asked:
     """The plan, and what was assumed in it."""
 
     plan: Plan
+    """With its options listed."""
     assumed: tuple[str, ...]
-    question: Question
-    """As it was asked in the end."""
+    search: Plan
+    """The plan with the options that were named, and the filters of those that were found."""
 
 
 @dataclass

@@ -1,0 +1,226 @@
+"""What refreshes have brought: every observation is kept, and what is wanted of the newest is one query.
+
+In the workspace: `prices/observed.sqlite` (its tables: `tables.sql`). Each change is one transaction, so a refresh that
+fails half-way leaves all as it was. Files of earlier versions are taken over once (`earlier_files.py`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from planner.adapters.files import check_readable
+from planner.adapters.stored_prices.added_rows import add_list_readings, add_observations
+from planner.adapters.stored_prices.earlier_files import earlier_lists, earlier_observations, has_earlier_files
+from planner.adapters.stored_prices.price_filter import EVERYTHING, PriceFilter
+from planner.adapters.stored_prices.price_search import QUERY, PriceSearch
+from planner.errors import StoreError
+from planner.model.prices.offer import TRUST, Price
+from planner.model.prices.price_list import ListRead
+from planner.model.prices.unread import Unread
+
+if TYPE_CHECKING:  # what reads no stored price need not load it
+    from sqlite3 import Connection
+
+TABLES = Path(__file__).with_name("tables.sql")
+SCHEMA_VERSION = 1
+BUSY_TIMEOUT_S = 60.0
+"""How long a command waits while another one writes."""
+PRIMARY_CODE = 0xFF
+"""The bits of SQLite's error code without its detail."""
+DAMAGED = ".damaged"
+NEWEST = "SELECT price FROM term JOIN offer ON offer.term = term.id JOIN observation ON observation.id = newest"
+EVERY = "SELECT price FROM term JOIN offer ON offer.term = term.id JOIN observation ON observation.offer = offer.id"
+
+
+class DamagedPricesError(StoreError):
+    """The file is not as it was written."""
+
+
+class PriceStore:
+    """The observations of one workspace."""
+
+    def __init__(self, workspace: Path) -> None:
+        self.folder = workspace / "prices"
+        self.path = self.folder / "observed.sqlite"
+
+    def current(self, wanted: PriceFilter = EVERYTHING) -> list[Price]:
+        """Return the newest observation of each price that is wanted, from every origin."""
+        return _in_order(self._read(f"{NEWEST} WHERE", wanted))
+
+    def search(self, search: PriceSearch) -> tuple[list[Price], list[Unread]]:
+        """Return the newest observations that may be among the cheapest, and what was passed over."""
+        if self._is_empty:
+            return [], []
+        with self._reading() as connection:
+            regions = () if search.regions is None else connection.execute("SELECT DISTINCT region FROM offer")
+            parameters = search.parameters([region for (region,) in regions])
+            rows = connection.execute(QUERY.read_text(encoding="utf-8"), parameters).fetchall()
+        unread = [Unread.model_validate_json(text) for _, text in rows if text is not None]
+        return _in_order(self._built((price,) for price, _ in rows if price is not None)), unread
+
+    def history(self, wanted: PriceFilter = EVERYTHING) -> list[Price]:
+        """Return the wanted observations, in the order of adding."""
+        return self._read(f"{EVERY} WHERE", wanted, order="ORDER BY observation.id")
+
+    def lists(self) -> list[ListRead]:
+        """Return which whole lists were read, each with the day of its last reading."""
+        if self._is_empty:
+            return []
+        columns = tuple(ListRead.model_fields)
+        with self._reading() as connection:
+            rows = connection.execute(f"SELECT {', '.join(columns)} FROM list_read ORDER BY rowid")
+            return [ListRead.model_validate_strings(dict(zip(columns, row, strict=True))) for row in rows]
+
+    def add(self, prices: Iterable[Price]) -> int:
+        """Keep new observations; return how many were not known already, word for word."""
+        by_provider: dict[str, list[Price]] = {}
+        for price in prices:
+            by_provider.setdefault(price.provider, []).append(price)
+        if not by_provider:
+            return 0
+        with self._writing() as connection:
+            return sum(add_observations(connection, provider, rows) for provider, rows in by_provider.items())
+
+    def add_lists(self, lists: Iterable[ListRead]) -> None:
+        """Keep that these lists were read; of each, the last reading counts."""
+        fresh = list(lists)
+        if fresh:
+            with self._writing() as connection:
+                add_list_readings(connection, fresh)
+
+    def heal(self) -> list[Path]:
+        """Set a file aside that cannot be read, so that a new one can begin; return where it is now."""
+        if self._is_empty:
+            return []
+        try:
+            with self._reading() as connection:
+                [problem] = connection.execute("PRAGMA quick_check(1)").fetchone()
+            self.current()
+        except DamagedPricesError as error:
+            problem = str(error)
+        if problem == "ok":
+            return []
+        aside = self.path.with_name(self.path.name + DAMAGED)
+        with self._translated():
+            self.path.replace(aside)
+        return [aside]
+
+    def _read(self, query: str, wanted: PriceFilter, *, order: str = "") -> list[Price]:
+        if wanted.wants_nothing or self._is_empty:
+            return []
+        condition, parameters = wanted.condition()
+        with self._reading() as connection:
+            return self._built(connection.execute(f"{query} {condition} {order}", parameters))
+
+    def _built(self, rows: Iterable[tuple[str]]) -> list[Price]:
+        try:
+            return [Price.model_validate_json(text) for (text,) in rows]
+        except ValidationError as error:
+            raise self._damaged(str(error.errors()[0]["msg"])) from error
+
+    def _damaged(self, problem: str) -> DamagedPricesError:
+        fix = "It is set aside, and a new one begun, by: planner prices refresh"
+        return DamagedPricesError(f"{self.path}: cannot be read: {problem}.", fix=fix)
+
+    @property
+    def _is_empty(self) -> bool:
+        """Return whether no refresh was ever made here."""
+        check_readable(self.path)
+        return not self.path.is_file() and not has_earlier_files(self.folder)
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        """Open what is stored to read; files of an earlier version in memory, where nothing can be written."""
+        import sqlite3
+
+        with self._translated():
+            try:
+                connection = self._opened()
+            except (sqlite3.OperationalError, OSError):
+                if self.path.is_file():
+                    raise
+                connection = sqlite3.connect(":memory:", isolation_level=None)
+                self._begin(connection)
+            with closing(connection):
+                yield connection
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        """Let one command write at a time, all of it or nothing."""
+        with self._translated():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with closing(self._opened()) as connection, _transaction(connection):
+                yield connection
+
+    def _opened(self) -> Connection:
+        """Return a connection to the file, which is made where it is missing."""
+        import sqlite3
+
+        connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
+        try:
+            [version] = connection.execute("PRAGMA user_version").fetchone()
+            if version > SCHEMA_VERSION:
+                fix = "Use that version, or another workspace."
+                raise StoreError(f"{self.path}: was written by a newer planner (version {version}).", fix=fix)
+            if version < SCHEMA_VERSION:
+                self._begin(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _begin(self, connection: Connection) -> None:
+        """Make the tables and take over what an earlier version kept, unless another command has just done so."""
+        with _transaction(connection):
+            if connection.execute("PRAGMA user_version").fetchone()[0]:
+                return
+            for statement in TABLES.read_text(encoding="utf-8").split(";\n"):
+                connection.execute(statement)
+            for rows in earlier_observations(self.folder):
+                if rows:
+                    add_observations(connection, rows[0].provider, rows)
+            add_list_readings(connection, earlier_lists(self.folder))
+            connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        import sqlite3
+
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            code = getattr(error, "sqlite_errorcode", 0) & PRIMARY_CODE
+            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+                raise self._damaged(str(error)) from error
+            fix = "Make room, or check its permissions; nothing was lost."
+            raise StoreError(f"{self.path}: cannot be used: {error}.", fix=fix) from error
+        except OSError as error:
+            reason = os.strerror(error.errno or 0)
+            raise StoreError(f"{self.folder}: cannot be written: {reason}.", fix="Check its permissions.") from error
+
+
+@contextmanager
+def _transaction(connection: Connection) -> Iterator[None]:
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    finally:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _in_order(prices: Iterable[Price]) -> list[Price]:
+    """Return prices in one order, whichever source answered first."""
+    return sorted(prices, key=lambda row: (row.provider, TRUST[row.origin], _place(row)))
+
+
+def _place(row: Price) -> list[str]:
+    names = "instance_type", "accelerator", "accelerators", "region", "zone", "price_kind"
+    return [str(getattr(row, name)) for name in names]

@@ -1,0 +1,30 @@
+"""Whether a training's data fit the local disks of a rented machine."""
+
+from __future__ import annotations
+
+from planner.duration.data_volumes import data_volumes
+from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
+from planner.scenario.candidate import Candidate
+from planner.scenario.job import Job
+
+ALWAYS_HELD_GB = 100.0
+"""A data set up to this size is taken to fit where the disks are not stated. Assumed: few root disks are smaller."""
+
+
+def local_disk_note(plan: Plan, job: Job, candidate: Candidate, catalog: Catalog) -> str | None:
+    """Return what a reader must know where the data set is larger than a node's disks, or may be.
+
+    Each node is taken to need the whole data set. None of machines of one's own, and where the size is not known.
+    """
+    dataset = data_volumes(job, plan.data, catalog.bill_defaults).dataset
+    if candidate.site is not None or dataset is None:
+        return None
+    size, disk = dataset.value, candidate.node.local_disk_gb
+    if disk is None:
+        if size <= ALWAYS_HELD_GB:
+            return None
+        return f"the data set has {size:,.0f} GB; how much a node's local disks hold is not known"
+    if size <= disk:
+        return None
+    return f"the data set has {size:,.0f} GB, a node's local disks {disk:,.0f}: read it from storage, or rent a volume"
