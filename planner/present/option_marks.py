@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from planner.decide.recommend.wording import percent_text
+from planner.decide.recommend.wording import duration_text, percent_text
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
 
-STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM, NETWORK = "*", "s", "+", "~", "c", "?", "a", "n"
+STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM, NETWORK, DIVIDED = "*", "s", "+", "~", "c", "?", "a", "n", "d"
 PLAN = "the plan:"
 """With which the source of a price begins that the plan states."""
 ARM_HOSTS = ("GH200", "GB200", "GB300", "GB10")
@@ -30,6 +30,7 @@ def marks(option: OptionEstimate) -> str:
         MANY: _nobody_says_that_so_many_are_there(option),
         ARM: option.accelerator is not None and option.accelerator.startswith(ARM_HOSTS),
         NETWORK: option.network is not None and option.network.low_gbit_per_s is not None,
+        DIVIDED: option.trainers,
     }
     return "".join(mark for mark, applies in found.items() if applies)
 
@@ -49,6 +50,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
         MANY: "? ask whether so many can be had.",
         ARM: "a Arm processor: x86 images do not run.",
         NETWORK: f"n network between nodes assumed: {_widest(options)} Gbit/s of each; set yours with --network.",
+        DIVIDED: f"d network divided: {'; '.join(_layout(option) for option in options if option.trainers)}.",
     }
     return [text for mark, text in explained.items() if mark in used]
 
@@ -65,6 +67,16 @@ def _widest(options: Sequence[OptionEstimate]) -> str:
     lows = [one.low_gbit_per_s for one in ranges if one.low_gbit_per_s is not None]
     highs = [one.high_gbit_per_s for one in ranges if one.high_gbit_per_s is not None]
     return f"{min(lows):,g} to {max(highs):,g}" if lows and highs else "not known"
+
+
+def _layout(option: OptionEstimate) -> str:
+    """Write how an option divides the network, by which trainers, and how long it takes as any trainer runs it."""
+    strategy = option.strategy.value if option.strategy else ""
+    said = f"{option.display_name or option.id}: {strategy}, {option.split}, by {' or '.join(option.trainers)}"
+    if option.whole_hours is None or option.training_hours is None or option.wall_hours is None:
+        return said
+    whole = option.wall_hours.value * option.whole_hours.value / option.training_hours.value
+    return f"{said}; by plain FSDP or ZeRO {duration_text(whole)}"
 
 
 def bill_before_credits(option: OptionEstimate) -> Quantity | None:

@@ -11,6 +11,7 @@ from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
+from planner.model.network.workload import Split, Strategy
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
@@ -254,6 +255,33 @@ def test_an_assumed_network_is_marked_and_its_range_explained(low: float | None,
     assert marks(one) == marked
     explained = "n network between nodes assumed: 10 to 100 Gbit/s of each; set yours with --network."
     assert (explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")) is bool(marked)
+
+
+@pytest.mark.parametrize(
+    ("whole", "explained"),
+    [
+        pytest.param(
+            3.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 3 hours.",
+            id="what any trainer needs",
+        ),
+        pytest.param(
+            None, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.", id="any other does not fit"
+        ),
+    ],
+)  # fmt: skip
+def test_a_divided_network_is_marked_with_its_trainer_and_the_plain_time(whole: float | None, explained: str):
+    hours = {
+        name: quantity(value, Unit.HOURS, Basis.MODELLED, "test") for name, value in (("one", 1.0), ("three", 3.0))
+    }
+    one = ranked("Mine, 8x H100", Hold.HAVE, 3, 500).model_copy(
+        update={
+            "strategy": Strategy.FSDP2, "split": Split(tensor=4), "trainers": ("torchtitan",),
+            "training_hours": hours["one"], "time": None,
+            "whole_hours": None if whole is None else hours["three"],
+        }
+    )  # fmt: skip
+    assert "d" in marks(one)
+    assert explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")
 
 
 @pytest.mark.parametrize(
