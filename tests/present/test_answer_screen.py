@@ -243,6 +243,23 @@ def test_an_arm_host_is_marked(accelerator, marked):
 
 
 @pytest.mark.parametrize(
+    ("accelerator", "software"),
+    [
+        ("Trainium2", "AWS Neuron"),
+        ("Gaudi3", "Intel's Gaudi software (Habana)"),
+        ("TPU-v5e", "XLA (JAX, or PyTorch/XLA)"),
+        ("MI300X", None),
+        ("H100-SXM", None),
+    ],
+)
+def test_an_accelerator_that_needs_its_makers_software_says_so(accelerator: str, software: str | None) -> None:
+    option = RENTED.model_copy(update={"accelerator": accelerator})
+    assert marks(option) == ("" if software is None else "w")
+    said = [] if software is None else [f"w needs {software}: the trainer must be ported to it."]
+    assert marks_explained([option], lambda usd: f"{usd.value:g} USD") == said
+
+
+@pytest.mark.parametrize(
     ("low", "high", "marked"),
     [
         pytest.param(None, None, "", id="a known network"),
