@@ -88,9 +88,11 @@ def _layout(option: OptionEstimate) -> str:
     """Write how an option divides the network, by which trainers, and how long it takes as any trainer runs it."""
     strategy = option.strategy.value if option.strategy else ""
     said = f"{option.display_name or option.id}: {strategy}, {option.split}, by {' or '.join(option.trainers)}"
-    if option.whole_hours is None or option.training_hours is None or option.wall_hours is None:
+    campaign = option.campaign_hours if isinstance(option, CampaignOption) else None
+    shown = campaign or option.wall_hours
+    if option.whole_hours is None or option.training_hours is None or shown is None:
         return said
-    whole = option.wall_hours.value * option.whole_hours.value / option.training_hours.value
+    whole = shown.value * option.whole_hours.value / option.training_hours.value
     return f"{said}; by plain FSDP or ZeRO {duration_text(whole)}"
 
 

@@ -275,25 +275,32 @@ def test_an_assumed_network_is_marked_and_its_range_explained(low: float | None,
 
 
 @pytest.mark.parametrize(
-    ("whole", "explained"),
+    ("whole", "campaign", "explained"),
     [
         pytest.param(
-            3.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 3 hours.",
-            id="what any trainer needs",
+            3.0, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 3 "
+            "hours.", id="what any trainer needs",
         ),
         pytest.param(
-            None, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.", id="any other does not fit"
+            3.0, 4.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 12 "
+            "hours.", id="four runs one after another, as in the row",
+        ),
+        pytest.param(
+            None, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.", id="any other does not fit"
         ),
     ],
 )  # fmt: skip
-def test_a_divided_network_is_marked_with_its_trainer_and_the_plain_time(whole: float | None, explained: str):
+def test_a_divided_network_is_marked_with_its_trainer_and_the_plain_time(
+    whole: float | None, campaign: float, explained: str
+):
     hours = {
-        name: quantity(value, Unit.HOURS, Basis.MODELLED, "test") for name, value in (("one", 1.0), ("three", 3.0))
+        name: quantity(value, Unit.HOURS, Basis.MODELLED, "test")
+        for name, value in (("one", 1.0), ("three", 3.0), ("campaign", campaign))
     }
     one = ranked("Mine, 8x H100", Hold.HAVE, 3, 500).model_copy(
         update={
             "strategy": Strategy.FSDP2, "split": Split(tensor=4), "trainers": ("torchtitan",),
-            "training_hours": hours["one"], "time": None,
+            "training_hours": hours["one"], "time": None, "campaign_hours": hours["campaign"],
             "whole_hours": None if whole is None else hours["three"],
         }
     )  # fmt: skip
