@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 from planner.decide.campaign.alone import Alone, each_alone
@@ -57,6 +58,8 @@ def _compared(plan: Plan, catalog: Catalog, alone: Alone, *, today: date) -> Com
         for one in alone.estimated.options
         if one.candidate is not None and one.speed is not None
     ]
+    if len(paced) == len(plan.options):  # of `find`: numbered when others had not been left out yet
+        paced = [Paced(replace(one.candidate, position=place), one.speed) for place, one in enumerate(paced)]
     estimated = estimate_options(plan, catalog, today=today, paced=paced)
     left_whole = campaign_document(plan, each_alone(plan, catalog, today=today, estimated=estimated))
     return compare(campaign, alone.limits, today=today, left_whole=left_whole)
