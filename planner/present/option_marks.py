@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from planner.decide.recommend.wording import percent_text
+from planner.decide.recommend.wording import duration_text, percent_text
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
 
 STALE, SPOT, UNPRICED, ASSUMED, CREDITED, MANY, ARM, NETWORK, CHUNKED = "*", "s", "+", "~", "c", "?", "a", "n", "l"
+DIVIDED, SOFTWARE = "d", "w"
 PLAN = "the plan:"
 """With which the source of a price begins that the plan states."""
 ARM_HOSTS = ("GH200", "GB200", "GB300", "GB10")
 """How accelerators are called whose host is an Arm processor."""
+MAKERS_SOFTWARE = {
+    "Trainium": "AWS Neuron", "Inferentia": "AWS Neuron", "Gaudi": "Intel's Gaudi software (Habana)",
+    "TPU": "XLA (JAX, or PyTorch/XLA)", "Ascend": "Huawei's CANN",
+}  # fmt: skip
+"""What accelerators need on which PyTorch does not run as it is, by how their names begin."""
 SURELY_FITS = 0.945
 """The chance to fit from which a row does not mention it: 95 % as it is written."""
 MANY_NODES = 4
@@ -31,6 +37,8 @@ def marks(option: OptionEstimate) -> str:
         ARM: option.accelerator is not None and option.accelerator.startswith(ARM_HOSTS),
         NETWORK: option.network is not None and option.network.low_gbit_per_s is not None,
         CHUNKED: option.fits and option.chunked_loss,
+        DIVIDED: option.trainers,
+        SOFTWARE: needed_software(option),
     }
     return "".join(mark for mark, applies in found.items() if applies)
 
@@ -40,6 +48,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
     used = "".join(marks(option) for option in options)
     lacking = dict.fromkeys(what for option in options for what in option.unpriced)
     assumed = dict.fromkeys(what for option in options for what in option.assumed_rates)
+    software = dict.fromkeys(name for option in options if (name := needed_software(option)) is not None)
     bills = dict.fromkeys(money(usd) for option in options if (usd := bill_before_credits(option)) is not None)
     explained = {
         SPOT: "s spot: may be taken away.",
@@ -51,6 +60,8 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
         ARM: "a Arm processor: x86 images do not run.",
         NETWORK: f"n network between nodes assumed: {_widest(options)} Gbit/s of each; set yours with --network.",
         CHUNKED: "l fits only with a loss in chunks, as Liger's: --loss chunked.",
+        DIVIDED: f"d network divided: {'; '.join(_layout(option) for option in options if option.trainers)}.",
+        SOFTWARE: f"w needs {' and '.join(software)}: the trainer must be ported to it.",
     }
     return [text for mark, text in explained.items() if mark in used]
 
@@ -67,6 +78,24 @@ def _widest(options: Sequence[OptionEstimate]) -> str:
     lows = [one.low_gbit_per_s for one in ranges if one.low_gbit_per_s is not None]
     highs = [one.high_gbit_per_s for one in ranges if one.high_gbit_per_s is not None]
     return f"{min(lows):,g} to {max(highs):,g}" if lows and highs else "not known"
+
+
+def needed_software(option: OptionEstimate) -> str | None:
+    """Return the maker's software that an option's accelerator needs; None where PyTorch runs as it is."""
+    name = option.accelerator or ""
+    return next((software for start, software in MAKERS_SOFTWARE.items() if name.startswith(start)), None)
+
+
+def _layout(option: OptionEstimate) -> str:
+    """Write how an option divides the network, by which trainers, and how long it takes as any trainer runs it."""
+    strategy = option.strategy.value if option.strategy else ""
+    said = f"{option.display_name or option.id}: {strategy}, {option.split}, by {' or '.join(option.trainers)}"
+    campaign = option.campaign_hours if isinstance(option, CampaignOption) else None
+    shown = campaign or option.wall_hours
+    if option.whole_hours is None or option.training_hours is None or shown is None:
+        return said
+    whole = shown.value * option.whole_hours.value / option.training_hours.value
+    return f"{said}; by plain FSDP or ZeRO {duration_text(whole)}"
 
 
 def bill_before_credits(option: OptionEstimate) -> Quantity | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from planner.model.hardware.machines import Accelerator, Node
+
+NEEDED = ("accelerator", "accelerators", "link", "as_of")
+"""Fields of a node that decide a speed, or that it cannot lack."""
 
 
 @dataclass(frozen=True)
@@ -20,3 +23,12 @@ class Cluster:
     def accelerators(self) -> int:
         """All accelerators that work on one training."""
         return self.nodes * self.accelerators_per_node
+
+    @property
+    def by_its_speed(self) -> Cluster:
+        """The cluster without what decides no speed, so that equal machines of several providers are equal."""
+        names = {"id": self.accelerator.id, "name": self.accelerator.id, "source": self.accelerator.source}
+        network = {"network_gbit_per_s": self.node.network_gbit_per_s if self.nodes > 1 else None}
+        unset = dict.fromkeys(name for name in type(self.node).model_fields if name not in NEEDED)
+        plain = {"as_of": self.accelerator.as_of, **unset, **names, **network}
+        return replace(self, node=self.node.model_copy(update=plain))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.hardware.machines import Accelerator
-from planner.model.network.workload import Strategy
 
 
 def name_and_kernels(text: str) -> tuple[str, str]:
@@ -67,47 +65,6 @@ RUN_PYTORCH = ("NVIDIA", "AMD", "any")
 """Makers of accelerators on which PyTorch and its trainers run as they are."""
 ONLY_ON = {"neuron": "AWS", "torch xla torchprime": "Google", "optimum habana": "Intel", "llm.c": "NVIDIA"}
 """Makers of the accelerators for which frameworks of one maker alone compile."""
-
-
-class Abilities(NamedTuple):
-    """Which ways to spread a training a framework runs."""
-
-    strategies: frozenset[Strategy]
-    splits: frozenset[str] = frozenset()
-    """Of `tensor`, `pipeline`, `context`, `experts`, `shards` (hybrid sharding)."""
-
-
-_ZERO = frozenset({Strategy.DDP, Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3})
-_FSDP = frozenset({Strategy.DDP, Strategy.FSDP2})
-_DISTRIBUTED_OPTIMIZER = frozenset({Strategy.DDP, Strategy.ZERO1})
-_ALL_SPLITS = frozenset({"tensor", "pipeline", "context", "experts", "shards"})
-ANYTHING = Abilities(frozenset(Strategy), _ALL_SPLITS)
-ABILITIES = {
-    "megatron": Abilities(_DISTRIBUTED_OPTIMIZER, _ALL_SPLITS - {"shards"}),
-    "neuron": Abilities(_DISTRIBUTED_OPTIMIZER, _ALL_SPLITS - {"shards"}),
-    "internevo": Abilities(_DISTRIBUTED_OPTIMIZER, _ALL_SPLITS - {"shards"}),
-    "deepspeed": Abilities(_ZERO, frozenset({"pipeline", "context", "experts"})),
-    "hf trainer": Abilities(_ZERO | _FSDP, frozenset({"shards"})),
-    "lightning": Abilities(_ZERO | _FSDP, frozenset({"shards"})),
-    "torchtune": Abilities(_FSDP, frozenset({"tensor", "context"})),
-    "torchtitan": Abilities(_FSDP, _ALL_SPLITS),
-    "automodel": Abilities(_FSDP, _ALL_SPLITS),
-    "composer": Abilities(_FSDP | {Strategy.ZERO2}, frozenset({"shards"})),
-    "pytorch fsdp": Abilities(_FSDP | {Strategy.ZERO2}, frozenset({"shards"})),
-    "jax": ANYTHING,
-    "nanogpt": Abilities(_DISTRIBUTED_OPTIMIZER),
-    "llm.c": Abilities(_DISTRIBUTED_OPTIMIZER),
-    "deeplearningexamples": Abilities(frozenset({Strategy.DDP})),
-    "tensorflow ngc": Abilities(frozenset({Strategy.DDP})),
-}
-"""By family, from each project's documentation of its parallelism (megatron-core's and DeepSpeed's user guides,
-torchtitan's and torchtune's README, Accelerate's FSDP guide, llm-foundry's `fsdp_config`); a family that is not in the
-table may do anything. Fully sharded with Composer and plain FSDP keeps weights with SHARD_GRAD_OP, which is ZeRO-2."""
-
-
-def abilities_of(framework: str | None) -> Abilities:
-    """Return what the framework that a plan names can run; without a name, anything."""
-    return ANYTHING if framework is None else ABILITIES.get(planned_family(framework), ANYTHING)
 
 
 OWN_FRAMEWORK = "training-planner"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 from planner.model.network.trainer_memory import Attention, Kernels, Loss
+from planner.scenario.frameworks import HUGGING_FACE, planned_family
 
 
 @dataclass(frozen=True)
@@ -128,3 +130,35 @@ def habits_of(framework: str) -> TrainerHabits | None:
         if habits.below is None or (version is not None and version < habits.below):
             return habits
     return None
+
+
+class ExpertProducts(StrEnum):
+    """How a trainer multiplies by the experts of a layer."""
+
+    GROUPED = "grouped"
+    ONE_BY_ONE = "one by one"
+    """A loop that asks the device which tokens are an expert's, and multiplies them."""
+    ASSUMED_GROUPED = "assumed grouped"
+    """As its newest version does, where nobody states the version."""
+
+
+GROUPED_SINCE = (5,)
+"""Version of transformers whose networks multiply all experts of a layer at once (torch._grouped_mm). Source:
+huggingface.co/docs/transformers/experts_interface; unsloth.ai/docs/new/faster-moe: some six times as fast as before."""
+GROUPED_BY = ("unsloth", "grouped", "gmm", "scattermoe", "megablocks")
+"""Kernels that do so under any version."""
+_OF_TRANSFORMERS = re.compile(r"(?:transformers|hf trainer)\s*(?:v|version)?\s*(\d+(?:\.\d+)*)")
+OLDER_TRANSFORMERS = "transformers 4"
+
+
+def expert_products(framework: str | None) -> ExpertProducts:
+    """Return how a plan's trainer multiplies by experts: Hugging Face's by the version of transformers it names."""
+    said = (framework or "").casefold()
+    calls_transformers = planned_family(said) in HUGGING_FACE or "swift" in said
+    if not calls_transformers or any(word in said for word in GROUPED_BY):
+        return ExpertProducts.GROUPED
+    version = _OF_TRANSFORMERS.search(said)
+    if version is None:
+        return ExpertProducts.ASSUMED_GROUPED
+    older = tuple(int(part) for part in version[1].split(".")) < GROUPED_SINCE
+    return ExpertProducts.ONE_BY_ONE if older else ExpertProducts.GROUPED

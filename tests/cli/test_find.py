@@ -341,7 +341,7 @@ def test_a_cluster_is_found_at_six_providers_with_the_source_of_each_price_and_n
 def test_an_assumed_network_is_marked_on_its_row_and_a_stated_one_takes_its_place(planner) -> None:
     lambda_ = (*CLUSTER, "--provider", "lambda")
     assumed = planner("find", *lambda_)
-    assert re.search(r"(?m)^1 RENT .*[*?]n\b", assumed.out)
+    assert re.search(r"(?m)^1 RENT .*[*?]nd?\b", assumed.out)
     assert "n network between nodes assumed: 10 to 100 Gbit/s of each; set yours with --network." in " ".join(
         assumed.out.split()
     )
@@ -351,7 +351,7 @@ def test_an_assumed_network_is_marked_on_its_row_and_a_stated_one_takes_its_plac
         "source": "the plan", "as_of": None,
     }  # fmt: skip
     slow = planner("find", *lambda_, "--json").document["options"][0]
-    assert stated["training_hours"]["value"] < 0.5 * slow["training_hours"]["value"]
+    assert stated["training_hours"]["value"] < 0.7 * slow["training_hours"]["value"]  # which is divided, to send less
 
 
 def test_a_known_network_and_single_nodes_stay_what_the_catalog_says(planner) -> None:

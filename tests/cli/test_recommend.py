@@ -19,7 +19,7 @@ NEAR = {
     "campaign": {"runs": 4},
     "options": [
         {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "usd_per_hour": 36.0},
-        {"offer": "aws/g6e.48xlarge", "region": "us-east-1", "usd_per_hour": 2.6},
+        {"offer": "aws/p4de.24xlarge", "region": "us-east-1", "usd_per_hour": 15.0},
     ],
 }
 

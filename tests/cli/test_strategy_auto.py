@@ -1,4 +1,4 @@
-"""`strategy: auto`: the fastest way that fits, divided where nothing else fits, or a named framework gains by it."""
+"""`strategy: auto`: the fastest way that fits, divided where nothing else fits, or a trainer gains by it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from typing import Any
 import pytest
 import yaml
 
+from planner.model.network.workload import Split, Strategy
+from planner.scenario.trainer_abilities import is_run_by, trainers_of
+
 MIXTURE = {"ref": "qwen3-30b-a3b", "seq_len": 4096}
 LLAMA_8B = {"ref": "llama3-8b", "seq_len": 4096}
+LLAMA_13B = {"ref": "llama-2-13b", "seq_len": 2048}
 MEGATRON = {"framework": "Megatron-LM"}
-"""It divides networks; the planner's own benchmark, which trains where no framework is named, divides none."""
 LLAMA_70B = {
     "architecture": {
         "kind": "decoder", "layers": 80, "hidden": 8192, "heads": 64, "kv_heads": 8, "head_dim": 128,
@@ -58,27 +61,47 @@ def test_the_alternatives_stand_beside_it(planner, plan_of) -> None:
     assert "experts" in found
 
 
-@pytest.mark.parametrize("machine", ["aws/p5.48xlarge", "aws/p5en.48xlarge"])
-def test_without_a_framework_it_is_undivided_wherever_that_fits(planner, plan_of, machine) -> None:
-    """The planner's own benchmark then trains, which divides no network: 57 GiB of states fit as fsdp2's shards."""
-    [option] = planner("estimate", plan_of(MIXTURE, {"offer": machine}), "--json").document["options"]
-    assert (option["fits"], option["split"]) == (True, None)
-    [found] = [note for note in option["notes"] if note.startswith("strategy found by search")]
-    assert " with " not in found, "no divided way was even timed"
+def test_without_a_framework_it_is_the_best_way_of_the_trainers_that_a_plan_may_mean(planner, plan_of) -> None:
+    """Fully sharded over a host's memory, 13 billion parameters cross it three times a step; tensor slices do not."""
+    plan = plan_of(LLAMA_13B, {"own": "RTX-5090", "count": 8})
+    [option] = planner("estimate", plan, "--json").document["options"]
+    machine = ("--on", "8xRTX-5090", "--seq-len", "2048")
+    best = planner("strategies", "llama-2-13b", *machine, "--json").document["ways"][0]
+    assert (option["strategy"], option["split"]["tensor"]) == (best["strategy"], best["tensor"])
+    assert best["tensor"] > 1
+    assert option["trainers"], "it is named what runs it"
+    assert option["whole_hours"]["value"] > 1.05 * option["training_hours"]["value"], "beside what any trainer runs"
+    assert any(note.startswith("layout: ") and option["trainers"][0] in note for note in option["notes"])
 
 
 @pytest.mark.parametrize(
-    ("nodes", "divided"), [pytest.param(63, False, id="504 accelerators"), pytest.param(64, True, id="512")]
+    ("strategy", "split", "trainers"),
+    [
+        pytest.param("fsdp2", {}, {"FSDP", "torchtitan"}, id="sharded by PyTorch"),
+        pytest.param("zero3", {}, {"DeepSpeed"}, id="by DeepSpeed"),
+        pytest.param("zero3", {"tensor": 2}, set(), id="whose engine has no tensor slices of its own"),
+        pytest.param("fsdp2", {"tensor": 2}, {"torchtitan"}, id="slices of sharded weights"),
+        pytest.param("zero1", {"tensor": 2, "pipeline": 2}, {"Megatron-LM"}, id="Megatron's distributed optimizer"),
+        pytest.param("ddp", {"pipeline": 2}, {"DeepSpeed", "torchtitan", "Megatron-LM"}, id="stages"),
+    ],
 )
-def test_from_512_accelerators_on_a_large_network_is_divided_where_that_is_faster(
-    planner, plan_of, nodes: int, divided: bool
-) -> None:
-    """As all do who publish such trainings: LLaMA 65B, Llama 2 70B, DeepSeek 67B."""
-    short = LLAMA_70B | {"seq_len": 4096}
-    machines = {"offer": "aws/p4d.24xlarge", "nodes": nodes}
-    [option] = planner("estimate", plan_of(short, machines, {"global_batch": nodes * 16}), "--json").document["options"]
-    [found] = [note for note in option["notes"] if note.startswith("strategy found by search")]
-    assert (" with " in found) is divided
+def test_a_way_counts_where_one_of_the_usual_trainers_runs_it(strategy, split, trainers) -> None:
+    assert set(trainers_of(Strategy(strategy), Split(**split))) == trainers
+    assert is_run_by(None, Strategy(strategy), Split(**split)) is bool(trainers)
+
+
+@pytest.mark.parametrize("framework", ["NeMo", "torchtitan"])
+def test_a_named_framework_takes_the_way_that_strategies_finds(planner, plan_of, framework) -> None:
+    """A step has as many micro-batches as there: with one for each stage no pipeline would ever be filled."""
+    machines = {"offer": "aws/p5.48xlarge", "nodes": 8}
+    plan = plan_of({"ref": "llama3-70b", "seq_len": 4096}, machines, {"framework": framework})
+    [option] = planner("estimate", plan, "--json").document["options"]
+    asked = ("--on", "aws/p5.48xlarge", "--nodes", "8", "--seq-len", "4096", "--framework", framework, "--json")
+    first = planner("strategies", "llama3-70b", *asked).document["ways"][0]
+    degrees = ("tensor", "pipeline", "context", "experts")
+    assert option["strategy"] == first["strategy"]
+    split = option["split"] or dict.fromkeys(degrees, 1)
+    assert tuple(split[name] for name in degrees) == tuple(first[name] for name in degrees)
 
 
 @pytest.mark.parametrize("training", [{}, {"strategy": "fsdp2"}, {"framework": "Megatron-LM"}], ids=str)

@@ -11,6 +11,7 @@ from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.currency import Currency
+from planner.model.network.workload import Split, Strategy
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
@@ -243,6 +244,23 @@ def test_an_arm_host_is_marked(accelerator, marked):
 
 
 @pytest.mark.parametrize(
+    ("accelerator", "software"),
+    [
+        ("Trainium2", "AWS Neuron"),
+        ("Gaudi3", "Intel's Gaudi software (Habana)"),
+        ("TPU-v5e", "XLA (JAX, or PyTorch/XLA)"),
+        ("MI300X", None),
+        ("H100-SXM", None),
+    ],
+)
+def test_an_accelerator_that_needs_its_makers_software_says_so(accelerator: str, software: str | None) -> None:
+    option = RENTED.model_copy(update={"accelerator": accelerator})
+    assert marks(option) == ("" if software is None else "w")
+    said = [] if software is None else [f"w needs {software}: the trainer must be ported to it."]
+    assert marks_explained([option], lambda usd: f"{usd.value:g} USD") == said
+
+
+@pytest.mark.parametrize(
     ("low", "high", "marked"),
     [
         pytest.param(None, None, "", id="a known network"),
@@ -275,6 +293,40 @@ def test_a_fit_with_a_loss_in_chunks_alone_is_marked(fits: bool, chunked: bool, 
 def test_a_speed_that_offloaded_weights_leave_open_is_named():
     one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, rank=None, why_not_codes=(ReasonCode.OFFLOAD_NOT_KNOWN,))
     assert short_reason(one) == "speed with offload not known"
+
+
+@pytest.mark.parametrize(
+    ("whole", "campaign", "explained"),
+    [
+        pytest.param(
+            3.0, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 3 "
+            "hours.", id="what any trainer needs",
+        ),
+        pytest.param(
+            3.0, 4.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 12 "
+            "hours.", id="four runs one after another, as in the row",
+        ),
+        pytest.param(
+            None, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.", id="any other does not fit"
+        ),
+    ],
+)  # fmt: skip
+def test_a_divided_network_is_marked_with_its_trainer_and_the_plain_time(
+    whole: float | None, campaign: float, explained: str
+):
+    hours = {
+        name: quantity(value, Unit.HOURS, Basis.MODELLED, "test")
+        for name, value in (("one", 1.0), ("three", 3.0), ("campaign", campaign))
+    }
+    one = ranked("Mine, 8x H100", Hold.HAVE, 3, 500).model_copy(
+        update={
+            "strategy": Strategy.FSDP2, "split": Split(tensor=4), "trainers": ("torchtitan",),
+            "training_hours": hours["one"], "time": None, "campaign_hours": hours["campaign"],
+            "whole_hours": None if whole is None else hours["three"],
+        }
+    )  # fmt: skip
+    assert "d" in marks(one)
+    assert explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")
 
 
 @pytest.mark.parametrize(

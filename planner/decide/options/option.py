@@ -28,6 +28,7 @@ from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
+from planner.model.network.workload import WHOLE
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.quantity import Quantity
@@ -58,6 +59,7 @@ class EstimatedOption:
     """Of a service that trains by the token."""
     candidate: Candidate | None = None
     """The machine; None of a service, whose machines are its own affair."""
+    speed: Speed | None = None
     resolved: ResolvedSite | None = None
     """What owning costs, where that is known."""
     power_from_rated_share: bool = False
@@ -122,7 +124,9 @@ def estimate_option(
         chunked_loss=speed.fit.chunked_loss,
         network=_network(candidate),
         strategy=speed.strategy,
-        split=candidate.parallel_config.split if candidate.parallel_config else None,
+        split=None if candidate.split == WHOLE else candidate.split,
+        trainers=speed.trainers,
+        whole_hours=hours_of(throughput_of(speed.whole[1]), job, epochs=job.epochs) if speed.whole else None,
         micro_batch=speed.fit.micro_batch,
         checkpointing=speed.fit.checkpointing,
         throughput=throughput,
@@ -174,6 +178,7 @@ def estimate_option(
         limit_reasons=limit_reasons,
         price=row,
         candidate=candidate,
+        speed=speed,
         resolved=money.resolved,
         power_from_rated_share=power.from_rated_share and (site is not None or estimate.carbon_kg is not None),
     )

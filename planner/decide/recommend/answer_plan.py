@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 from planner.decide.campaign.alone import Alone, each_alone
-from planner.decide.options.estimate_plan import Estimated
+from planner.decide.options.estimate_plan import Estimated, Paced, estimate_options
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.row_notes import at_once_note
@@ -33,7 +34,7 @@ def answer_plan(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimat
     The solver is imported where a mix may be better.
     """
     alone = each_alone(plan, catalog, today=today, estimated=estimated)
-    document = compare(campaign_document(plan, alone), alone.limits, today=today)
+    document = _compared(plan, catalog, alone, today=today)
     if not may_mix(alone):
         return document
     from planner.decide.recommend.mix import best_mix, with_mix
@@ -44,4 +45,23 @@ def answer_plan(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimat
 def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
     """Rank the options and recommend one; no mix is looked for; `estimated`: as of `each_alone`."""
     alone = each_alone(plan, catalog, today=today, estimated=estimated)
-    return compare(campaign_document(plan, alone), alone.limits, today=today)
+    return _compared(plan, catalog, alone, today=today)
+
+
+def _compared(plan: Plan, catalog: Catalog, alone: Alone, *, today: date) -> ComparisonDocument:
+    """Compare the options; where the first one divides the network, also with every network left whole."""
+    campaign = campaign_document(plan, alone)
+    document = compare(campaign, alone.limits, today=today)
+    first = next((one for one in alone.estimated.options if one.option.id == document.recommended), None)
+    if first is None or first.speed is None or first.speed.whole is None:
+        return document
+    paced = [
+        Paced(*one.speed.whole) if one.speed.whole else Paced(one.candidate, one.speed)
+        for one in alone.estimated.options
+        if one.candidate is not None and one.speed is not None
+    ]
+    if len(paced) == len(plan.options):  # of `find`: numbered when others had not been left out yet
+        paced = [Paced(replace(one.candidate, position=place), one.speed) for place, one in enumerate(paced)]
+    estimated = estimate_options(plan, catalog, today=today, paced=paced)
+    left_whole = campaign_document(plan, each_alone(plan, catalog, today=today, estimated=estimated))
+    return compare(campaign, alone.limits, today=today, left_whole=left_whole)

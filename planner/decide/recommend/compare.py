@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import date
 
 from planner.decide.campaign.campaign import hours_to
@@ -26,10 +27,13 @@ AS_SOON = 1.15
 """Options within this factor of the fastest are as fast: ranges are wider than that."""
 
 
-def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) -> ComparisonDocument:
+def compare(
+    campaign: CampaignDocument, limits: CampaignLimits, *, today: date, left_whole: CampaignDocument | None = None
+) -> ComparisonDocument:
     """Rank the options under the limits, mark the Pareto front, recommend one and say why not the others.
 
-    The options carry their chances already (`planner/decide/campaign/chances.py`).
+    The options carry their chances already (`planner/decide/campaign/chances.py`). `left_whole`: the same options with
+    networks that no trainer divides; what would be recommended then is said where it is another.
     """
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
@@ -41,6 +45,9 @@ def compare(campaign: CampaignDocument, limits: CampaignLimits, *, today: date) 
     phrases = Phrases(limits, campaign.currency)
     if choice is not None:
         turns = switching_sentences(switches, {option.id: name_of(option) for option in order})
+        if left_whole is not None:
+            undivided = _choice(ranked(left_whole.options, limits, deadline_hours=deadline_hours), 0)
+            choice = replace(choice, left_whole=undivided.recommended if undivided else None)
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
         sentences = without_recommendation(nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0)

@@ -38,6 +38,8 @@ class Choice:
     """The cheapest to buy, where the plan asks for one and it is not the answer."""
     owned: CampaignOption | None = None
     """The cheapest machine that stands there and keeps the limits for less than the recommended one."""
+    left_whole: CampaignOption | None = None
+    """What would be recommended if no trainer divided the network, where the recommended option divides it."""
     without_price: int = 0
     """How many options the answer leaves out because nobody states their price."""
 
@@ -45,9 +47,9 @@ class Choice:
 def headline(choice: Choice, phrases: Phrases, *, today: date, extra: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the sentences: the deed first, then what matters most; each at most twenty words.
 
-    In this order: what stands there and costs less, a doubt about the evidence, the firm option beside a spot one, the
-    measured beside a modelled one, an old price, a fit that was not checked, what a purchase leaves, a faster option, a
-    purchase that was not taken.
+    In this order: what stands there and costs less, a doubt about the evidence, what is best without dividing the
+    network, the firm option beside a spot one, the measured beside a modelled one, an old price, a fit that was not
+    checked, what a purchase leaves, a faster option, a purchase that was not taken.
     """
     beside = [*_beside(choice, phrases, today), *extra]
     return (_deed(choice.recommended, phrases), *beside[: SENTENCES - 1])
@@ -66,6 +68,8 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     if choice.owned is not None:
         yield f"Cheaper, and already yours: {phrases.short(choice.owned)}"
     yield from _of_its_speed(option)
+    if choice.left_whole is not None and choice.left_whole.id != option.id:
+        yield f"Without dividing the network: {phrases.short(choice.left_whole)}"
     if choice.firm is not None:
         yield f"{'Firm and measured' if choice.firm is choice.measured else 'Firm'}: {phrases.short(choice.firm)}"
     if choice.measured is not None and choice.measured is not choice.firm:
@@ -82,15 +86,20 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
             break
     if option.hold is not Hold.BUY:
         yield from _not_measured(choice)
-    if choice.purchase is not None and choice.purchase.pay_now_usd is not None:
-        price, name = phrases.money(choice.purchase.pay_now_usd.value), name_of(choice.purchase)
-        if is_feasible(choice.purchase):
-            yield f"The cheapest to buy, {name}, is {price} at once."
-        else:
-            yield f"Buying misses the limits: {name}, the cheapest, is {price} at once."
+    yield from _of_a_purchase(choice.purchase, phrases)
     if choice.without_price:
         options = "1 option" if choice.without_price == 1 else f"{choice.without_price} options"
         yield f"No price is known of {options}: run planner prices refresh, or state your own."
+
+
+def _of_a_purchase(purchase: CampaignOption | None, phrases: Phrases) -> Iterator[str]:
+    if purchase is None or purchase.pay_now_usd is None:
+        return
+    price, name = phrases.money(purchase.pay_now_usd.value), name_of(purchase)
+    if is_feasible(purchase):
+        yield f"The cheapest to buy, {name}, is {price} at once."
+    else:
+        yield f"Buying misses the limits: {name}, the cheapest, is {price} at once."
 
 
 def _not_measured(choice: Choice) -> Iterator[str]:
@@ -124,7 +133,8 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
     if option.fits is None:
         yield "Whether the model fits its memory was not checked: try one step first."
     if option.split is not None:
-        yield f"Its network is divided ({option.split}): try a step with such a framework first."
+        as_trainer = f", as {option.trainers[-1]} does: try a step with it" if option.trainers else None
+        yield f"Its network is divided ({option.split}){as_trainer or ': try a step with such a framework'} first."
     if option.hold is Hold.BUY and option.pay_now_usd is not None:
         left = f"; {phrases.money(option.left_usd.value)} of it would be left then" if option.left_usd else ""
         ready = f", ready on {option.ready_on}" if option.wait_hours > 0 else ""

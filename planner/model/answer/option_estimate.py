@@ -62,6 +62,11 @@ class OptionEstimate(Frozen):
     strategy: Strategy | None
     split: Split | None = None
     """Where `strategy: auto` divides the network; null: it is whole on every accelerator, but for what ZeRO shards."""
+    trainers: tuple[str, ...] = ()
+    """Which run this split, where the plan names no `framework`."""
+    whole_hours: Quantity | None = None
+    """`training_hours` of the fastest layout that leaves the network whole, as any trainer runs it, beside such a
+    split; null where none fits."""
     micro_batch: int | None
     checkpointing: Checkpointing | None
     throughput: Quantity | None

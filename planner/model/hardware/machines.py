@@ -135,6 +135,10 @@ class Node(Frozen):
     vcpus: Count | None = None
     local_disk_gb: Positive | None = None
     """Decimal, all disks together; null: none, or nobody states it."""
+    pcie_lanes: Count | None = None
+    """Of each card's slot; null: as is usual for such a machine."""
+    pcie_roots: Count | None = None
+    """Root ports of the host that its cards share: as many as cards, or one for each switch; null: as is usual."""
     source: Text
     as_of: Day
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.planned_image_config import ImageObservation
 
-METHOD = "images 7"
+METHOD = "images 8"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "accelerator")
 """What is left out, to see how far predictions of each group miss."""

@@ -13,7 +13,7 @@ from planner.speed.calibration.anchors import draw_anchors, errors_with_anchors,
 from planner.speed.calibration.hold_out import ROUNDS, known_of, predict_held_out, text_folds
 from planner.speed.estimator.doubt import doubt_with_own_runs
 from planner.speed.estimator.expected_error import OWN_GROUPS, groups_with_own_runs
-from planner.speed.estimator.own_runs import Place, features
+from planner.speed.estimator.own_runs import Place, features, spans_nodes
 from planner.speed.estimator.ranges import spreads, wider
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import TextSample, fit_text, text_sample
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
 
-METHOD = "15"
+METHOD = "16"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
 SPLITS = ("source", "family", "scale", "precision")
 """What is left out, to see how far predictions of each group miss; never more than is left to train on."""
@@ -123,7 +123,8 @@ def _with_anchors(
     who asks which to make.
     """
     rows = [observations[int(row)] for row in held_out.rows]
-    place = Place([row.labels for row in rows], held_out.shares, features(configs), held_out.expected)
+    labels = [row.labels for row in rows]
+    place = Place(labels, held_out.shares, features(configs), held_out.expected, spans_nodes(configs))
     random = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
     informative = [cell for count in ANCHORS for cell in informative_anchors(rows, part_of(place, rows), anchors=count)]
     corrected = [

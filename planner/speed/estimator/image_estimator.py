@@ -16,7 +16,7 @@ from planner.speed.estimator.expected_error import (
     Known,
 )
 from planner.speed.estimator.image_fit import image_sample, model_image_step
-from planner.speed.estimator.own_runs import Place
+from planner.speed.estimator.own_runs import Place, spans_nodes
 from planner.speed.estimator.text_estimator import Estimates, Modelled, corrected, estimates, fitted
 from planner.speed.physics.observation import of_each
 
@@ -70,7 +70,8 @@ def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], know
 
     log_step, shares = model_image_step(fit, configs, labels)
     named = {name: np.zeros(len(configs)) for name in PART_ERROR} | shares
-    place = Place(labels, named, features(configs), _expected_error(configs, labels, named, known))
+    expected = _expected_error(configs, labels, named, known)
+    place = Place(labels, named, features(configs), expected, spans_nodes(configs))
     near = sources_near(labels, place.features, known.points)
     doubts = doubt(place.expected, labels, near)
     return Modelled(log_step, place, groups_of_images(configs, labels, known), (OWN_RUNS,) * len(configs), near, doubts)

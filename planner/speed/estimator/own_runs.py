@@ -18,6 +18,7 @@ from planner.speed.estimator.expected_error import (
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array, Configs
+    from planner.speed.physics.image_config_arrays import ImageConfigs
     from planner.speed.physics.observation import Labels
 
 NEARBY_SCALE = {
@@ -54,6 +55,10 @@ MOST_DOUBT = 2.0
 """How far a site that proved odd widens what is expected of it, at most."""
 SHARED_UNKNOWN = 0.5
 """Share of what is unknown of an accelerator or framework that is the same for all runs there."""
+
+
+WIRES = ("split", "sharding", "gradients", "waiting")
+"""Parts of a step that are as slow as what joins its accelerators: other wires inside a node than between nodes."""
 
 
 class Posterior(NamedTuple):
@@ -99,6 +104,8 @@ class Place(NamedTuple):
     shares: Mapping[str, Array]
     features: Array
     expected: Array
+    between_nodes: Array
+    """1: it spans several nodes, or several racks with one link domain."""
 
     def at(self, chosen: Array) -> Place:
         """Return some of the configurations."""
@@ -107,7 +114,15 @@ class Place(NamedTuple):
             {name: share[chosen] for name, share in self.shares.items()},
             self.features[chosen],
             self.expected[chosen],
+            self.between_nodes[chosen],
         )
+
+
+def spans_nodes(configs: Configs | ImageConfigs) -> Array:
+    """Return where a training has more accelerators than one link domain joins."""
+    import numpy as np
+
+    return np.asarray(configs.gpus > configs.nvlink_domain)
 
 
 def covariance(one: Place, other: Place) -> Array:
@@ -115,20 +130,23 @@ def covariance(one: Place, other: Place) -> Array:
 
     Within a site: site^2 + sum over parts (error of the part)^2 x share x share' + accelerator^2 and workload^2 where
     these are the same + nearby^2 x exp(-distance^2 / 2) + what is unknown of the accelerator or framework. A run that
-    waits for its host says how slow the host is, and little of the products.
+    waits for its host says how slow the host is, and little of the products. What is odd of a site as a whole, and of
+    its wires, does not cross the border of a node: runs on one node say of several what accelerators and hosts do.
     """
     import numpy as np
 
     site = _same(one, other, "source")
+    wires = one.between_nodes[:, None] == other.between_nodes[None, :]
     here = site * _same(one, other, "accelerator")
     workload = site * _same(one, other, "workload")
     distance = ((one.features[:, None, :] - other.features[None, :, :]) ** 2).sum(axis=2)
     parts = sum(
-        error**2 * one.shares[name][:, None] * other.shares[name][None, :] for name, error in PART_ERROR.items()
+        error**2 * one.shares[name][:, None] * other.shares[name][None, :] * (wires if name in WIRES else 1.0)
+        for name, error in PART_ERROR.items()
     )
     unknown = np.sqrt(_unknown(one)[:, None] * _unknown(other)[None, :])
     return np.asarray(
-        site * (SITE**2 + parts)
+        site * (SITE**2 * wires + parts)
         + here * SHARED_UNKNOWN * unknown
         + here * ACCELERATOR**2
         + workload * WORKLOAD**2
@@ -143,6 +161,13 @@ def _same(one: Place, other: Place, level: str) -> Array:
 
     left, right = (np.array([getattr(label, level) for label in place.labels], dtype=object) for place in (one, other))
     return np.asarray(left[:, None] == right[None, :], dtype=float)
+
+
+def _same_site(one: Place, other: Place) -> Array:
+    """Return 1 where two configurations are of one site, and both on one node or both on several."""
+    import numpy as np
+
+    return np.asarray(_same(one, other, "source") * (one.between_nodes[:, None] == other.between_nodes[None, :]))
 
 
 def _unknown(place: Place) -> Array:
@@ -165,11 +190,11 @@ def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
     import numpy as np
 
     surprise = np.maximum(0.0, np.abs(errors) - OUTLIER_CUTOFF * anchors.expected) ** 2
-    same_site = _same(anchors, anchors, "source")
+    same_site = _same_site(anchors, anchors)
     odd = SITE_VARIANCE_SHARE * (same_site @ surprise) / same_site.sum(axis=1)
     between = covariance(anchors, anchors) + same_site * odd[None, :]
     between = between + np.diag(NOISE**2 + (1 - SITE_VARIANCE_SHARE) * surprise)
-    towards_odd = _same(asked, anchors, "source") * odd[None, :]
+    towards_odd = _same_site(asked, anchors) * odd[None, :]
     towards = covariance(asked, anchors) + towards_odd
     weights = np.linalg.solve(between, towards.T).T
     explained = (weights * towards).sum(axis=1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from planner.speed.estimator.doubt import doubt, doubt_with_own_runs, sources_near
 from planner.speed.estimator.expected_error import Known, expected_error, groups_of, groups_with_own_runs
-from planner.speed.estimator.own_runs import Place, features, update
+from planner.speed.estimator.own_runs import Place, features, spans_nodes, update
 from planner.speed.estimator.ranges import half_widths
 from planner.speed.estimator.text_fit import Fit, model_text_step, text_sample
 from planner.speed.physics.image_parameters import ABSENT_OF_IMAGES
@@ -90,7 +90,8 @@ def fitted(calibration: Calibration) -> Fit:
 def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: Known) -> Modelled:
     """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
     log_step, shares = model_text_step(fit, configs, labels)
-    place = Place(labels, shares, features(configs), expected_error(configs, labels, shares, known))
+    expected = expected_error(configs, labels, shares, known)
+    place = Place(labels, shares, features(configs), expected, spans_nodes(configs))
     near = sources_near(labels, place.features, known.points)
     doubts = doubt(place.expected, labels, near)
     return Modelled(log_step, place, groups_of(configs, labels, known), groups_with_own_runs(configs), near, doubts)

@@ -11,7 +11,7 @@ from planner.model.network.image_network import ImageNetwork
 from planner.network.image_blocks import Operator
 from planner.network.image_operators import operators_of, training_macs
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, chip_of, generation_of, peak_flops, says_bf16
-from planner.speed.physics.interconnect import parse_link, parse_network_gbit
+from planner.speed.physics.interconnect import parse_lanes, parse_link, parse_network_gbit
 from planner.speed.physics.observation import Labels, Refusal
 from planner.speed.physics.planned_image_config import FIELDS_OF_OTHERS, ImageObservation, format_facts, machine_facts
 
@@ -64,6 +64,7 @@ def observe_image(
         slots=per_node,
         link=parse_link(row.interconnect_intra, accelerator),
         network_gbit_per_s=parse_network_gbit(row.interconnect_inter),
+        lanes=parse_lanes(row.interconnect_intra),
     )
     facts |= _training(row, chosen) | FIELDS_OF_OTHERS
     facts |= {"dp": float(row.num_gpus), "flops": 2 * training_macs(operators)}

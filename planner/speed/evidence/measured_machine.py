@@ -6,7 +6,13 @@ import re
 
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.machines import Accelerator
-from planner.speed.physics.interconnect import interconnect_of, named_network_gbit, parse_link, parse_network_gbit
+from planner.speed.physics.interconnect import (
+    interconnect_of,
+    named_network_gbit,
+    parse_lanes,
+    parse_link,
+    parse_network_gbit,
+)
 
 SPLITS = ("tp", "pp", "cp", "ep")
 SECOND_FSDP = re.compile(r"\bfsdp2\b")
@@ -66,5 +72,6 @@ def machine_of(row: Measurement, accelerator: Accelerator) -> dict[str, float]:
         slots=per_node,
         link=parse_link(row.interconnect_intra, accelerator),
         network_gbit_per_s=parse_network_gbit(network, per_node=per_node) or named_network_gbit(network, accelerator),
+        lanes=parse_lanes(row.interconnect_intra),
     )
     return interconnect.facts(per_node=per_node)

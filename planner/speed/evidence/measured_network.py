@@ -23,7 +23,8 @@ ROUNDED = 0.05
 """How far a published count of parameters may be rounded."""
 ADDS_UP = 0.25, 4.0
 """Between these shares of the experts stated, a count of parameters says what experts there are."""
-UNSTATED_EXPERTS = (8.0, 2.0)
+EXPERTS = re.compile(r"\bmoe\b|mixture of experts|\d[bt]-a\d+(?:\.\d+)?b\b|\b\d+x\d+b\b")
+_COUNTS = re.compile(r"moe\D*?(\d+)\D+?(\d+)", re.IGNORECASE)
 GROUPED_YEAR = 2026
 """From then on Hugging Face's networks multiply all experts of a layer at once (transformers 5)."""
 
@@ -100,11 +101,21 @@ def _calls_experts_by_themselves(row: Measurement) -> bool:
     return framework_family(row.framework) in HUGGING_FACE and year_of(row) < GROUPED_YEAR and not grouped
 
 
+def is_mixture(row: Measurement) -> bool:
+    """Return whether a row is of a mixture of experts, by its words or the network's name (Qwen3-30B-A3B, 8x7B)."""
+    return EXPERTS.search(f"{row.model_family} {row.mlp_type} {row.model}".casefold()) is not None
+
+
+def states_experts(row: Measurement) -> bool:
+    """Return whether a row says how many experts a layer has, of which width, and how many of them a token meets."""
+    return _COUNTS.search(row.mlp_type) is not None and row.ffn_hidden is not None
+
+
 def _experts(mlp_type: str) -> tuple[float, float]:
     """Read the number of experts and of those that a token meets: `swiglu-moe(128,top8)`, `swiglu MoE 8x top2`."""
-    counts = re.search(r"moe\D*?(\d+)\D+?(\d+)", mlp_type, re.IGNORECASE)
+    counts = _COUNTS.search(mlp_type)
     if counts is None:
-        return UNSTATED_EXPERTS if "moe" in mlp_type.casefold() else (1.0, 1.0)
+        return 1.0, 1.0
     one, other = float(counts[1]), float(counts[2])
     return max(one, other, 1.0), max(1.0, min(one, other))
 

@@ -10,7 +10,7 @@ from planner.model.hardware.accelerator_name import accelerator_named
 from planner.model.hardware.machines import Accelerator
 from planner.scenario.frameworks import framework_family
 from planner.speed.evidence.measured_machine import machine_of, spread_of
-from planner.speed.evidence.measured_network import network_of
+from planner.speed.evidence.measured_network import is_mixture, network_of, states_experts
 from planner.speed.evidence.measured_training import training_of
 from planner.speed.memory.measured_batches import batches_of, length_of
 from planner.speed.physics.accelerator_facts import accelerator_facts, chip_of, generation_of, peak_flops, says_bf16
@@ -90,7 +90,9 @@ def _refusal(row: Measurement, accelerator: Accelerator | None) -> str | None:
 
 
 def other_training(row: Measurement) -> str | None:
-    """Return why the physics has no such network or step; None where it has."""
+    """Return why the physics has no such network or step, or does not know enough of it; None where it does."""
+    if is_mixture(row) and not states_experts(row):
+        return "a mixture whose experts are not stated"
     if (network := OTHER_NETWORKS.search(f"{row.model_family} {row.model}".casefold())) is not None:
         return f"no decoder and no encoder alone: {network[0]}"
     if (method := OTHER_METHODS.search(row.method.casefold())) is not None:

@@ -27,8 +27,9 @@ def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
     """Bytes/s that a collective reaches per accelerator inside a domain.
 
     Of cards over PCIe it falls with their number n in a machine: rate x (2/n)^k, k by the slot's generation. Without
-    peer-to-peer every byte crosses the host's bus, which its accelerators share: rate = bus / sharers, and never more
-    than the card's own PCIe: a smooth minimum, (own^-4 + host^-4)^(-1/4).
+    peer-to-peer every byte goes up the lanes of one card into the host's memory, and from there down those of the
+    next: a share of the lanes' rate, and no more than a share of the root port's among the cards behind it: a smooth
+    minimum, lanes' rate x (lanes^-4 + (root / cards)^-4)^(-1/4).
     """
     import numpy as np
 
@@ -37,9 +38,9 @@ def inside_rate(c: Configs | ImageConfigs, p: Mapping[str, float]) -> Array:
     own = np.asarray(c.intra * np.where(c.pcie > 0, p["pcie"] * among_cards, p["nvlink"]))
     if not np.any(c.through_host):
         return own
-    host = p["host_bus_gb"] * 1e9 / np.maximum(c.bus_sharers, 1.0)
-    both = np.sqrt(np.sqrt(1 / np.square(np.square(own)) + 1 / np.square(np.square(host))))
-    return np.where(c.through_host > 0, 1 / both, own)
+    root = p["host_root"] / np.maximum(c.bus_sharers, 1.0)
+    both = np.sqrt(np.sqrt(1 / np.square(np.square(p["host_lanes"])) + 1 / np.square(np.square(root))))
+    return np.where(c.through_host > 0, c.intra / both, own)
 
 
 def rate_over(c: Configs | ImageConfigs, p: Mapping[str, float], devices: Array, stride: Array) -> Array:

@@ -32,6 +32,8 @@ HIDDEN_OPERANDS = 3
 output of attention's projection, and the input of the MLP."""
 LOST_OF_A_WAVE = 0.5
 """Share of a product's last wave of blocks that runs empty, on average: anything between none and all of it."""
+HALF_A_TILE = 64
+"""Tokens by which each expert's are padded on average, to whole tiles of 128. Source: NVIDIA, CUTLASS grouped GEMM."""
 CAUSAL_SKIPPED = 0.5
 """Share of the attention matrix above its diagonal, which a fused kernel skips."""
 FLASH_PASSES = 3.5
@@ -105,7 +107,7 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     Below 16 bit, scaling and transposing cost a part of it; Blackwell's tensor cores scale blocks themselves.
     Where power is short the clock falls: dynamic power rises with clock x voltage^2, so the clock goes with a power of
     up to a third of it (Mudge 2001). Boards with power to spare run a little above the clock of their rated peak.
-    Ordinary cores (fp32) draw less, and are not held.
+    Ordinary cores (fp32) draw less and are easier to fill: they reach the same share in all generations.
     """
     import numpy as np
 
@@ -114,8 +116,8 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     share = table[c.generation.astype(int)] * formats[c.format_step.astype(int)]
     scaling = (c.generation == GENERATIONS.index("blackwell")) & (c.format_step > 0)
     share = share * np.where(scaling, p["gemm_scaled"], 1.0)
-    held = np.where(c.vector_rate > 0, p["gemm_vector"], c.power ** p["gemm_power"])
-    return np.asarray(np.minimum(share * held, ABOVE_RATED))
+    held = np.minimum(share * c.power ** p["gemm_power"], ABOVE_RATED)
+    return np.asarray(np.where(c.vector_rate > 0, p["gemm_vector"], held))
 
 
 @computes(
@@ -131,7 +133,8 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     ),
     routing=(
         "layers x tokens x experts of a token x hidden state x bytes x routing_passes (x "
-        "routing_dispatched where kernels of their own send tokens) x (1 + 0.33 recomputed) / (bandwidth x hbm)"
+        "routing_dispatched where kernels of their own send tokens, x routing_narrow below 16 bit) x (1 + 0.33 "
+        "recomputed) / (bandwidth x hbm)"
     ),
     tail="layers x tail_us (x elementwise_fused where fused) x (1 + 0.33 recomputed): idle device time between kernels",
 )
@@ -160,6 +163,7 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
     stream = (HIDDEN_PASSES * c.hidden / c.tp + GATE_PASSES * gated) * number * p["elementwise"]
     again = 1 + REPEATED * c.recompute
+    narrow = np.where(c.format_step > 0, p["routing_narrow"], 1.0)
     return {
         "products": (2 * tokens * weights / rate_of_outliers(c, p) + wasted_flops(c, p))
         / (c.peak * gemm_share(c, p))
@@ -169,7 +173,7 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
         "attention": _attention_seconds(c, p) * c.attention_scale,
         "elementwise": c.elementwise_scale * tokens * stream * fused * cast / reached * again,
         "adapters": _adapter_seconds(c, p),
-        "routing": tokens * _sent(c) * p["routing_passes"] * _of_routing(c, p) / reached * again,
+        "routing": tokens * _sent(c) * p["routing_passes"] * _of_routing(c, p) * narrow / reached * again,
         "tail": p["tail_us"] * US * fused * again,
     }
 
@@ -228,12 +232,14 @@ def wasted_flops(c: Configs, p: Mapping[str, float]) -> Array:
 
     2 x inner size x outputs of half a wave, summed over query-key-value, output, up (with its gate) and down. Small
     products do not fill a device: 1,024 tokens x 1,024 outputs are 64 blocks of 128 x 128 for some 100 processors.
-    Source: NVIDIA, Matrix Multiplication Background User's Guide, section 4.
+    Source: NVIDIA, Matrix Multiplication Background User's Guide, section 4. The products of experts run side by side,
+    so they lose a wave together, but each one's last tile of tokens is half empty.
     """
     import numpy as np
 
     inner = 2 * c.hidden + (c.q_dim + c.ffn_hidden) / c.tp
-    return np.asarray(2 * inner * LOST_OF_A_WAVE * p["wave_k"] * 1e3)
+    tiles = (c.experts > 1) * HALF_A_TILE * expert_matrices(c) * c.experts / c.ep / c.tp
+    return np.asarray(2 * inner * LOST_OF_A_WAVE * p["wave_k"] * 1e3 + 2 * tiles)
 
 
 def rate_of_outliers(c: Configs, p: Mapping[str, float]) -> Array:
@@ -309,16 +315,16 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 @computes(
     host=(
         "(layers + 2) x host_us x host_older or host_newer (x host_fused if compiled, host_cast under autocast, "
-        "host_sharded; more by host_experts, host_adapter and host_gather where there are such) x (1 + 0.33 "
-        "recomputed); of it shows what launching takes beyond the device's own time"
+        "host_sharded; more by host_experts, host_adapter, host_quantized and host_gather where there are such) x "
+        "(1 + 0.33 recomputed); of it shows what launching takes beyond the device's own time"
     ),
 )
 def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time that the host needs to launch one layer's kernels, forward and backward.
 
-    Each adapter adds launches. Sharded weights are gathered by the host's leave; PEFT's adapters, unless fused with
-    their maps, each by itself. A layer with experts routes, counts and sorts tokens, and waits for the counts; experts
-    that are called one after another have launches of their own.
+    Each adapter adds launches, and so does expanding 4-bit weights before each product. Sharded weights are gathered by
+    the host's leave; PEFT's adapters, unless fused with their maps, each by itself. A layer with experts routes, counts
+    and sorts tokens, and waits for the counts; experts that are called one after another have launches of their own.
     """
     import numpy as np
 
@@ -328,7 +334,8 @@ def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     routing = (c.experts > 1) * (p["host_experts"] - 1) * _of_routing(c, p) + c.sequential_experts * c.experts * p[
         "host_loop"
     ]
-    layer = (1 + c.adapted_maps * p["host_adapter"] + routing) * sharded + gathers
+    maps = c.adapted_maps * p["host_adapter"] + c.quantized * p["host_quantized"]
+    layer = (1 + maps + routing) * sharded + gathers
     launches = fused * layer * (1 + REPEATED * c.recompute)
     return np.asarray(p["host_us"] * c.host_scale * US * host_age(c, p) * launches)
 

@@ -142,7 +142,7 @@ class Configs:
     through_host: Array
     """1: no peer-to-peer; every byte crosses the host's memory."""
     bus_sharers: Array
-    """Accelerators on the busiest host bus."""
+    """Cards behind the busiest root port of the host."""
     pcie: Array
     """1: the link inside is PCIe."""
     pcie_cards: Array

@@ -16,8 +16,21 @@ PCIE_5_YEAR, PCIE_4_YEAR = 2022, 2020
 """Of the first server cards with it (H100; A100 and MI100); later cards of older architectures keep theirs."""
 SERVER_LINK_GB_PER_S = 200
 """Both ways: a link of at least so much joins modules (V100 SXM2: 300), a bridge between cards has less."""
-TWO_SOCKETS = 8
-"""Slots from which on a machine has two sockets, with half of the cards on the bus of each."""
+LANES = 16
+"""Of a slot for accelerators."""
+LANES_OF_A_PC, CARDS_OF_A_PC = 16, 2
+"""A desktop's processor has so many lanes for its slots, which two cards share as x8 and x8. Source: data sheets of
+Intel Core from the 11th generation on and of AMD Ryzen from the 3000 series on; those of servers and workstations have
+48 to 128 (Xeon, EPYC, Threadripper), a whole slot's for every card."""
+SAID_LANES = re.compile(r"\bx ?(4|8|16)\b")
+"""How a publication says them: `PCIe 4.0 x8`."""
+LANES_OF_A_SERVER = {3: 80, 4: 128, 5: 128}
+"""PCIe lanes of two server processors, by generation: as far as these reach, slots have root ports of their own.
+Source: Intel ARK (Xeon E5 v4: 40 each, Xeon Scalable from the third generation on: 64 each), AMD EPYC 7002 to 9004 (128
+in all)."""
+SWITCHES = 2
+"""Behind which the cards of a larger machine stand, each with one root port. Source: Supermicro 4029GP and ASUS
+ESC8000 block diagrams."""
 GEFORCE = re.compile(r"GTX|TITAN|RTX-[2-5]0[5-9]0")
 """Cards for desktops, whose drivers leave out peer-to-peer; professional ones (RTX 4000 Ada, RTX A6000) have it."""
 WITHOUT_P2P = re.compile(r"TITAN-RTX|RTX-[2-5]0[5-9]0|A10G")
@@ -58,6 +71,7 @@ class Interconnect:
     pcie: bool
     through_host: bool
     bus_sharers: int
+    """Cards behind one root port of the host."""
     cards: int
     """Of one machine in PCIe slots; 0 where another link joins them."""
     slot: int
@@ -90,15 +104,21 @@ def interconnect_of(
     slots: int,
     link: Link | None,
     network_gbit_per_s: float | None,
+    lanes: int | None = None,
+    roots: int | None = None,
 ) -> Interconnect:
     """Describe the interconnect of machines that use `per_node` of their `slots` accelerators each.
 
-    Host buses: two sockets share eight and more cards; the busiest one counts.
+    `lanes`: of PCIe for each card, and `roots`: root ports of all cards, where that is known; else those of the usual
+    machine with so many slots. Root ports share the cards evenly; the one with most of them counts.
     """
     kind = link or assumed_link(accelerator, per_node=per_node)
     pcie = kind in (Link.PCIE, Link.PCIE_NO_P2P, Link.SINGLE) or accelerator.link_gb_per_s is None
-    rate = PCIE_GB_PER_S[pcie_generation(accelerator)] if pcie else (accelerator.link_gb_per_s or 0) / 2
-    per_bus = -(-max(slots, per_node) // 2) if max(slots, per_node) >= TWO_SOCKETS else max(slots, per_node)
+    all_slots = max(slots, per_node)
+    each = lanes or usual_lanes(accelerator, slots=all_slots)
+    slot = PCIE_GB_PER_S[pcie_generation(accelerator)] * each / LANES
+    rate = slot if pcie else (accelerator.link_gb_per_s or 0) / 2
+    per_root = -(-all_slots // (roots or usual_roots(accelerator, slots=all_slots)))
     gbit = network_gbit_per_s or _assumed_gbit(accelerator, kind)
     return Interconnect(
         intra=rate * 1e9,
@@ -106,10 +126,27 @@ def interconnect_of(
         domain=_domain(accelerator, per_node=per_node),
         pcie=pcie,
         through_host=kind is Link.PCIE_NO_P2P,
-        bus_sharers=min(per_node, per_bus),
+        bus_sharers=min(per_node, per_root),
         slot=pcie_generation(accelerator),
         cards=per_node if pcie and not MODULES.match(accelerator.id) else 0,
     )
+
+
+def usual_lanes(accelerator: Accelerator, *, slots: int) -> int:
+    """Return the lanes of each card of a machine with so many slots: of a PC they are shared, of others whole."""
+    is_pc = GEFORCE.match(accelerator.id) is not None and slots == CARDS_OF_A_PC
+    return LANES_OF_A_PC // slots if is_pc and accelerator.launch_year >= PCIE_4_YEAR else LANES
+
+
+def usual_roots(accelerator: Accelerator, *, slots: int) -> int:
+    """Return the root ports of a machine with so many slots: one for each, or one for each switch of a larger one."""
+    return slots if slots * LANES <= LANES_OF_A_SERVER[pcie_generation(accelerator)] else SWITCHES
+
+
+def parse_lanes(text: str) -> int | None:
+    """Read how many lanes of PCIe a publication says that each card has; None where it says none."""
+    said = SAID_LANES.search(text.casefold()) if SLOT.search(text.casefold()) else None
+    return None if said is None else int(said[1])
 
 
 def _domain(accelerator: Accelerator, *, per_node: int) -> int:

@@ -36,7 +36,7 @@ PARAMETERS = (
     Parameter(
         "gemm_power", 0.12, 0.50, 0.01, 0.34, "exponent of the power budget in the share of a large product", before=0.0
     ),
-    Parameter("gemm_vector", 1.15, 0.08, 0.6, 1.3, "fp32 on ordinary cores, against the share of tensor cores"),
+    Parameter("gemm_vector", 0.90, 0.08, 0.5, 1.1, "share of peak of a large product on ordinary cores (fp32)"),
     Parameter(
         "gemm_8bit", 0.85, 0.15, 0.3, 1.0, "8-bit products, against the share at 16 bit: scaling and transposing"
     ),
@@ -55,7 +55,7 @@ PARAMETERS = (
     Parameter(
         "attention_wide", 0.7, 0.30, 0.2, 1.0, "rate of a fused attention kernel for heads wider than 128", before=1.0
     ),
-    Parameter("softmax", 10.0, 0.30, 4.0, 30.0, "passes over the attention matrix where it is written out"),
+    Parameter("softmax", 28.0, 0.30, 8.0, 80.0, "passes over the attention matrix where it is written out"),
     Parameter("elementwise", 70.0, 0.25, 20.0, 200.0, "passes over the hidden state per layer, one kernel each"),
     Parameter("elementwise_fused", 0.5, 0.25, 0.15, 1.0, "share of these passes that is left after fusing"),
     Parameter(
@@ -67,7 +67,7 @@ PARAMETERS = (
         "element-wise passes under autocast, against 16-bit weights",
         before=1.0,
     ),
-    Parameter("logits", 28.0, 0.30, 6.0, 80.0, "bytes moved per logit by an eager cross-entropy"),
+    Parameter("logits", 58.0, 0.15, 6.0, 120.0, "bytes moved per logit by an eager cross-entropy"),
     Parameter("logits_fused", 0.3, 0.40, 0.05, 1.0, "share of these bytes that is left after fusing"),
     Parameter("optimizer", 28.0, 0.30, 12.0, 120.0, "bytes moved per parameter by an Adam step"),
     Parameter("hbm", 0.80, 0.05, 0.5, 1.0, "share of memory bandwidth that long streams reach"),
@@ -81,8 +81,11 @@ PARAMETERS = (
         "host_experts", 2.5, 0.40, 1.0, 10.0, "host time of a layer with experts, against one without", before=1.0
     ),
     Parameter(
+        "host_quantized", 0.35, 0.30, 0.05, 5.0, "host time of a layer's 4-bit maps, against a layer", before=0.0
+    ),
+    Parameter(
         "host_loop",
-        0.35,
+        0.8,
         0.40,
         0.05,
         2.0,
@@ -96,7 +99,7 @@ PARAMETERS = (
         "zero2_ms", 7.2, 0.10, 1.0, 40.0, "host time a layer and step of ZeRO-1 or 2 in DeepSpeed, ms", before=0.0
     ),
     Parameter(
-        "zero3_ms", 12.0, 0.10, 1.0, 80.0, "host time a layer and micro-batch of ZeRO-3 in DeepSpeed, ms", before=0.0
+        "zero3_ms", 12.0, 0.05, 1.0, 80.0, "host time a layer and micro-batch of ZeRO-3 in DeepSpeed, ms", before=0.0
     ),
     Parameter("step_ms", 8.0, 0.70, 0.5, 60.0, "host time per optimizer step besides layers: loader, loop, optimizer"),
     Parameter(
@@ -104,7 +107,7 @@ PARAMETERS = (
     ),
     Parameter("form_bytes", 30.0, 0.40, 6.0, 120.0, "bytes moved per weight that an adapter forms, each time"),
     Parameter("expand", 6.0, 0.40, 2.0, 40.0, "bytes moved per 4-bit weight each time that it is expanded"),
-    Parameter("routing_passes", 20.0, 0.50, 2.0, 200.0, "passes over a token's hidden state for each of its experts"),
+    Parameter("routing_passes", 40.0, 0.50, 2.0, 200.0, "passes over a token's hidden state for each of its experts"),
     Parameter(
         "routing_dispatched",
         0.6,
@@ -114,13 +117,33 @@ PARAMETERS = (
         "share of these passes, and of routing's launches, where kernels of their own send the tokens",
         before=1.0,
     ),
+    Parameter(
+        "routing_narrow", 0.6, 0.50, 0.1, 1.0, "share of routing's passes where products are of 8 or 4 bits", before=1.0
+    ),
     Parameter("nvlink", 0.70, 0.15, 0.3, 1.0, "share of NVLink's rate that a collective reaches"),
     Parameter("pcie", 0.60, 0.25, 0.2, 1.0, "share of PCIe's rate that a collective reaches"),
     Parameter(
         "pcie_falls", 0.5, 0.7, 0.01, 2.5, "exponent of 2 / cards of a machine in PCIe's rate, up to PCIe 4", before=0.0
     ),
     Parameter("pcie_falls_5", 0.25, 0.5, 0.01, 2.5, "the same of PCIe 5: 0.24 to 0.32 measured", before=0.0),
-    Parameter("host_bus_gb", 20.0, 0.25, 6.0, 60.0, "GB/s through one host bus, where there is no peer-to-peer"),
+    Parameter(
+        "host_lanes",
+        0.35,
+        0.4,
+        0.05,
+        0.9,
+        "share of a card's PCIe that a collective reaches through the host",
+        before=1.0,
+    ),
+    Parameter(
+        "host_root",
+        0.4,
+        0.3,
+        0.1,
+        1.0,
+        "share of a root port's PCIe that all cards behind it reach together, through the host",
+        before=1.0,
+    ),
     Parameter("network", 0.65, 0.25, 0.2, 1.0, "share of the network's rate that a collective reaches"),
     Parameter("message_us", 25.0, 0.50, 5.0, 300.0, "time of one collective besides its bytes, microseconds"),
     Parameter(
@@ -136,7 +159,16 @@ PARAMETERS = (
     ),
     Parameter("offload_gb", 6.0, 0.50, 1.0, 40.0, "GB/s of optimizer state through CPU and PCIe, per accelerator"),
 )
-"""Medians from data sheets, counts of kernels and public micro-benchmarks; evidence moves them within their bounds."""
+"""Medians from data sheets, counts of kernels and public micro-benchmarks; evidence moves them within their bounds.
+
+softmax: eager attention of Hugging Face reads and writes the matrix 18 times at 16 bit in the forward pass (scores,
+scale, mask, softmax in fp32 and back, dropout), and some ten times more backward where frameworks fuse. logits: 58
+bytes: written at 16 bit, cast to fp32, shifted by a copy, log-softmax, and their gradients back by the same steps.
+host_root: 11 to 16 GB/s of 32 through each of two root ports of ten RTX 3090 (GPU cluster report, document 003).
+host_quantized: bitsandbytes expands each of seven maps with two kernels, forward and backward, of a layer's hundred.
+host_loop: a loop over experts asks the device which tokens are an expert's, and waits (transformers before 5).
+routing_narrow: 8-bit recipes permute, pad and quantize in one kernel.
+"""
 
 ABSENT = {one.name: one.prior if one.before is None else one.before for one in PARAMETERS}
 """What stands for each constant where a calibration, kept in a lock perhaps, does not know it yet."""

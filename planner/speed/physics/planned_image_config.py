@@ -66,6 +66,8 @@ def planned_image_config(
         slots=node.accelerators,
         link=None if node.link is Link.OTHER else node.link,
         network_gbit_per_s=node.network_gbit_per_s,
+        lanes=node.pcie_lanes,
+        roots=node.pcie_roots,
     )
     facts |= format_facts(accelerator, chosen)
     facts |= FIELDS_OF_OTHERS | {
@@ -93,11 +95,24 @@ def format_facts(accelerator: Accelerator, chosen: str) -> dict[str, float]:
 
 
 def machine_facts(
-    accelerator: Accelerator, *, per_node: int, slots: int, link: Link | None, network_gbit_per_s: float | None
+    accelerator: Accelerator,
+    *,
+    per_node: int,
+    slots: int,
+    link: Link | None,
+    network_gbit_per_s: float | None,
+    lanes: int | None = None,
+    roots: int | None = None,
 ) -> dict[str, float]:
     """Return the physics' numbers of interconnect and host."""
     interconnect = interconnect_of(
-        accelerator, per_node=per_node, slots=slots, link=link, network_gbit_per_s=network_gbit_per_s
+        accelerator,
+        per_node=per_node,
+        slots=slots,
+        link=link,
+        network_gbit_per_s=network_gbit_per_s,
+        lanes=lanes,
+        roots=roots,
     )
     return interconnect.facts(per_node=per_node) | {"host_scale": 1.0, "device_scale": 1.0}
 

@@ -15,6 +15,7 @@ from planner.network.flops import parameters
 from planner.network.lora_memory import adapters_of
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import XLA, planned_family, runs_deepspeed, stack_of, unnamed_family
+from planner.scenario.trainers import ExpertProducts, expert_products
 from planner.scenario.training_setup import TrainingSetup, setup_of_run
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, chip_of, generation_of, peak_flops
 from planner.speed.physics.adapter_facts import planned_adapters
@@ -22,7 +23,7 @@ from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.kernels import dispatches_tokens, kernels_of, planned_words
 from planner.speed.physics.number_format import ALIGNED, uses_autocast
 from planner.speed.physics.observation import Labels, Observation
-from planner.speed.physics.planned_trainer import planned_trainer
+from planner.speed.physics.planned_trainer import planned_attention, planned_trainer
 
 OWN_SITE = "own runs"
 """The benchmark that ships with the planner; published evidence has none of it."""
@@ -83,7 +84,7 @@ def planned_text_config(
     link = None if node.link is Link.OTHER else node.link
     interconnect = interconnect_of(
         accelerator, per_node=per_node, slots=node.accelerators, link=link,
-        network_gbit_per_s=node.network_gbit_per_s,
+        network_gbit_per_s=node.network_gbit_per_s, lanes=node.pcie_lanes, roots=node.pcie_roots,
     )  # fmt: skip
     sixteen_bit = chosen in SIXTEEN_BITS
     stated = planned_trainer(settings, adapters=adapters, sixteen_bit=sixteen_bit, paged=paged)
@@ -115,8 +116,6 @@ def planned_text_config(
             "attention_scale": 1.0,
             "elementwise_scale": 1.0,
             "sharding_scale": 1.0,
-            "flash": 1.0,
-            "early": 0.0,
             "gradient_bytes": 4.0 if zero == 0 or not sixteen_bit else 2.0,
             "autocast": float(framework is None and uses_autocast(strategy, precision=asked, adapters=adapters)),
             "zero": float(zero),
@@ -132,7 +131,8 @@ def planned_text_config(
         | planned_kernels(framework, accelerator, compiled=compiled)
         | planned_adapters(decoder, adapters, framework, compiled=compiled)
         | interconnect.facts(per_node=per_node)
-        | _mlp(decoder)
+        | _mlp(decoder, one_by_one=expert_products(framework) is ExpertProducts.ONE_BY_ONE)
+        | planned_attention(settings, framework, accelerator)
         | stated
     )
 
@@ -158,8 +158,11 @@ def planned_kernels(framework: str | None, accelerator: Accelerator, *, compiled
     return kernels_of(*words) | {"dispatched": float(dispatches_tokens(*words, accelerator))}
 
 
-def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
-    """Return width and number of experts; a few dense layers count as so many experts of the mean width."""
+def _mlp(decoder: Decoder | MoeDecoder, *, one_by_one: bool) -> dict[str, float]:
+    """Return width and number of experts, and whether they are called one by one.
+
+    A few dense layers count as so many experts of the mean width.
+    """
     if isinstance(decoder, Decoder):
         return {
             "sequential_experts": 0.0,
@@ -171,7 +174,7 @@ def _mlp(decoder: Decoder | MoeDecoder) -> dict[str, float]:
     sparse = decoder.sparse_layers / decoder.layers
     dense = (1 - sparse) * (decoder.ffn_hidden or 0) / decoder.moe_ffn_hidden
     return {
-        "sequential_experts": 0.0,
+        "sequential_experts": float(one_by_one),
         "ffn_hidden": decoder.moe_ffn_hidden,
         "experts": sparse * (decoder.experts + decoder.shared_experts) + dense,
         "active_experts": sparse * (decoder.experts_per_token + decoder.shared_experts) + dense,
@@ -223,4 +226,5 @@ def observed_setup(run: RunRecord) -> TrainingSetup:
     if run.method == "lora" and isinstance(run.architecture, TextModel):
         adapters = run.adapters or adapters_of(run.architecture, run.trained_parameters)
     framework = run.log.framework if run.log else None
-    return replace(setup, adapters=adapters, framework=framework, settings=NOTHING_STATED)
+    settings = NOTHING_STATED.model_copy(update={"attention": setup.settings.attention})
+    return replace(setup, adapters=adapters, framework=framework, settings=settings)

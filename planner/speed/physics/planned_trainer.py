@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import (
+    Attention,
     Kernels,
     Offload,
     Optimizer,
     TrainerSettings,
     WeightFormat,
 )
+from planner.scenario.trainers import habits_of
 
 GRADIENT_READS = {Optimizer.ADAFACTOR: 3.0}
 """How often a step reads the gradient, where not once: for rows and columns, for the update's size, for the update
@@ -48,3 +51,17 @@ def planned_trainer(
     if narrow:
         changed["gradient_bytes"] = 2.0
     return changed
+
+
+def planned_attention(settings: TrainerSettings, framework: str | None, accelerator: Accelerator) -> dict[str, float]:
+    """Return how attention is computed: as stated, else as the trainer does, else as is usual on the card.
+
+    The matrix is written out where nobody says more of a card without FlashAttention. Where torch chooses there, it is
+    the kernel of xformers, which is as fast as the first FlashAttention was.
+    """
+    habits = None if framework is None else habits_of(framework)
+    attention = settings.attention or (None if habits is None else habits.attention)
+    if attention is None:
+        attention = Attention.SDPA if accelerator.has_flash_attention else Attention.EAGER
+    fused = attention is not Attention.EAGER
+    return {"flash": float(fused), "early": float(fused and not accelerator.has_flash_attention)}

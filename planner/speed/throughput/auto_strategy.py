@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import TextModel
 from planner.model.network.workload import WHOLE
 from planner.model.plan.plan import MOST_OPTIONS
-from planner.network.flops import parameters
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
@@ -23,9 +23,6 @@ from planner.speed.throughput.strategy_search import StrategyQuestion, search
 WORTH_DIVIDING = 1.05
 """How much faster than the fastest undivided one it must be: nearer ones are not told apart, and any trainer can run an
 undivided one, the planner's own benchmark among them."""
-LARGE, MANY = 20e9, 512
-"""Parameters and accelerators from which on whoever publishes a training divides the network: LLaMA 33B and 65B,
-Llama 2 and 3, DeepSeek 67B, Falcon-180B, GLM-130B."""
 
 SEARCHES_KEPT = 2 * MOST_OPTIONS
 """Those of a whole plan, undivided and divided: it asks the same for every strategy, for every price of a machine, and
@@ -35,21 +32,42 @@ _search_once = lru_cache(maxsize=SEARCHES_KEPT)(search)
 NO_SPLIT_FITS = Reason(code=ReasonCode.NO_SPLIT_FITS, text="no way to divide it fits either")
 
 
-def divided(job: Job, candidate: Candidate, catalog: Catalog) -> Candidate | None:
-    """Return the candidate with the fastest configuration that divides its network; None where there is none."""
+class Layouts(NamedTuple):
+    """The fastest layout that divides a network, beside the fastest that leaves it whole, over steps of one size."""
+
+    divided: Candidate
+    whole: Candidate | None
+    """None: no whole one fits."""
+
+    @property
+    def is_worth_dividing(self) -> bool:
+        """Whether the divided one is clearly faster."""
+        return self.whole is None or _rate(self.divided) > WORTH_DIVIDING * _rate(self.whole)
+
+
+def layouts(job: Job, candidate: Candidate, catalog: Catalog) -> Layouts | None:
+    """Return the fastest layouts as `planner strategies` finds them; None where none divides the network.
+
+    A step has as many micro-batches as is usual where the plan states no batch: nobody fills a pipeline with a single
+    one for each stage. Where gradients that add up over them do not fit, it has as few as there can be.
+    """
     if candidate.accelerators == 1:
         return None
-    configs = _searched(job, candidate, catalog, undivided=False)
-    best = next((config for config in configs if config.split != WHOLE), None)
-    if best is None:
-        return None
-    return replace(candidate, strategy=best.strategy, parallel_config=best, any_strategy=False)
+    for shortest in (False, True):
+        configs = _searched(job, candidate, catalog, undivided=False, shortest=shortest)
+        divided = next((config for config in configs if config.split != WHOLE), None)
+        if divided is not None:
+            whole = next((config for config in configs if config.split == WHOLE), None)
+            return Layouts(_laid_out(candidate, divided), None if whole is None else _laid_out(candidate, whole))
+    return None
 
 
-def divided_by_all(job: Job, candidate: Candidate) -> bool:
-    """Return whether a network is so large, and on so many accelerators, that whoever trains it divides it."""
-    large = isinstance(job.setup.network, TextModel) and parameters(job.setup.network) >= LARGE
-    return large and candidate.accelerators >= MANY
+def _laid_out(candidate: Candidate, config: ParallelConfig) -> Candidate:
+    return replace(candidate, strategy=config.strategy, parallel_config=config, any_strategy=False)
+
+
+def _rate(candidate: Candidate) -> float:
+    return candidate.parallel_config.samples_per_s if candidate.parallel_config else 0.0
 
 
 def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit:
@@ -63,7 +81,7 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
     plain = fit(job, candidate, anchor, catalog)
     if not plain.fits:
         return plain
-    configs = _searched(job, candidate, catalog, undivided=True)
+    configs = _searched(job, candidate, catalog, undivided=True, shortest=True)
     best = next((config for config in configs if config.strategy is candidate.strategy), None)
     taken = plain
     if best is not None:
@@ -76,12 +94,14 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
     return replace(taken, chance=max(taken.chance, surest or 0.0))
 
 
-def divided_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:
-    """Return micro-batch, accumulation and checkpointing of a divided network, and its chance to fit so much memory."""
+def laid_out_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:
+    """Return micro-batch, accumulation and checkpointing of a layout, and its chance to fit so much memory."""
     loss = f"; {CHUNKED_NOTE}" if config.chunked_loss else ""
     note = (
         f"divided ({config.split}): about {config.hbm_gib:.1f} GiB on each accelerator, {config.accumulation} "
         f"micro-batches a step{loss}; planner bench runs no divided network"
+        if config.split != WHOLE
+        else None
     )
     chance = None if hbm_gib is None else chance_within([Likely(1.0, config.hbm_gib)], hbm_gib)
     return DeviceFit(
@@ -95,7 +115,9 @@ def divided_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:
     )
 
 
-def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bool) -> tuple[ParallelConfig, ...]:
+def _searched(
+    job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bool, shortest: bool
+) -> tuple[ParallelConfig, ...]:
     """Return what the search finds, within what the plan fixes; nothing where the estimator does not answer."""
     network, accelerator = job.setup.network, candidate.accelerator
     if not isinstance(network, TextModel) or job.setup.seq_len is None or is_too_small(network) or job.mfu is not None:
@@ -104,5 +126,5 @@ def _searched(job: Job, candidate: Candidate, catalog: Catalog, *, undivided: bo
         return ()
     if candidate.option.step is not None or candidate.option.power_cap_w is not None:
         return ()
-    question = StrategyQuestion(job.setup, candidate.cluster, shortest_step=True, undivided=undivided)
+    question = StrategyQuestion(job.setup, candidate.cluster.by_its_speed, shortest_step=shortest, undivided=undivided)
     return _search_once(question, catalog.calibration)

@@ -18,14 +18,14 @@ from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.scenario.trainer_abilities import trainers_of
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput import power_cap
 from planner.speed.throughput.auto_strategy import (
     NO_SPLIT_FITS,
     WORTH_DIVIDING,
-    divided,
-    divided_by_all,
-    divided_fit,
+    laid_out_fit,
+    layouts,
     undivided_fit,
 )
 from planner.speed.throughput.evidence_text import measured_line, stated_line
@@ -66,6 +66,10 @@ class Speed:
     notes: tuple[str, ...] = ()
     not_counted: tuple[RunNotCounted, ...] = ()
     problems: tuple[Reason, ...] = ()
+    trainers: tuple[str, ...] = ()
+    """Which run its layout, where it divides the network and the plan names no trainer."""
+    whole: tuple[Candidate, Speed] | None = None
+    """The same machine with the fastest layout that any trainer runs, beside one that divides the network."""
 
     @property
     def source(self) -> str:
@@ -83,7 +87,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         answer = _measured(runs, job, candidate, catalog)
         return _with_effect_of_the_cap(answer, runs, job, candidate, catalog) if capped else answer
     if candidate.parallel_config is not None:
-        fitting = divided_fit(candidate.parallel_config, candidate.accelerator.hbm_gib)
+        fitting = laid_out_fit(candidate.parallel_config, candidate.accelerator.hbm_gib)
     else:
         fitting = undivided_fit(job, candidate, catalog)
     if fitting.fits is False:
@@ -117,9 +121,9 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     """Return the candidate with the strategy that the plan names, or with the fastest that fits where it names none.
 
     A strategy that was measured there stands. Of those estimated, plainer ones come first that are not told apart from
-    the fastest. A network is divided where nothing else fits; where the plan names its framework, or it is so large and
-    on so many accelerators that all divide it, also where that is clearly faster, but not beside adapters, whose
-    trainers seldom divide it. The planner's own benchmark, which trains where no framework is named, divides none.
+    the fastest. A network is divided where nothing else fits, or where that is clearly faster: by the trainer that the
+    plan names, else by one of those that a plan may mean. Beside adapters, which trainers seldom divide, only where
+    nothing else fits.
     """
     if not candidate.any_strategy or candidate.option.step is not None:
         return candidate, speed(job, candidate, catalog)
@@ -127,14 +131,18 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     answers = [(one, speed(job, one, catalog)) for one in tried]
     chosen, best = max(answers, key=lambda pair: (_value(pair[1]), -_lacking(pair[1])))
     fits = best.samples_per_s is not None
-    usual = job.setup.adapters is None and (job.setup.framework is not None or divided_by_all(job, candidate))
     in_vain = ReasonCode.NODE_NETWORK_NOT_KNOWN in codes_of(best.problems)
-    may_divide = best.basis is Basis.MODELLED and (not fits or usual) and not in_vain
-    if may_divide and (in_parts := divided(job, candidate, catalog)) is not None:
-        answers.append((in_parts, speed(job, in_parts, catalog)))
-        faster = _value(answers[-1][1]) > WORTH_DIVIDING * _value(best)
-        if faster or best.fit.fits is False:
-            chosen, best = answers[-1]
+    may_divide = best.basis is Basis.MODELLED and (not fits or job.setup.adapters is None) and not in_vain
+    if may_divide and (found := layouts(job, candidate, catalog)) is not None:
+        in_parts = speed(job, found.divided, catalog)
+        answers.append((found.divided, in_parts))
+        if best.fit.fits is False or (found.is_worth_dividing and _value(in_parts) > _value(best)):
+            plain, plain_speed = chosen, best
+            chosen, best = found.divided, in_parts
+            if job.setup.framework is None:
+                if found.whole is not None:
+                    plain, plain_speed = found.whole, speed(job, found.whole, catalog)
+                best = _as_trainers_run_it(in_parts, chosen, plain, plain_speed)
     if best.basis is Basis.MODELLED and best.samples_per_s is not None and chosen.parallel_config is None:
         chosen, best = next(pair for pair in answers if WORTH_DIVIDING * _value(pair[1]) >= _value(best))
     if len(answers) == 1:
@@ -144,6 +152,16 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
         return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
     shown = ", ".join(f"{_config_text(one)} {_rate(of)}" for one, of in answers)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))
+
+
+def _as_trainers_run_it(answer: Speed, divided: Candidate, plain: Candidate, plain_speed: Speed) -> Speed:
+    """Return the speed of a divided network with the trainers that run it, and how fast it is left whole."""
+    trainers = trainers_of(divided.strategy, divided.split)
+    said = f"layout: {_config_text(divided)}, as {' or '.join(trainers)} runs it"
+    if plain_speed.samples_per_s is None:
+        return replace(answer, trainers=trainers, notes=(said, *answer.notes))
+    beside = f"{said}; left whole, {_config_text(plain)} of any trainer: {_rate(plain_speed)} samples/s"
+    return replace(answer, trainers=trainers, whole=(plain, plain_speed), notes=(beside, *answer.notes))
 
 
 def strategies_to_try(job: Job, candidate: Candidate, catalog: Catalog) -> list[Strategy]:

@@ -15,8 +15,8 @@ from planner.model.network.workload import WHOLE, Checkpointing, Precision, Spli
 from planner.network.flops import parameters
 from planner.quantity.divisors import divisors
 from planner.scenario.cluster import Cluster
-from planner.scenario.frameworks import Abilities, abilities_of
 from planner.scenario.parallel_config import ParallelConfig
+from planner.scenario.trainer_abilities import is_run_by
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.memory.device_fit import paged_share, usable_gib
@@ -178,10 +178,10 @@ def _paged(question: StrategyQuestion, config: ParallelConfig, needs: Needs) -> 
 
 
 def _parallel_configs(question: StrategyQuestion, needs: Needs) -> Iterator[ParallelConfig]:
-    able, largest = abilities_of(question.setup.framework), largest_step_tokens(question.network)
+    largest = largest_step_tokens(question.network)
     usable = usable_gib(question.cluster.accelerator.training_gib or 0)
     for strategy, split in product(question.strategies, _splits(question)):
-        if not _runs(able, strategy, split):
+        if not is_run_by(question.setup.framework, strategy, split):
             continue
         if split.pipeline > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
             continue  # stages keep weights gathered for all their micro-batches: ZeRO-1's traffic, for more memory
@@ -235,13 +235,6 @@ def _splits(question: StrategyQuestion) -> Iterator[Split]:
                 yield Split(tensor, stage, context, experts)
     if question.cluster.nodes > 1 and question.cluster.accelerators_per_node > 1:
         yield Split(shards=question.cluster.accelerators_per_node)
-
-
-def _runs(able: Abilities, strategy: Strategy, split: Split) -> bool:
-    """Return whether a framework runs a strategy with a split; on one device none is needed."""
-    degrees = {"tensor": split.tensor, "pipeline": split.pipeline, "context": split.context, "experts": split.experts}
-    asked = {name for name, degree in degrees.items() if degree > 1} | ({"shards"} if split.shards else set())
-    return asked <= able.splits and (strategy in able.strategies or strategy is Strategy.DDP)
 
 
 def _filled(layers: int, stages: int) -> bool:

@@ -60,11 +60,19 @@ def option(name: str, hours: float | None, usd: float | None, **changes: Any) ->
     return CampaignOption.model_validate(fields | {"owning": owning} | changes)
 
 
-def compared(options: list[CampaignOption], limits: CampaignLimits | None = None) -> Any:
+def compared(
+    options: list[CampaignOption],
+    limits: CampaignLimits | None = None,
+    left_whole: list[CampaignOption] | None = None,
+) -> Any:
     limits = limits or CampaignLimits()
-    sure = [with_chances(one, limits, budget=budget_of(limits), today=TODAY) for one in options]
-    document = CampaignDocument(plan="test", assumptions=(), runs=1, options=tuple(sure))
-    return compare(document, limits, today=TODAY)
+
+    def campaign(of: list[CampaignOption]) -> CampaignDocument:
+        sure = [with_chances(one, limits, budget=budget_of(limits), today=TODAY) for one in of]
+        return CampaignDocument(plan="test", assumptions=(), runs=1, options=tuple(sure))
+
+    other = None if left_whole is None else campaign(left_whole)
+    return compare(campaign(options), limits, today=TODAY, left_whole=other)
 
 
 def why(answer: Any, name: str) -> str | None:

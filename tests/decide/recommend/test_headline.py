@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -22,7 +22,8 @@ FIRST_WORDS = ("Keep", "Rent", "Buy", "Use", "Mix", "Measure", "Best", "Nothing"
 
 
 def said(*options: CampaignOption, **limits: Any) -> list[str]:
-    return list(compared(list(options), CampaignLimits.model_validate(limits)).headline)
+    left_whole = limits.pop("left_whole", None)
+    return list(compared(list(options), CampaignLimits.model_validate(limits), left_whole).headline)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +89,32 @@ def test_a_divided_network_is_named_before_anything_is_spent(split: Split, degre
     assert sentence == f"Its network is divided ({degrees}): try a step with such a framework first."
     assert len(sentence.split()) <= 20
     assert not any("divided" in line for line in said(option("cards", 10, 10, throughput=GUESS)))
+
+
+def test_the_trainer_that_divides_a_network_is_named() -> None:
+    cards = option("cards", 10, 10, split=Split(tensor=4), trainers=("torchtitan",), throughput=GUESS)
+    assert said(cards)[1] == "Its network is divided (tensor 4), as torchtitan does: try a step with it first."
+
+
+@pytest.mark.parametrize(
+    ("hours_whole", "expected"),
+    [
+        pytest.param(400, "Without dividing the network: rented, done in 20 hours, at most 90 USD.", id="it flips"),
+        pytest.param(12, None, id="the same one wins either way"),
+    ],
+)
+def test_what_is_best_without_dividing_the_network_is_said_where_it_is_another(
+    hours_whole: float, expected: str | None
+) -> None:
+    rented = option("rented", 20, 90)
+    cards = option("cards", 10, 10, split=Split(tensor=4), trainers=("torchtitan",), throughput=GUESS)
+    whole = [option("cards", hours_whole, 10, throughput=GUESS), rented]
+    sentences = said(cards, rented, deadline=TODAY + timedelta(days=3), left_whole=whole)
+    assert sentences[0].startswith("Rent cards")
+    if expected is None:
+        assert not any("Without dividing" in line for line in sentences)
+    else:
+        assert sentences[1] == expected
 
 
 def test_the_firm_option_stands_beside_a_spot_one() -> None:

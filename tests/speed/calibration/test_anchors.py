@@ -34,7 +34,7 @@ def line(positions: list[float]) -> Place:
     """Runs of one machine and workload that differ in one setting alone, whose steps are products alone."""
     count, label = len(positions), Labels("A100", "ampere", "f", "site", "w")
     shares = {name: np.full(count, float(name == "products")) for name in PART_ERROR}
-    return Place([label] * count, shares, np.array(positions)[:, None], np.full(count, 0.3))
+    return Place([label] * count, shares, np.array(positions)[:, None], np.full(count, 0.3), np.zeros(count, bool))
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
@@ -109,9 +109,11 @@ def test_what_tells_more_narrows_more() -> None:
     def left(known: int) -> float:
         others = np.array([place for place in range(5) if place != known])
         anchors = where._replace(labels=where.labels[:1], shares={k: v[:1] for k, v in where.shares.items()},
-                                 features=where.features[[known]], expected=where.expected[:1])  # fmt: skip
+                                 features=where.features[[known]], expected=where.expected[:1],
+                                 between_nodes=where.between_nodes[:1])  # fmt: skip
         asked = where._replace(labels=where.labels[:4], shares={k: v[:4] for k, v in where.shares.items()},
-                               features=where.features[others], expected=where.expected[:4])  # fmt: skip
+                               features=where.features[others], expected=where.expected[:4],
+                               between_nodes=where.between_nodes[:4])  # fmt: skip
         return float(update(asked, anchors, np.zeros(1)).left.mean())
 
     assert left(most_informative(where, runs=1)[0]) < left(4) - 0.01

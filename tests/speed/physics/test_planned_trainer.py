@@ -7,8 +7,9 @@ import pytest
 from planner.model.answer.reason import Reason
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import TrainerSettings
-from planner.speed.physics.planned_trainer import planned_trainer
+from planner.speed.physics.planned_trainer import planned_attention, planned_trainer
 from planner.speed.physics.step import step
+from tests.bundled import bundled_catalog
 from tests.speed.physics.decoder_configs import PRIORS, configs
 
 
@@ -50,6 +51,23 @@ def test_what_a_paged_optimizer_sends_there_and_back():
 def test_stated_kernels():
     assert changed(kernels="fused") == changed() | {"fused": 1.0}
     assert changed(kernels="eager") == changed() | {"fused": 0.0, "compiled": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("settings", "framework", "card", "kernel"),
+    [
+        pytest.param({}, None, "A100-80GB-SXM", (1, 0), id="FlashAttention, as is usual"),
+        pytest.param({}, None, "T4", (0, 0), id="which has none for Turing: written out"),
+        pytest.param({}, "HF Trainer", "T4", (1, 1), id="transformers asks torch, which takes xformers' kernel there"),
+        pytest.param({}, "HF Trainer 4.30", "A100-80GB-SXM", (0, 0), id="before 4.36 it wrote the matrix out"),
+        pytest.param({"attention": "eager"}, "HF Trainer", "H100-SXM", (0, 0), id="stated"),
+        pytest.param({"attention": "sdpa"}, None, "V100-SXM2-16GB", (1, 1), id="stated, on Volta"),
+    ],
+)
+def test_attention_is_as_stated_or_as_trainer_and_card_do(settings, framework, card, kernel):
+    accelerator = bundled_catalog().accelerators[card]
+    found = planned_attention(TrainerSettings.model_validate(settings), framework, accelerator)
+    assert (found["flash"], found["early"]) == kernel
 
 
 def seconds(**changes: float) -> float:

@@ -28,11 +28,11 @@ def test_the_last_wave_of_small_products_is_counted() -> None:
         pytest.param(0.5, 0.0, 0.8 / 2**0.25, id="half of it"),
         pytest.param(2.0, 0.0, 0.8 * 2**0.25, id="twice"),
         pytest.param(16.0, 0.0, 1.1, id="no clock above a tenth over the rated one"),
-        pytest.param(0.5, 1.0, 0.8 * 1.2, id="ordinary cores"),
+        pytest.param(0.5, 1.0, 0.95, id="ordinary cores: the same in all generations"),
     ],
 )
 def test_power_holds_the_clock_of_large_products(budget: float, vector: float, share: float) -> None:
-    constants = PRIORS | {"gemm_ampere": 0.8, "gemm_power": 0.25, "gemm_vector": 1.2}
+    constants = PRIORS | {"gemm_ampere": 0.8, "gemm_power": 0.25, "gemm_vector": 0.95}
     found = compute.gemm_share(configs(power=budget, vector_rate=vector), constants)
     assert float(found[0]) == pytest.approx(share)
 
@@ -121,6 +121,70 @@ def test_cards_share_pcie(changes: dict[str, float], gb_per_s: float) -> None:
         configs(**({"intra": 32e9, "pcie": 1.0, "pcie_5": 0.0, "through_host": 0.0} | changes)), constants
     )
     assert float(found[0]) == pytest.approx(gb_per_s * 1e9)
+
+
+@pytest.mark.parametrize(
+    ("changes", "gb_per_s"),
+    [
+        pytest.param({"bus_sharers": 0.5}, 8, id="a quarter of PCIe 4, and the root port with room"),
+        pytest.param({"bus_sharers": 0.5, "intra": 16e9}, 4, id="x8: half of it"),
+        pytest.param({"bus_sharers": 16.0}, 2, id="sixteen cards behind one root port: its share"),
+        pytest.param({"bus_sharers": 4.0}, 8 / 2**0.25, id="both alike: the smooth minimum"),
+        pytest.param({"bus_sharers": 16.0, "through_host": 0.0}, 16, id="with peer-to-peer neither counts"),
+    ],
+)
+def test_without_peer_to_peer_lanes_and_root_port_limit_a_card(changes: dict[str, float], gb_per_s: float) -> None:
+    constants = PRIORS | {"pcie": 0.5, "pcie_falls": 0.0, "host_lanes": 0.25, "host_root": 1.0}
+    machine = {"intra": 32e9, "pcie": 1.0, "pcie_cards": 8.0, "pcie_5": 0.0, "through_host": 1.0}
+    found = communication.inside_rate(configs(**(machine | changes)), constants)
+    assert float(found[0]) == pytest.approx(gb_per_s * 1e9, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("name", "per_node", "lanes"),
+    [
+        pytest.param("RTX-4090", 2, 8, id="two cards of a PC share sixteen lanes"),
+        pytest.param("RTX-3090", 8, 16, id="eight stand in a server"),
+        pytest.param("RTX-2080Ti", 2, 16, id="workstations of PCIe 3 had 40 lanes"),
+        pytest.param("RTX-A6000", 2, 16, id="professional cards stand in workstations"),
+    ],
+)
+def test_lanes_of_a_card_are_those_of_its_machine(name: str, per_node: int, lanes: int) -> None:
+    card = bundled_catalog().accelerators[name]
+    machine = {"per_node": per_node, "slots": per_node, "network_gbit_per_s": None}
+    found = interconnect_of(card, link=Link.PCIE_NO_P2P, **machine)
+    whole = interconnect_of(card, link=Link.PCIE_NO_P2P, lanes=16, **machine)
+    assert found.intra == whole.intra * lanes / 16
+
+
+@pytest.mark.parametrize(
+    ("name", "slots", "used", "roots", "sharers"),
+    [
+        pytest.param("RTX-3090", 8, 8, None, 1, id="128 lanes are eight slots"),
+        pytest.param("RTX-3090", 10, 10, None, 5, id="ten stand behind two switches"),
+        pytest.param("RTX-3090", 10, 2, None, 2, id="two of them behind the same one"),
+        pytest.param("RTX-2080Ti", 8, 8, None, 4, id="80 lanes of PCIe 3 are not"),
+        pytest.param("RTX-3090", 8, 8, 2, 4, id="stated"),
+    ],
+)
+def test_cards_of_one_root_port_share_it(name: str, slots: int, used: int, roots: int | None, sharers: int) -> None:
+    machine = {"per_node": used, "slots": slots, "link": Link.PCIE_NO_P2P, "network_gbit_per_s": None, "roots": roots}
+    assert interconnect_of(bundled_catalog().accelerators[name], **machine).bus_sharers == sharers
+
+
+def test_the_last_tile_of_each_expert_is_half_empty() -> None:
+    """64 tokens x 2 products x the weights of each of eight experts, beside half a wave for all of them together."""
+    wave, tiles = (float(compute.wasted_flops(configs(experts=experts, ep=1.0), PRIORS)[0]) for experts in (1.0, 8.0))
+    assert tiles - wave == pytest.approx(2 * 64 * 2 * HIDDEN * FFN * 8)
+
+
+def test_narrow_products_route_in_fewer_passes() -> None:
+    mixture = {"experts": 8.0, "routed_experts": 2.0}
+    narrow, usual = (
+        float(compute.layer_parts(configs(format_step=step, **mixture), PRIORS | {"routing_narrow": 0.5})["routing"][0])
+        for step in (1.0, 0.0)
+    )
+    assert narrow == pytest.approx(usual / 2)
 
 
 @pytest.mark.parametrize(

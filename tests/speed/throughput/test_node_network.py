@@ -50,7 +50,7 @@ def test_no_division_is_searched_for_where_none_could_be_timed(
 ) -> None:
     """The network fits whole, and what is not known of it is not known of its parts."""
     searched: list[str] = []
-    monkeypatch.setattr("planner.speed.throughput.speed.divided", lambda _, one, __: searched.append(one.id))
+    monkeypatch.setattr("planner.speed.throughput.speed.layouts", lambda _, one, __: searched.append(one.id))
     left_open = {"training": {"precision": "bf16"}}
     answer = answered(catalog, POD, **left_open)
     assert [reason.code for reason in answer.problems] == [ReasonCode.NODE_NETWORK_NOT_KNOWN]

@@ -54,7 +54,7 @@ REPORT = {
     "ddp": {4: 28.6, 8: 39.6, 10: 47.9},
     "zero2": {4: 36.3, 8: 59.4, 10: 52.6},
 }
-"""Samples/s that the report measured on the cards it shares between two host buses."""
+"""Samples/s that the report measured on the cards it shares between two root ports."""
 
 
 @pytest.mark.parametrize(
