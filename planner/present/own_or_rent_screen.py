@@ -8,7 +8,7 @@ from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOpti
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
 from planner.model.prices.offer import PriceKind
-from planner.present.screen import Column, again, table_lines, wrapped
+from planner.present.screen import Column, again, table_lines, wrapped, wrapped_items
 from planner.present.table import Row
 
 SHOWN = 10
@@ -41,9 +41,9 @@ def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False
     notes = [f"and {left} more: --all"] if left > 0 else []
     notes += [document.horizons.text] if document.horizons is not None else []
     notes += _marks(document, year, rows) + _not_compared(year) + _counted(document, year)
-    notes.append("All costs, break-evens and what would turn the answer: --details   Every input: --inputs")
-    notes += again(document.answer_id)
-    return lines + [line for note in notes if note for line in wrapped(note, width=width, indent="  ")]
+    more = ("Costs, break-evens, turning points: --details", "Inputs: --inputs", *again(document.answer_id))
+    lines += [line for note in notes if note for line in wrapped(note, width=width, indent="  ")]
+    return lines + wrapped_items(more, width=width, separator="   ")
 
 
 def year_rows(document: OwnOrRentDocument) -> list[Row]:

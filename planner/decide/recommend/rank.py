@@ -20,6 +20,8 @@ TWICE_AS_GOOD = 2.0
 TOO_SLOW = 5.0
 TOO_DEAR = 2.0
 """Without a deadline nothing comes first that is over 5 times slower than another at under twice its cost."""
+BESIDE_OWN = 1.5
+"""The same factor, and that of ties, where what comes first stands there already."""
 EVEN_CHANCE = 0.5
 HOLDS = (Hold.HAVE, Hold.USE, Hold.RENT, Hold.BUY, None)
 
@@ -125,10 +127,9 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
     if limits.deadline is not None or limits.prefer is Prefer.TIME:
         return [best]
     while True:  # each round is over five times faster than the one before
+        most = (BESIDE_OWN if best.hold is Hold.HAVE else TOO_DEAR) * ranking_usd(best)
         faster = [
-            other
-            for other in certain
-            if hours_of(best) > TOO_SLOW * hours_of(other) and ranking_usd(other) < TOO_DEAR * ranking_usd(best)
+            other for other in certain if hours_of(best) > TOO_SLOW * hours_of(other) and ranking_usd(other) < most
         ]
         if not faster:
             return [best]
@@ -140,8 +141,8 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
 
     One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
     measured before modelled, undivided before divided, firm before spot, fewer nodes. The age of a price counts in
-    the cost at the confidence alone, with which its doubt grows. What costs over twice as much as a machine that stands
-    there is no tie of it, however large the budget is.
+    the cost at the confidence alone, with which its doubt grows. What costs over 1.5 times as much as a machine that
+    stands there is no tie of it, however large the budget is.
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
@@ -150,7 +151,7 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     most = max(least * (1 + TIE_FRACTION), least + slack)
     had = [decides(one) for one in ordered if one.hold is Hold.HAVE and decides(one) <= most]
     if had and not by_time:
-        most = min(most, TWICE_AS_GOOD * min(had))
+        most = min(most, BESIDE_OWN * min(had))
     ties = sorted((one for one in ordered if decides(one) <= most), key=lambda one: (_class(one), _order(one, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]

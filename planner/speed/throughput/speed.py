@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from planner.model.answer.option_estimate import RunNotCounted
@@ -52,7 +52,7 @@ class Speed:
 
     samples_per_s: Interval | None
     basis: Basis
-    write_source: Callable[[], str]
+    write_source: Callable[[], str] = field(compare=False)
     """As of `Prediction`."""
     as_of: date | None
     strategy: Strategy

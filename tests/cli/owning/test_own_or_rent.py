@@ -10,6 +10,7 @@ from tests.cli.refusals import one_error
 
 EXAMPLE = "own_8xh200"
 KEYS = {
+    "answer_id",
     "schema_version", "kind", "plan", "site", "name", "acquisition", "nodes", "accelerators_per_node", "accelerator",
     "full_question", "currency", "usd_per_busy_gpu_hour", "local_per_busy_gpu_hour", "usd_per_allocated_gpu_hour",
     "usd_per_node_hour", "usd_per_training",

@@ -47,7 +47,7 @@ def stepped(name: str, usd: float, seconds: float, factor: float) -> dict[str, A
     return offer(name, usd, step=step)
 
 
-NEAR = plan(offer(P5EN, 36.0), offer(G6E, 2.6), offer("aws/p5.48xlarge", 33.0))
+NEAR = plan(offer(P5EN, 36.0), offer(G6E, 8.1), offer("aws/p5.48xlarge", 36.0))
 
 
 def case_of(asked: Plan, catalog) -> Case:

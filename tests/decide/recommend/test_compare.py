@@ -94,13 +94,18 @@ def test_what_is_taken(limits: dict[str, Any], expected: str) -> None:
         pytest.param(option("slow", 499, 10), option("quick", 100, 19), {}, "slow", id="under 5 times slower"),
         pytest.param(option("slow", 501, 10), option("quick", 100, 21), {}, "slow", id="at over twice its cost"),
         pytest.param(
-            option("ours", 11, 2.15, **OURS), option("rent", 3, 4.31), {"budget_usd": 300.0}, "ours",
-            id="what stands there at under half the cost is kept, within 1 % of the budget",
+            option("ours", 11, 2.15, **OURS), option("rent", 3, 3.23), {"budget_usd": 300.0}, "ours",
+            id="what stands there is kept beside 1.5 times its cost, within 1 % of the budget",
         ),
         pytest.param(
-            option("ours", 11, 2.15, **OURS), option("rent", 3, 4.29), {"budget_usd": 300.0}, "rent",
-            id="at over half it may be a tie",
+            option("ours", 11, 2.15, **OURS), option("rent", 3, 3.22), {"budget_usd": 300.0}, "rent",
+            id="at under 1.5 times its cost it may be a tie",
         ),
+        pytest.param(
+            option("ours", 501, 10, **OURS), option("quick", 100, 16), {}, "ours",
+            id="what stands there is kept beside one over 5 times faster at over 1.5 times its cost",
+        ),
+        pytest.param(option("ours", 501, 10, **OURS), option("quick", 100, 14), {}, "quick", id="at less than that"),
         pytest.param(
             option("slow", 501, 10), option("quick", 100, 19), {"deadline": date(2026, 12, 21)}, "slow",
             id="with a deadline, 744 hours away, it is soon enough",
