@@ -39,6 +39,7 @@ def test_aliases_that_mean_little_are_read() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_large_file_without_aliases_is_read() -> None:
     text = "rows:\n" + "- {a: 1, b: 2}\n" * 30_000
     assert len(parse_mapping(text, where="runs.yaml")["rows"]) == 30_000
@@ -64,6 +65,7 @@ def test_a_hundred_thousand_mistakes_are_counted_and_ten_are_shown() -> None:
     assert lines[-1].startswith("... and ")
 
 
+@pytest.mark.slow
 def test_of_very_many_mistakes_the_first_are_shown_without_their_values() -> None:
     options = [{"node": 1}] * 300_000
     with pytest.raises(InputError) as caught:

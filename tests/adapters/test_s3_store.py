@@ -115,6 +115,7 @@ def test_two_objects_with_one_id_are_named(bucket):
         store.read_all()
 
 
+@pytest.mark.slow
 def test_of_two_writers_with_the_same_ids_exactly_one_wins_each(bucket):
     store, ids = bucket("race"), [f"run-{number}" for number in range(25)]
     writers = {

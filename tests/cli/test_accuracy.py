@@ -66,6 +66,7 @@ def test_the_document_has_the_keys_of_the_contract(planner, mine):
     assert found["overall"]["mape_pct"] == pytest.approx(sum(errors) / len(errors), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_row_s_own_speed_does_not_move_its_prediction(planner, tmp_path):
     slow = table(tmp_path / "slow.csv", llama("a", 8, 5000.0))
     fast = table(tmp_path / "fast.csv", llama("a", 8, 8000.0))
@@ -76,6 +77,7 @@ def test_a_row_s_own_speed_does_not_move_its_prediction(planner, tmp_path):
     assert one == other
 
 
+@pytest.mark.slow
 def test_a_row_in_samples_is_predicted_in_samples(planner, tmp_path):
     path = table(tmp_path / "samples.csv", llama("a", 8, 6.8))
     text = path.read_text(encoding="utf-8").replace("tokens_per_s_per_gpu", "throughput_total")
@@ -85,6 +87,7 @@ def test_a_row_in_samples_is_predicted_in_samples(planner, tmp_path):
     assert one["low_90"] < 6.8 < one["high_90"]
 
 
+@pytest.mark.slow
 def test_a_cell_that_nobody_can_read_costs_its_row_alone(planner, tmp_path):
     path = table(tmp_path / "odd.csv", llama("a", 8, 7000), llama("b", 8, 7000).replace(",32,", ",thirty,", 1),
                  llama("c", 8, 7000).replace(",1,1,", ",n/a,1,"))  # fmt: skip
@@ -93,6 +96,7 @@ def test_a_cell_that_nobody_can_read_costs_its_row_alone(planner, tmp_path):
     assert found["skipped"] == {"a cell cannot be read": 1}
 
 
+@pytest.mark.slow
 def test_a_cell_that_says_that_it_says_nothing_is_an_empty_one(planner, tmp_path):
     row = llama("a", 8, 7000)
     empty, said = (
@@ -102,6 +106,7 @@ def test_a_cell_that_says_that_it_says_nothing_is_an_empty_one(planner, tmp_path
     assert empty == said
 
 
+@pytest.mark.slow
 def test_anchors_are_not_scored_and_pull_the_others(planner, tmp_path):
     slow = table(tmp_path / "slow.csv", *(llama(f"r{n}", n, 4200 - 12 * n) for n in (8, 16, 32, 64)))
     blind = planner("accuracy", "--measurements", slow, "--json").document
@@ -138,6 +143,7 @@ def test_a_wrong_table_names_its_fault(planner, tmp_path, text, says):
     assert says in answer.document["error"]["message"]
 
 
+@pytest.mark.slow
 def test_evidence_is_checked_added_once_and_counted(planner, mine, tmp_path):
     home = tmp_path / "home"
     checked = planner("evidence", "check", mine, "--json").document
@@ -151,6 +157,7 @@ def test_evidence_is_checked_added_once_and_counted(planner, mine, tmp_path):
     assert listed["counts"]["source"]["a-lab"] == 4
 
 
+@pytest.mark.slow
 def test_every_bundled_row_has_its_source_and_can_be_used(planner):
     for path in sorted((catalogs_dir() / "evidence").glob("*.csv")):
         rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))

@@ -36,6 +36,7 @@ def test_a_wrong_table(planner: Any, tmp_path: Path, verb: str, text: str | byte
     one_error(planner("evidence", verb, path), str(path), *words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["evidence list", "accuracy"])
 def test_a_wrong_table_of_the_workspace(planner: Any, tmp_path: Path, command: str) -> None:
     path = tmp_path / "planner-home" / "evidence" / "mine.csv"

@@ -103,6 +103,7 @@ def options_of(phase: str) -> list[str]:
     return ["--compile"] if phase == "compile" else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "phase"), CASES)
 def test_no_signal_leaves_a_process_behind(start: Callable[..., Bench], number: signal.Signals, phase: str) -> None:
     bench = start(*options_of(phase))

@@ -57,6 +57,7 @@ def plan_path(tmp_path_factory):
     return write
 
 
+@pytest.mark.slow
 def test_a_workload_alone_finds_a_dozen_of_every_kind(planner) -> None:
     answer = planner("find", *LORA, "--json")
     assert answer.code == 0
@@ -69,6 +70,7 @@ def test_a_workload_alone_finds_a_dozen_of_every_kind(planner) -> None:
     assert "llama3-8b, 35 million tokens" in document["plan"]
 
 
+@pytest.mark.slow
 def test_the_first_is_the_first_of_all_listed_by_hand(planner, plan_path) -> None:
     """The second method: every firm offer of H100 SXM, alone and as 2, 4, 8 and 16 nodes, in a plan of its own."""
     catalog = bundled_catalog()
@@ -127,6 +129,7 @@ def test_filters_hold_of_all_that_is_rented(planner, filters, holds) -> None:
     assert all(holds(one) for one in rented)
 
 
+@pytest.mark.slow
 def test_a_machine_of_the_workspace_is_among_them_and_examples_are_nobody_s(planner, tmp_path) -> None:
     folder = tmp_path / "home" / "sites"
     folder.mkdir(parents=True)
@@ -135,6 +138,7 @@ def test_a_machine_of_the_workspace_is_among_them_and_examples_are_nobody_s(plan
     assert [one["site"] for one in document["options"] if one["hold"] == "have"] == ["our-workstation"]
 
 
+@pytest.mark.slow
 def test_nothing_over_a_network_that_nobody_states(planner) -> None:
     catalog = bundled_catalog()
     for one in planner("find", *LORA, "--gpus", "16", "--firm", "--json").document["options"]:
@@ -143,6 +147,7 @@ def test_nothing_over_a_network_that_nobody_states(planner) -> None:
             assert node.network_gbit_per_s is not None or node.accelerator.endswith("-per-GPU"), "racks have NVLink"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["estimate", "campaign", "compare", "explain"])
 def test_a_plan_may_leave_its_options_to_the_planner(planner, plan_path, command) -> None:
     path = plan_path({"accelerator": "L40S", "terms": "firm"})
@@ -153,6 +158,7 @@ def test_a_plan_may_leave_its_options_to_the_planner(planner, plan_path, command
     assert answer.document["options"]
 
 
+@pytest.mark.slow
 def test_the_plan_s_limits_hold_and_auto_alone_is_enough(planner, plan_path) -> None:
     path = plan_path("auto", limits={"spot": "never", "providers": {"allow": ["aws", "lambda"]}})
     document = planner("compare", path, "--json").document
@@ -161,6 +167,7 @@ def test_the_plan_s_limits_hold_and_auto_alone_is_enough(planner, plan_path) -> 
     assert all(one["firm"] for one in offers)
 
 
+@pytest.mark.slow
 def test_a_lock_holds_the_options_that_were_found(planner, plan_path) -> None:
     path = plan_path({"provider": "lambda"})
     now = planner("compare", path, "--json").document
@@ -171,6 +178,7 @@ def test_a_lock_holds_the_options_that_were_found(planner, plan_path) -> None:
     assert planner("diff", path.with_name("plan.lock.json"), path.with_name("plan.lock.json")).code == 0
 
 
+@pytest.mark.slow
 def test_the_answer_can_be_gone_on_from(planner, tmp_path) -> None:
     path = tmp_path / "found.yaml"
     found = planner("find", *LORA, "--firm", "--write", path, "--json").document
@@ -244,6 +252,7 @@ def test_an_old_price_that_no_second_provider_asks_is_passed_over(planner) -> No
     assert [one["offer"] for one in answer.document["options"]] == ["gpuhub/1x-rtx-5090"]
 
 
+@pytest.mark.slow
 def test_machines_to_rent_are_found_where_a_network_fits_only_divided(planner) -> None:
     """Samples of 131,072 tokens of a 70B network: no device holds one undivided."""
     answer = planner("find", "llama-3-70b", "--tokens", "35e6", "--seq-len", "131072", "--json")
@@ -272,6 +281,7 @@ def test_a_capacity_block_is_among_the_firm_ones_where_its_days_are_used(planner
     assert best["price_kind"] == "on_demand"
 
 
+@pytest.mark.slow
 def test_what_takes_other_software_is_shown_where_it_is_named(planner) -> None:
     """Trainium is rented by the block alone."""
     everything = planner("find", "llama3-8b", "--tokens", "30e9", "--provider", "aws", "--json").document
@@ -328,6 +338,7 @@ def test_a_provider_by_another_name_is_refused_with_ours(planner, name, said) ->
 CLUSTER = ("llama3-70b", "--tokens", "1e9", "--accelerator", "H100", "--gpus", "64")
 
 
+@pytest.mark.slow
 def test_a_cluster_is_found_at_six_providers_with_the_source_of_each_price_and_network(planner) -> None:
     options = planner("find", *CLUSTER, "--json").document["options"]
     ranked = [one for one in options if one["rank"] is not None]
@@ -370,6 +381,7 @@ def test_a_network_that_is_no_rate_is_refused(planner, gbit) -> None:
     assert "network" in answer.err
 
 
+@pytest.mark.slow
 def test_the_network_of_own_machines_is_asked_for_and_taken(planner) -> None:
     ask = ("ask", "llama3-8b", "--tokens", "1e9", "--own", "2x8xA100-80GB-PCIe", "--json")
 

@@ -171,6 +171,7 @@ class TestRank:
         assert planner("compare", asked, "--json").document["recommended"].startswith("ori/lora-up-to-10b:eu-west-1:")
 
 
+@pytest.mark.slow
 def test_every_form_of_the_answer_can_hold_it(planner, plan, tmp_path):
     asked = plan(P5, ORI, ACME | {"training_hours": 3.0})
     for command in ("estimate", "campaign", "compare"):

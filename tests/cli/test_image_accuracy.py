@@ -45,6 +45,7 @@ def test_known_rows_of_images_pull_the_others(planner: Any, images: Path) -> Non
     assert {one["group"] for one in seeing["predictions"]} == {"own runs"}
 
 
+@pytest.mark.slow
 def test_a_table_of_images_and_text_is_predicted_in_one_go(planner: Any, images: Path, tmp_path: Path) -> None:
     both = tmp_path / "both.csv"
     text = "t,a lab,llama3-8b,H100-SXM5-80GB,8,8,bf16,1,,own,tokens/s,,32,4096,32,8,14336,swiglu,128256,8192,7000"

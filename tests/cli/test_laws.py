@@ -126,6 +126,7 @@ class TestWork:
         plan["work"]["tokens"] *= 2
         assert_moved(before, answer(plan), times(2, TIME_AND_WHAT_IT_COSTS))
 
+    @pytest.mark.slow
     @FEW
     @given(factor=FACTORS)
     def test_any_number_of_epochs_scales(self, factor):
@@ -134,6 +135,7 @@ class TestWork:
         plan["work"]["epochs"] *= factor
         assert_moved(before, answer(plan), times(factor, WHOLE_TRAINING))
 
+    @pytest.mark.slow
     @FEW
     @given(factor=FACTORS)
     def test_any_number_of_tokens_scales(self, factor):

@@ -284,6 +284,7 @@ def test_a_file_without_seq_len(planner: Any, tmp_path: Path) -> None:
     assert "seq_len: is missing" in answer.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", ["ddp", "fsdp2"])
 def test_tracing_takes_the_place_of_the_formula(planner: Any, strategy: str) -> None:
     pytest.importorskip("torch")

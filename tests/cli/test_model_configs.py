@@ -60,6 +60,7 @@ def test_strategies_take_a_name_and_a_file(planner: Any, config: Path) -> None:
     assert named.document["ways"] == read.document["ways"]
 
 
+@pytest.mark.slow
 def test_find_takes_a_name_a_file_and_a_plan_with_a_file(planner: Any, plan: Path, config: Path) -> None:
     answers = [planner("find", word, "--json") for word in ("Qwen/Qwen3-8B", config, plan)]
     assert [answer.code for answer in answers] == [0, 0, 0]

@@ -50,6 +50,7 @@ def test_json_is_both_answers(planner, two, tmp_path) -> None:
     assert said["recommendation"]["turning_points"]
 
 
+@pytest.mark.slow
 def test_the_pages_say_what_compare_says_and_what_would_change_it(planner, two) -> None:
     text = planner("report", two).out
     for sentence in json.loads(planner("compare", two, "--json").out)["headline"]:
@@ -76,6 +77,7 @@ def test_the_workbook_of_an_example_holds_its_bills(planner, two, tmp_path) -> N
         assert paid == pytest.approx(one["bill"]["usd_total"]["value"], abs=0.01)
 
 
+@pytest.mark.slow
 def test_a_frozen_answer_is_reported_as_of_its_day(planner, two, tmp_path, monkeypatch) -> None:
     assert planner("estimate", two, "--freeze").code == 0
     first = planner("report", two).out

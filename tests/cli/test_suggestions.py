@@ -60,12 +60,14 @@ def asked(planner):
     return call
 
 
+@pytest.mark.slow
 def test_an_8_bit_optimizer_is_suggested_at_what_asking_for_it_answers(asked) -> None:
     note = suggested(asked(*FULL), "With an optimizer at 8 bit")
     flag, words = re.match(r"With an optimizer at 8 bit \((.+)\): (.+ USD) instead of", note).groups()
     assert words == told(cheapest_sure(asked(*FULL, *flag.split())))
 
 
+@pytest.mark.slow
 def test_the_cheapest_option_that_surely_fits_is_named_where_the_best_may_not_fit(asked) -> None:
     answer = asked(*FULL)
     best = answer["options"][0]
@@ -109,6 +111,7 @@ def test_one_card_is_suggested_where_eight_were_asked_for(asked) -> None:
     assert note.startswith(f"One card is enough: {told(best)} instead of ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

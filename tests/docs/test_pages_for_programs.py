@@ -23,6 +23,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 def test_the_code_for_notebooks_runs() -> None:
     names: dict[str, Any] = {}
     for block in re.findall(r"```python\n(.*?)```", NOTEBOOK, re.DOTALL):

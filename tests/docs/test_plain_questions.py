@@ -10,6 +10,7 @@ from planner.adapters.workspace import catalogs_dir
 from scripts.plain_questions import QUESTIONS, TARGET, Asked, _rows, answer, page
 
 
+@pytest.mark.slow
 def test_the_page_is_what_the_planner_answers() -> None:
     assert TARGET.read_text(encoding="utf-8") == page(), "run: make plain-questions"
 

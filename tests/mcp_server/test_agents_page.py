@@ -30,6 +30,7 @@ def test_there_are_three_jobs() -> None:
     assert len(JOBS) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", [block for _, block in JOBS], ids=[title[:40] for title, _ in JOBS])
 def test_a_job_is_done_in_four_calls(block: str, tmp_path: Path) -> None:
     calls = calls_of(block)
@@ -52,6 +53,7 @@ def test_a_job_is_done_in_four_calls(block: str, tmp_path: Path) -> None:
                 ), machines
 
 
+@pytest.mark.slow
 def test_every_tool_of_the_page_is_there_and_the_other_way_round(tmp_path: Path) -> None:
     table = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
     skill = (ROOT / "skills" / "training-planner" / "SKILL.md").read_text(encoding="utf-8")

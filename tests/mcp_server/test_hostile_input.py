@@ -123,6 +123,7 @@ def test_a_path_outside_is_refused_whether_it_exists_or_not(agent: Agent) -> Non
     assert there.replace("/etc/passwd", "") == absent.replace("/etc/no-such-file", "")
 
 
+@pytest.mark.slow
 def test_settings_in_the_folder_cannot_widen_it(outside: Path, tmp_path: Path) -> None:
     (tmp_path / "planner-data").mkdir()
     (tmp_path / "planner-data" / "settings.yaml").write_text(f"runs: {outside}\n", "utf-8")
@@ -133,6 +134,7 @@ def test_settings_in_the_folder_cannot_widen_it(outside: Path, tmp_path: Path) -
     assert CANARY not in error
 
 
+@pytest.mark.slow
 def test_a_run_store_that_the_person_named_is_read(tmp_path: Path) -> None:
     folder, runs = tmp_path / "folder", tmp_path / "runs"
     folder.mkdir()

@@ -81,6 +81,7 @@ def middle(cell: str) -> float:
     return float(cell.split(maxsplit=1)[0].replace(",", ""))
 
 
+@pytest.mark.slow
 def test_machines_of_one_s_own_beside_all_that_is_offered(agent: Agent, command, tmp_path: Path) -> None:
     answer = agent.answer("ask", **OWN, budget=300)
     told = command(
@@ -136,6 +137,7 @@ def test_does_it_fit(agent: Agent, on: str, fits: str) -> None:
     assert full["fits"] == fits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [
@@ -199,6 +201,7 @@ def test_prices_are_those_of_the_command(agent: Agent, command) -> None:
     assert answer["rows_left_out"] == len(told) - 8
 
 
+@pytest.mark.slow
 def test_why(agent: Agent) -> None:
     asked = agent.answer("ask", **OWN, budget=300)
     answer = agent.answer("explain", answer_id=asked["answer_id"], option="1")
@@ -208,6 +211,7 @@ def test_why(agent: Agent) -> None:
     assert len(answer["headline"]) <= 3
 
 
+@pytest.mark.slow
 def test_the_next_rows(agent: Agent) -> None:
     asked = agent.answer("ask", **OWN, budget=300)
     rest = agent.answer("explain", answer_id=asked["answer_id"], from_row=9)
@@ -243,6 +247,7 @@ def test_every_argument_of_a_question_has_a_bound_or_a_choice(agent: Agent) -> N
     assert found == []
 
 
+@pytest.mark.slow
 def test_no_answer_is_longer_than_a_screen_or_two(agent: Agent) -> None:
     for result in (agent.call("ask", **OWN), agent.call("find", workload="llama3-8b"), agent.call("prices")):
         assert not result.is_error
@@ -251,6 +256,7 @@ def test_no_answer_is_longer_than_a_screen_or_two(agent: Agent) -> None:
         assert len(result.structured_content["headline"]) <= 3
 
 
+@pytest.mark.slow
 def test_the_server_never_imports_what_launches() -> None:
     code = (
         "import sys, planner.mcp_server.server\n"
@@ -261,6 +267,7 @@ def test_the_server_never_imports_what_launches() -> None:
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_not_there() -> None:
     command = [sys.executable, "-m", "planner.cli.main", "mcp", "--folder", "no-such-folder"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
@@ -268,6 +275,7 @@ def test_a_folder_that_is_not_there() -> None:
     assert "there is no such folder" in done.stderr
 
 
+@pytest.mark.slow
 def test_one_sentence_where_the_sdk_is_missing() -> None:
     code = (
         "import sys\n"

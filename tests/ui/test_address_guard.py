@@ -226,6 +226,7 @@ UPLOAD = "PUT /_stcore/upload_file/session/file HTTP/1.1"
 PAGE = "GET / HTTP/1.1"
 
 
+@pytest.mark.slow
 def test_the_running_app_answers_its_own_page(port):
     for name in ("127.0.0.1", "localhost"):
         host = f"{name}:{port}"
@@ -254,6 +255,7 @@ def test_the_running_app_refuses_a_foreign_origin(port):
     assert opened(port, Host=f"evil.example:{port}") == 403
 
 
+@pytest.mark.slow
 def test_the_address_of_a_proxy_is_answered_where_it_was_named(tmp_path):
     with served(lambda port: [*by_planner(port), "--public-url", "https://plans.example.org"], tmp_path) as port:
         assert opened(port, Host="plans.example.org", Origin="https://plans.example.org") == 101
@@ -295,6 +297,7 @@ def to_others(port: int) -> list[str]:
     return [*by_planner(port), "--listen", "0.0.0.0", "--public-url", "https://plans.example.org"]
 
 
+@pytest.mark.slow
 def test_who_listens_to_others_answers_the_public_address_alone(tmp_path):
     with served(to_others, tmp_path) as port:
         assert asked(port, PAGE, Host="plans.example.org") == 200

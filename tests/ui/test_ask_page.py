@@ -82,6 +82,7 @@ def sentence_of(path: Path) -> str:
     return compare(plan, catalog_for(plan), today=clock.today()).headline[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [Start.TRAIN, Start.BUY, Start.OFFERS])
 def test_every_starting_point_has_an_answer_before_anything_is_typed(start: Start) -> None:
     today = clock.today()
@@ -231,12 +232,14 @@ def test_a_bad_upload_is_named_and_the_answer_stays(plan_page: AppTest, kind: st
     assert sentence_of(FIRST) in text
 
 
+@pytest.mark.slow
 def test_names_are_text() -> None:
     page = opened(start="train", find="false", machines=["have:1x<img src=x onerror=alert(1)>"])
     shown = "\n".join(element.value for element in page.html)
     assert "<img" not in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["budget", "machines", "start", "config"])
 def test_a_wrong_address_is_named_and_an_answer_is_shown(name: str) -> None:
     page = opened(**{name: "%%"})
@@ -245,6 +248,7 @@ def test_a_wrong_address_is_named_and_an_answer_is_shown(name: str) -> None:
     assert 'class="headline"' in text
 
 
+@pytest.mark.slow
 def test_a_wrong_workspace_is_named_and_the_bundled_catalog_answers() -> None:
     prices = workspace_dir() / "prices"
     prices.mkdir(parents=True)

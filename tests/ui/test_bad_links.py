@@ -49,6 +49,7 @@ UNREADABLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("carried", ["log", "book"])
 @pytest.mark.parametrize("text", UNREADABLE.values(), ids=UNREADABLE.keys())
 def test_the_pages_that_show_it_say_that_the_link_is_wrong(carried: str, text: str):
@@ -56,6 +57,7 @@ def test_the_pages_that_show_it_say_that_the_link_is_wrong(carried: str, text: s
     check(page, **{carried: packed(text)})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [ask_page, own_page, campaign_page, prices_page])
 @pytest.mark.parametrize("carried", ["log", "book"])
 def test_every_page_stays_alive(page: Callable[[], None], carried: str):

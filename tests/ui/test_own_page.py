@@ -55,6 +55,7 @@ def test_the_page_answers_as_own_or_rent_does_in_dollars_and_won() -> None:
 QUESTION = {"start": "train", "machines": "have:1xRTX-4090", "kwh": "0.31"}
 
 
+@pytest.mark.slow
 def test_the_page_keeps_the_machines_of_the_question_and_counts_as_the_command_does() -> None:
     """A card that no site describes, no number of trainings, 0.31 USD a kWh: as `planner own-or-rent` of its plan."""
     page = opened(**QUESTION)
@@ -81,6 +82,7 @@ def test_a_pc_at_home_has_no_staff() -> None:
     assert "staff" not in {line.part for line in pc.annual if line.usd_per_node_year.value}
 
 
+@pytest.mark.slow
 def test_a_number_of_trainings_that_the_question_states_is_the_page_s() -> None:
     page = opened(start="train", machines="have:2xRTX-3090", runs="12")
     assert {one.label: one.value for one in page.slider}["Trainings a year"] == 12

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from planner import clock
 from planner.ui.ask.form import STARTS, Start
 from planner.ui.ask.question import answer_form
@@ -9,6 +11,7 @@ from planner.ui.catalogs import known_catalog
 from planner.ui.warm import warm
 
 
+@pytest.mark.slow
 def test_the_starting_points_are_answered_once() -> None:
     answer_form.cache_clear()
     warm().join()

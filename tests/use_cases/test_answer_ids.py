@@ -85,6 +85,7 @@ def test_a_document_without_a_plan_has_the_hash_of_itself() -> None:
     assert answer_ids.document_id(document) == document.answer_id
 
 
+@pytest.mark.slow
 def test_the_order_of_sets_in_memory_does_not_count() -> None:
     """Python draws the order of sets anew in every process."""
     code = (

@@ -27,6 +27,7 @@ def to_find() -> Plan:
     )
 
 
+@pytest.mark.slow
 def test_speeds_that_found_options_are_those_they_are_answered_with(to_find: Plan) -> None:
     """Answered at once, and as a plan that lists what was found, whose speeds nobody knows yet."""
     catalog = bundled_catalog()
@@ -66,6 +67,7 @@ def test_what_is_said_to_be_had_is_planned_at_the_price_of_who_says_so() -> None
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("framework", "maker"), [("MaxText", "Google"), ("Neuron NxD Training", "AWS")])
 def test_the_plan_s_framework_says_whose_accelerators_are_offered(framework: str, maker: str) -> None:
     catalog = bundled_catalog()

@@ -41,6 +41,7 @@ def test_a_plan_is_answered_the_same_with_estimates_that_are_known(path: Path) -
         assert compare(asked, catalog, today=TODAY, estimated=known) == compare(asked, catalog, today=TODAY)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["own_8xh200", "rtx3090_cluster"])
 def test_a_report_times_each_machine_once(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its comparison, its advice and the years of owning rest on the same speeds."""

@@ -78,6 +78,7 @@ def test_a_number_that_is_none_is_refused_with_an_example(text: str) -> None:
         short_number(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "day"),
     [

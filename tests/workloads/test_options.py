@@ -78,6 +78,7 @@ def step_of(model, spec):
     return loss.item(), gradients, recorder, model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changes", [*SAME_TRAINING, {"loss_chunks": 512}], ids=str)
 def test_gradients_are_those_of_the_plain_step(spec_document, changes):
     loss, gradients, _, _ = one_step(spec_document())

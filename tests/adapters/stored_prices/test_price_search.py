@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -105,6 +106,7 @@ BUNDLED = st.lists(
 """Rows from elsewhere: of the catalog, and of the user's own, which win."""
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(ROWS, BUNDLED, st.sampled_from([(), LISTS]), st.sampled_from([None, TODAY]), st.sampled_from([None, "eu"]))
 def test_what_is_passed_over_changes_no_answer(rows, elsewhere, lists, said_on, group):

@@ -45,6 +45,7 @@ def check_seeds(seeds: range, folder: Path) -> None:
     assert refused.total() <= MOST_REFUSED * len(seeds), refused
 
 
+@pytest.mark.slow
 def test_answers_to_spoilt_logs_are_right(tmp_path):
     check_seeds(range(300), tmp_path)
 

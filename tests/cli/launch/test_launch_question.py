@@ -141,6 +141,7 @@ def test_yes_launches(asked, home):
     assert not (home / "ledger.sqlite").exists()
 
 
+@pytest.mark.slow
 def test_a_price_that_rose_while_the_question_stood_launches_nothing(asked, home):
     """6 USD were agreed to, and the host's file says 7 when the answer comes."""
     asked.read_until(QUESTION)
@@ -152,6 +153,7 @@ def test_a_price_that_rose_while_the_question_stood_launches_nothing(asked, home
     assert not (home / "ledger.sqlite").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stdin", [pytest.param("</dev/null", id="empty"), pytest.param("<&-", id="closed")])
 def test_without_a_terminal_nothing_is_asked_and_nothing_launched(home, stdin):
     words = [sys.executable, "-m", "planner.cli.main", "launch", "cpu-smoke", "--on", "host/away", "--home", str(home)]

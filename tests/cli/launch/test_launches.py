@@ -44,6 +44,7 @@ def sleeping(run_id: str) -> Launch:
     return asleep(launch_of(LOCAL, run_id=run_id, now=datetime.now(tz=UTC)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("alarmed_before", [True, False])
 def test_what_should_be_gone_is_an_alarm_and_is_taken_down_when_asked(planner, launches, alarmed_before):
     """As if somebody had closed the entry by hand, or a teardown had lied."""
@@ -83,6 +84,7 @@ def test_a_launch_that_its_client_forgot_is_settled_by_reap(planner, launches):
     assert [(entry.state, entry.outcome) for entry in settled] == [(State.DOWN_VERIFIED, Outcome.TRUNCATED)]
 
 
+@pytest.mark.slow
 def test_a_launch_whose_host_is_gone_from_the_file_keeps_no_other_one_running(planner, launches):
     """The first cannot be asked any more; the second is taken down, and the first is an alarm."""
     away = Target(provider="host", name="away", devices_per_node=1)

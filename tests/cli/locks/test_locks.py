@@ -71,6 +71,7 @@ class TestFreezing:
         plan = frozen()
         assert planner(command, plan, "--locked", "--json").out == planner(command, plan, "--json").out
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("ending", ["html", "md"])
     def test_the_report_of_a_lock_is_the_plan_s(self, planner, frozen, tmp_path, ending):
         plan, locked, now = frozen(), tmp_path / f"locked.{ending}", tmp_path / f"now.{ending}"

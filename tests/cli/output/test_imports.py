@@ -126,6 +126,7 @@ def test_a_command_imports_no_other_command_nor_what_it_needs(arguments, own, ot
     assert {name for name in imported if name.startswith(others)} == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
     [

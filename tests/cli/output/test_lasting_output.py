@@ -23,6 +23,7 @@ with lasting_output():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "act",
     [

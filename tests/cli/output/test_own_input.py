@@ -122,6 +122,7 @@ def test_no_command_writes_over_what_it_reads(
     assert read.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_another_file_is_replaced_as_before(planner: Planner, plan: Path):
     out = plan.with_name("report.json")
     for _ in range(2):

@@ -95,6 +95,7 @@ class TestExitCodes:
         costs = {o["id"]: o["campaign_usd"]["value"] for o in priced}
         assert document["nearest"] == min(costs, key=costs.__getitem__)
 
+    @pytest.mark.slow
     def test_a_report_can_be_written_where_nothing_is_feasible(self, planner, changed, tmp_path):
         path = tmp_path / "report.md"
         answer = planner("report", changed("dgx_station_v100", NOTHING_FEASIBLE), "--out", path)
@@ -224,6 +225,7 @@ SCREENS = [
 FOR_COLOUR = {"TERM": "xterm-256color", "FORCE_COLOR": "1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", SCREENS)
 def test_a_pipe_gets_the_screen_of_a_terminal_without_its_colours(example, tmp_path, words):
     command, named, *options = words

@@ -214,6 +214,7 @@ def test_a_plan_of_ones_own_is_not_replaced_and_that_of_a_question_is(planner, o
         assert planner(*LORA, "--on", "p4d", "--write", out).code == 0
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_asks_for_what_is_missing_at_most_five_times(planner, out, monkeypatch):
     answers = iter(["RTX-4090", "200", "", "llama3-8b", "1000x700"])
     asked: list[str] = []

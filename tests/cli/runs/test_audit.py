@@ -254,6 +254,7 @@ def test_a_claim_is_shown_with_both_numbers_and_the_dated_source(planner, tmp_pa
     assert "By NVIDIA H100 data sheet (2026-11-20)." in shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("times", "basis"), [pytest.param(1.0, "measured", id="sound"), pytest.param(50.0, "modelled", id="impossible")]
 )

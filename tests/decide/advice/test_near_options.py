@@ -43,6 +43,7 @@ def long_plan(copies: int, **changes) -> Plan:
     return Plan.model_validate(fields | changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("campaign", [{"runs": 2}, {"runs": 1, "prefer": "time"}], ids=["by cost", "by time"])
 def test_what_would_change_the_answer_is_the_same_as_among_all(catalog, monkeypatch, campaign):
     asked = long_plan(3, campaign=campaign)
@@ -55,6 +56,7 @@ def test_what_would_change_the_answer_is_the_same_as_among_all(catalog, monkeypa
     assert said.endswith(" of 12")
 
 
+@pytest.mark.slow
 def test_what_a_deadline_comes_to_choose_is_among_them(catalog, monkeypatch):
     """More trainings than two are too many for the cheap, and the quickest are dearer than the one in the middle."""
     offers = [

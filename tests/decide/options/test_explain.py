@@ -59,6 +59,7 @@ def test_the_step_is_the_throughput_turned_over(catalog: Catalog) -> None:
     assert found.step_size / 512 / found.step_seconds == pytest.approx(found.throughput.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", [MODELLED, MEASURED])
 def test_a_run_moves_the_answer_by_what_is_missing_without_it(catalog: Catalog, option: str) -> None:
     found = explained(catalog, option)

@@ -62,6 +62,7 @@ def instance_of(works: list[float], machines: list[Machine], deadline: Limit, bu
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(works=WORKS, machines=MACHINES, deadline=LIMITS, budget=BUDGETS)
 @pytest.mark.parametrize("objective", [Objective.COST, Objective.TIME])

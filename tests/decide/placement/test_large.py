@@ -60,6 +60,7 @@ def instances(draw: st.DrawFn) -> Instance:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(instance=instances())
 @pytest.mark.parametrize("objective", [Objective.COST, Objective.TIME])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 from planner.launcher.backends.local import local_backend
 from planner.launcher.backends.ssh import ssh_backend
 from planner.launcher.plan.target import Target
@@ -19,6 +21,7 @@ def test_this_machine_keeps_the_contract(tmp_path):
     check_never_submitted(local_backend(tmp_path / "place"), launch, into)
 
 
+@pytest.mark.slow
 def test_a_host_keeps_the_contract(tmp_path):
     into = tmp_path / "into"
     into.mkdir()

@@ -23,6 +23,7 @@ from tests.launcher.loopback_ssh import running_sshd
 HOST = Target(provider="host", name="a")
 
 
+@pytest.mark.slow
 def test_a_login_that_runs_something_else_proves_nothing(tmp_path: Path):
     with running_sshd(tmp_path / "sshd") as sshd:
         keys = tmp_path / "sshd" / "authorized_keys"

@@ -92,6 +92,7 @@ def test_a_job_outlives_the_connection_and_is_stopped_with_what_it_has(driver, t
     assert json.loads(found.results[0].read_text())["exit_reason"] == "interrupted"
 
 
+@pytest.mark.slow
 def test_a_second_benchmark_on_a_busy_host_is_refused(driver, tmp_path):
     busy = asleep(launch_of(on("a"), run_id=run_id(tmp_path, "busy")))
     second = launch_of(on("a"), run_id=run_id(tmp_path, "late"))
@@ -108,6 +109,7 @@ def test_a_second_benchmark_on_a_busy_host_is_refused(driver, tmp_path):
         driver.backend.down(busy)
 
 
+@pytest.mark.slow
 def test_a_failed_set_up_is_told_apart_from_a_failed_job(driver, hosts, tmp_path):
     broken = {"a": hosts["a"].model_copy(update={"python": "/bin/false"})}
     backend = ssh_backend(broken)
@@ -122,6 +124,7 @@ def test_a_failed_set_up_is_told_apart_from_a_failed_job(driver, hosts, tmp_path
     assert "cannot import torch" in "".join(text)
 
 
+@pytest.mark.slow
 def test_a_job_that_is_gone_without_a_word_is_lost(driver, tmp_path):
     """As after a reboot: everything of it is killed at once."""
     launch = asleep(launch_of(on("a"), run_id=run_id(tmp_path, "gone")))

@@ -54,6 +54,7 @@ def start(run_id: str | None, *, region: str = "us-east-1", count: int = 1, **mo
     return [instance["InstanceId"] for instance in made["Instances"]]
 
 
+@pytest.mark.slow
 def test_instances_are_found_by_their_label_in_one_region(cloud, run):
     expected = start(run, Name="head", **{"planner-expires": "20261121T100000Z"})
     start("two")

@@ -15,6 +15,7 @@ def _row(fault: Fault):
     return pytest.param(fault, id=fault.id, marks=() if fault.quick else pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", [_row(fault) for fault in FAULTS])
 def test_fault(fault: Fault, world: World):
     done = fault.act(world)

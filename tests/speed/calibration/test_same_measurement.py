@@ -69,6 +69,7 @@ def test_two_hundred_rows_leave_under_other_names(evidence: list[Observation]) -
     assert trained == left
 
 
+@pytest.mark.slow
 def test_no_fold_trains_on_what_it_asks(evidence: list[Observation]) -> None:
     for split in ("source", "precision"):
         for fold in text_folds(split, evidence):

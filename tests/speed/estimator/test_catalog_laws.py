@@ -90,6 +90,7 @@ def test_the_grid_covers_the_catalog():
     assert {key[0] for key in grid()[0]} >= with_bandwidth - WITHOUT_PEAK
 
 
+@pytest.mark.slow
 def test_no_accelerator_is_slower_than_one_that_it_beats_in_everything():
     configs, rates = grid()
     vendors = {one.id: one.vendor for one in bundled_catalog().accelerators.values()}

@@ -77,6 +77,7 @@ def grid() -> tuple[dict[Case, dict[str, float]], dict[Case, float]]:
     return configs, {case: case.seq_len / float(rate) for case, rate in each}
 
 
+@pytest.mark.slow
 def test_the_grid_covers_the_catalog():
     assert len({case.accelerator for case in grid()[0]}) > 60
     assert {case.precision for case in grid()[0]} == set(Precision)

@@ -219,6 +219,7 @@ def test_hybrid_sharding_gathers_weights_within_a_node_and_holds_more() -> None:
     assert slowed[8] / fsdp[8] > slowed[None] / fsdp[None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("workload", "limit"),
     [

@@ -23,6 +23,7 @@ def on_lambda(name: str) -> None:
     lambda_labs._ask("/instance-operations/launch", key="a-key", body=body | {"name": f"pl-{name}-fcd1e5cf-head"})
 
 
+@pytest.mark.slow
 def test_machines_of_one_id_are_ended_in_every_region_and_others_stay(skypilot):
     mine = [(start("one", region), region) for region in ("us-east-2", "us-west-2")]
     other = start("one-more", "us-east-2")
@@ -36,6 +37,7 @@ def test_machines_of_one_id_are_ended_in_every_region_and_others_stay(skypilot):
     assert any("EC2 in" in check and "2 terminated" in check for check in evidence.checks)
 
 
+@pytest.mark.slow
 def test_an_id_that_ec2_reads_as_a_pattern_ends_nothing(skypilot):
     """EC2's filters know * and ?: asked for such a tag it lists the machines of others."""
     other = start("one", "us-east-2")
@@ -52,6 +54,7 @@ def test_the_machines_are_ended_where_skypilot_fails_and_that_is_no_proof(skypil
     assert "SkyPilot, down: SkyPilot failed (CommandError): it went wrong." in evidence.checks
 
 
+@pytest.mark.slow
 def test_the_machines_of_a_managed_job_are_left_to_a_controller_at_work(skypilot):
     """One that is ended under its hands it would start again."""
     instance = start("three", "us-east-2")
@@ -103,6 +106,7 @@ def test_without_a_configuration_there_is_no_context(monkeypatch, tmp_path):
     assert kubernetes.contexts() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", ["a file", "a folder without its log"])
 def test_without_a_place_for_its_log_skypilot_answers_all_the_same(skypilot, tmp_path, broken):
     """As on a disk that is full or read-only: a folder cannot be made below a file, nor a log where a folder is."""

@@ -16,6 +16,7 @@ from tests.launcher.launches import NOON, launch_of, rate
 WHOLE = '{"kind": "result"}'
 
 
+@pytest.mark.slow
 def test_a_machine_in_another_region_than_asked_for_is_found_and_ended(skypilot):
     """SkyPilot launched elsewhere, fails to take it down and does not list it: only a look everywhere finds it."""
     launch = launch_of(P5E, run_id="elsewhere")
@@ -34,6 +35,7 @@ def test_a_machine_in_another_region_is_ended_also_where_skypilot_says_that_it_i
     assert state(instance, "us-west-2") == "terminated"
 
 
+@pytest.mark.slow
 def test_skypilots_silence_is_an_alarm_and_hides_no_machine(skypilot):
     start("seen", "us-east-1")
     found = skypilot(clusters=FAILED).find_leftovers([launch_of(P5E, run_id="a")])

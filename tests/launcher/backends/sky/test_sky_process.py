@@ -89,6 +89,7 @@ def test_a_process_that_hangs_is_given_up(process):
     assert process.ask("echo")
 
 
+@pytest.mark.slow
 def test_a_process_that_dies_while_its_child_holds_the_pipe_is_not_waited_for(process, tmp_path):
     """The pipe ends with its last holder: whoever read it to its end would come back after the child is gone."""
     kept = tmp_path / "child"

@@ -65,6 +65,7 @@ def test_the_account_of_a_launch_is_that_of_the_keys(skypilot, monkeypatch):
     assert sky.account(launch_of(P5E, run_id="one")) == of_aws(THEIRS)
 
 
+@pytest.mark.slow
 def test_other_keys_prove_nothing_and_end_nothing(skypilot, monkeypatch):
     """Their account has no such machine, whatever runs in the right one."""
     instance = start("theirs", "us-east-2")
@@ -251,6 +252,7 @@ def test_without_any_credentials_everywhere_is_an_alarm(skypilot, monkeypatch):
     assert found["Lambda: no credentials"].alarm
 
 
+@pytest.mark.slow
 def test_a_provider_that_nobody_used_and_nothing_opens_is_named_and_no_alarm(skypilot, monkeypatch):
     monkeypatch.delenv("LAMBDA_API_KEY")
     found = {one.where: one for one in skypilot(clusters=[]).find_leftovers([])}
