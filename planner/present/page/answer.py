@@ -94,7 +94,7 @@ class AnswerPage:
         return self._render("rows", options=options, explained=[translated(one, self.words) for one in explained])
 
     def notes_html(self) -> str:
-        """Render what is to be known of all options alike."""
+        """Render what is to be known of all options alike, and the answer's id."""
         return self._render("notes", notes=notes_text(self.document, self.words))
 
     def assumptions_html(self, assumed: Sequence[str]) -> str:
