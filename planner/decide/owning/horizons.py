@@ -86,7 +86,8 @@ def _year(best: YearOption | None, year: PlannedYear) -> str:
     if against is None or best.chance_costs_less is None:
         return f"{deed}."
     if best.chance_costs_less < EVEN_CHANCE:
-        return f"{deed}; nothing else surely costs less."
+        chance = percent_text(1 - best.chance_costs_less)
+        return f"{deed}; {against.display_name} costs less with {chance}, which is not sure enough."
     other = DOING[against.hold] if against.id == year.owning else against.display_name
     other += " as if bought today (already_owned states what it would sell for)" if against.as_if_bought else ""
     return f"{deed}, {percent_text(best.chance_costs_less)} sure to cost less than {other}."
