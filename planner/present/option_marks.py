@@ -60,7 +60,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
         ARM: "a Arm processor: x86 images do not run.",
         NETWORK: f"n network between nodes assumed: {_widest(options)} Gbit/s of each; set yours with --network.",
         CHUNKED: "l fits only with a loss in chunks, as Liger's: --loss chunked.",
-        DIVIDED: f"d network divided: {'; '.join(_layout(option) for option in options if option.trainers)}.",
+        DIVIDED: f"d network divided: {_layouts([option for option in options if option.trainers])}.",
         SOFTWARE: f"w needs {' and '.join(software)}: the trainer must be ported to it.",
     }
     return [text for mark, text in explained.items() if mark in used]
@@ -84,6 +84,12 @@ def needed_software(option: OptionEstimate) -> str | None:
     """Return the maker's software that an option's accelerator needs; None where PyTorch runs as it is."""
     name = option.accelerator or ""
     return next((software for start, software in MAKERS_SOFTWARE.items() if name.startswith(start)), None)
+
+
+def _layouts(divided: Sequence[OptionEstimate]) -> str:
+    """Write the layout of the first option that divides the network, and of how many more the details say it."""
+    more = f"; {len(divided) - 1} more: --details" if len(divided) > 1 else ""
+    return f"{_layout(divided[0])}{more}" if divided else ""
 
 
 def _layout(option: OptionEstimate) -> str:

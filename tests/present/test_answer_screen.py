@@ -327,6 +327,8 @@ def test_a_divided_network_is_marked_with_its_trainer_and_the_plain_time(
     )  # fmt: skip
     assert "d" in marks(one)
     assert explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")
+    twice = marks_explained([one, one], lambda usd: f"{usd.value:g} USD")
+    assert f"{explained.removesuffix('.')}; 1 more: --details." in twice
 
 
 @pytest.mark.parametrize(

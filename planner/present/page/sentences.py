@@ -28,6 +28,8 @@ SENTENCES = (
     "Firm and measured: {name}, {done}, {cost}.", "Firm: {name}, {done}, {cost}.", "Measured: {name}, {done}, {cost}.",
     "Cheaper, and already yours: {name}, {done}, {cost}.", "Its speed is {known}.",
     "Without dividing the network: {name}, {done}, {cost}.",
+    "Its network is divided ({what}), as {others} does: try a step with it first.",
+    "Its network is divided ({what}): try a step with such a framework first.",
     "Sooner: {name}, {done}, {cost}.", "Sooner, as spot: {name}, {done}, {cost}.",
     "It may be taken away at any time, and no firm option can be recommended beside it.",
     "Nobody measured it there: {known}.", "Nobody measured it there.",
