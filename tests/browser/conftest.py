@@ -12,6 +12,8 @@ import pytest
 
 from scripts.served_app import BROWSER_FLAGS, served
 
+PATIENCE_MS = 20_000
+
 
 @dataclass
 class Visit:
@@ -26,6 +28,16 @@ class Visit:
 @pytest.fixture(autouse=True)
 def _day() -> None:
     """The app runs in a process of its own, on the day it is; so do these tests."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _patience() -> None:
+    """What is waited for comes later where the tests of two workers are measured for coverage meanwhile."""
+    try:
+        from playwright.sync_api import expect
+    except ImportError:
+        return
+    expect.set_options(timeout=PATIENCE_MS)
 
 
 @pytest.fixture(scope="session")
