@@ -19,6 +19,7 @@ from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
+from planner.decide.campaign.turns import with_turns
 from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.options.option_money import assumed_rates
@@ -49,7 +50,7 @@ def campaign_option(
 
     campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + startup hours, where it is rented)
                      / (1 - other_use), where others use the machine as well; of unlike `groups` those of the lane that
-                     ends last (`longest_lane`)
+                     ends last (`longest_lane`); longer by the turns of others (`turns.py`)
     campaign_usd   = total of the campaign's bill (planner/cost/cloud/bill.py); of an owned machine runs x usd_marginal,
                      and of one that is bought for it what keeping it costs (planner/cost/ownership/purchase.py)
 
@@ -61,9 +62,10 @@ def campaign_option(
     at_once = _at_once(estimated, limits)
     work = Work(trainings=limits.runs, at_once=at_once, confidence=limits.confidence)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
-    hours = _campaign_hours(estimated, groups, at_once, limits.runs)
     begins = limits.start or today
     readiness = ready(estimated, catalog, begins=begins, today=today)
+    hours = _campaign_hours(estimated, groups, at_once, limits.runs)
+    hours = with_turns(estimated, hours, at_once, limits, readiness, today=today)
     start = max(begins, readiness.on)
     since = start if readiness.lead is None else begins  # what is waited for is asked for when the campaign begins
     passed = passed_hours(stated=limits.start, start=since, today=today) + readiness.hours
@@ -144,7 +146,7 @@ def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
 def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, readiness: Ready) -> tuple[str, ...]:
     notes = [readiness.note] if readiness.note else []
     if estimated.candidate is not None and estimated.candidate.option.taken:
-        notes.append("the turns of others (taken) count in planner campaign alone")
+        notes.append("the turns of others (taken) count in its time as if all its runs were equally long")
     wanted = limits.side_by_side
     if at_once < wanted and estimated.candidate is not None:
         holds = "site has nodes" if estimated.candidate.quota is None else "quota holds nodes"
