@@ -83,7 +83,7 @@ def campaign_option(
     longer = surely / hours.value if hours else 1.0
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
     of_life = _life_reasons(estimated, catalog, hours)
-    reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *_window_reasons(estimated, hours))
+    reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *_window_reasons(estimated, surely))
     of_campaign = {
         "notes": estimate.notes + _notes(estimated, limits, at_once, readiness),
         "bill": bill,
@@ -110,7 +110,10 @@ def campaign_option(
 
 
 def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: Work) -> float | None:
-    """Return the hours for which what is paid ahead can be used: those of a block, or of an allocation's node-hours."""
+    """Return the hours for which a block, its stated window, or an allocation's node-hours can be used."""
+    window = estimated.candidate.option.window if estimated.candidate is not None else None
+    if window is not None:
+        return max(0.0, window.hours - BLOCK_LAST_HOURS)
     if bill is not None and bill.usable_hours is not None:
         return bill.usable_hours
     price, nodes = estimated.price, (estimated.option.nodes or 0) * work.sets
@@ -166,14 +169,17 @@ def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity 
     return life_reasons(estimated.resolved, catalog, days=hours.value / HOURS_PER_DAY)
 
 
-def _window_reasons(estimated: EstimatedOption, hours: Quantity | None) -> tuple[Reason, ...]:
-    """Return that the window of a block ends before the campaign does; its runs end half an hour before."""
+def _window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, ...]:
+    """Return that the window of a block is too short for the hours that the campaign stays under with the confidence.
+
+    Its runs end half an hour before the window does.
+    """
     window = estimated.candidate.option.window if estimated.candidate is not None else None
-    if window is None or hours is None or hours.value <= window.hours - BLOCK_LAST_HOURS:
+    if window is None or surely <= window.hours - BLOCK_LAST_HOURS:
         return ()
     ends = window.end.isoformat(timespec="minutes")
-    text = f"its window ends at {ends}, {window.hours:.4g} h after it opens; the campaign takes {hours.value:.4g} h"
-    figures = {"window_hours": window.hours, "run_hours": hours.value}
+    text = f"its window ends at {ends}, {window.hours:.4g} h after it opens; the campaign may take {surely:.4g} h"
+    figures = {"window_hours": window.hours, "run_hours": surely}
     return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
 
 

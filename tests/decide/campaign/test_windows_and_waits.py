@@ -51,6 +51,18 @@ def test_a_block_that_ends_before_the_campaign_does_is_not_taken(ends, allowed):
     assert [one.code.value for one in found.not_allowed_reasons] == ([] if allowed else ["window_too_short"])
 
 
+@pytest.mark.parametrize(("confidence", "allowed"), [(0.5, True), (0.9, False)])
+def test_a_block_must_hold_the_campaign_with_the_confidence(confidence, allowed):
+    """Two runs take 20 h, and over 22 h in one of twenty cases; 21 h can be used.
+
+    ln(21 / 20) / (ln(22 / 20) / 1.645) = 0.842 standard deviations: the block holds them with 80 %.
+    """
+    step = STEP | {"low_seconds": 9.0, "high_seconds": 11.0}
+    found = alone(block("01T21:30") | {"step": step}, runs=2, confidence=confidence, deadline="2026-12-31")
+    assert (found.not_allowed is None) is allowed
+    assert found.chance_deadline == pytest.approx(0.80, abs=0.005)
+
+
 @pytest.mark.parametrize(
     ("wait", "hours", "in_time"),
     [
