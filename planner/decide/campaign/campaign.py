@@ -19,6 +19,7 @@ from planner.cost.ownership.owned_bill import owned_bill
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
+from planner.decide.campaign.turns import with_turns
 from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.options.option_money import assumed_rates
@@ -49,7 +50,7 @@ def campaign_option(
 
     campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + startup hours, where it is rented)
                      / (1 - other_use), where others use the machine as well; of unlike `groups` those of the lane that
-                     ends last (`longest_lane`)
+                     ends last (`longest_lane`); longer by the turns of others (`turns.py`)
     campaign_usd   = total of the campaign's bill (planner/cost/cloud/bill.py); of an owned machine runs x usd_marginal,
                      and of one that is bought for it what keeping it costs (planner/cost/ownership/purchase.py)
 
@@ -61,9 +62,10 @@ def campaign_option(
     at_once = _at_once(estimated, limits)
     work = Work(trainings=limits.runs, at_once=at_once, confidence=limits.confidence)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
-    hours = _campaign_hours(estimated, groups, at_once, limits.runs)
     begins = limits.start or today
     readiness = ready(estimated, catalog, begins=begins, today=today)
+    hours = _campaign_hours(estimated, groups, at_once, limits.runs)
+    hours = with_turns(estimated, hours, at_once, limits, readiness, today=today)
     start = max(begins, readiness.on)
     since = start if readiness.lead is None else begins  # what is waited for is asked for when the campaign begins
     passed = passed_hours(stated=limits.start, start=since, today=today) + readiness.hours
@@ -81,7 +83,7 @@ def campaign_option(
     longer = surely / hours.value if hours else 1.0
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
     of_life = _life_reasons(estimated, catalog, hours)
-    reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *_window_reasons(estimated, hours))
+    reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *_window_reasons(estimated, surely))
     of_campaign = {
         "notes": estimate.notes + _notes(estimated, limits, at_once, readiness),
         "bill": bill,
@@ -108,7 +110,10 @@ def campaign_option(
 
 
 def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: Work) -> float | None:
-    """Return the hours for which what is paid ahead can be used: those of a block, or of an allocation's node-hours."""
+    """Return the hours for which a block, its stated window, or an allocation's node-hours can be used."""
+    window = estimated.candidate.option.window if estimated.candidate is not None else None
+    if window is not None:
+        return max(0.0, window.hours - BLOCK_LAST_HOURS)
     if bill is not None and bill.usable_hours is not None:
         return bill.usable_hours
     price, nodes = estimated.price, (estimated.option.nodes or 0) * work.sets
@@ -144,7 +149,7 @@ def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
 def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, readiness: Ready) -> tuple[str, ...]:
     notes = [readiness.note] if readiness.note else []
     if estimated.candidate is not None and estimated.candidate.option.taken:
-        notes.append("the turns of others (taken) count in planner campaign alone")
+        notes.append("the turns of others (taken) count in its time as if all its runs were equally long")
     wanted = limits.side_by_side
     if at_once < wanted and estimated.candidate is not None:
         holds = "site has nodes" if estimated.candidate.quota is None else "quota holds nodes"
@@ -164,14 +169,17 @@ def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity 
     return life_reasons(estimated.resolved, catalog, days=hours.value / HOURS_PER_DAY)
 
 
-def _window_reasons(estimated: EstimatedOption, hours: Quantity | None) -> tuple[Reason, ...]:
-    """Return that the window of a block ends before the campaign does; its runs end half an hour before."""
+def _window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, ...]:
+    """Return that the window of a block is too short for the hours that the campaign stays under with the confidence.
+
+    Its runs end half an hour before the window does.
+    """
     window = estimated.candidate.option.window if estimated.candidate is not None else None
-    if window is None or hours is None or hours.value <= window.hours - BLOCK_LAST_HOURS:
+    if window is None or surely <= window.hours - BLOCK_LAST_HOURS:
         return ()
     ends = window.end.isoformat(timespec="minutes")
-    text = f"its window ends at {ends}, {window.hours:.4g} h after it opens; the campaign takes {hours.value:.4g} h"
-    figures = {"window_hours": window.hours, "run_hours": hours.value}
+    text = f"its window ends at {ends}, {window.hours:.4g} h after it opens; the campaign may take {surely:.4g} h"
+    figures = {"window_hours": window.hours, "run_hours": surely}
     return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
 
 

@@ -50,7 +50,7 @@ def with_chances(
             "chance_budget": in_budget,
             "chance_both": both,
             "usd_confident": usd,
-            "waiting_usd": _waiting_usd(until_done, limits),
+            "waiting_usd": _waiting_usd(until_done, limits, before=HOURS_PER_DAY * (counted_from - first).days),
             "wait_hours": HOURS_PER_DAY * ((start - first).days if lead is None else lead.value - ahead),
             "done_by_confident": _last_day(until_done, limits, start=counted_from, passed=passed),
             "meets_deadline": (timeless or None) if hours is None else in_time is None or in_time >= limits.confidence,
@@ -73,10 +73,15 @@ def _both(option: CampaignOption, budget: Quantity | None, *, hours: float | Non
     return chance_of_both(hours, usd, correlation=correlation(option, campaign_range(option), against))
 
 
-def _waiting_usd(until_done: Interval | None, limits: CampaignLimits) -> float:
-    """Return what it is worth to wait for the end: USD an hour x the hours that it stays under with the confidence."""
+def _waiting_usd(until_done: Interval | None, limits: CampaignLimits, *, before: float) -> float:
+    """Return what it is worth to wait for the end: USD an hour x the hours that it stays under with the confidence.
+
+    `before`: hours from the campaign's first day to the one from which `until_done` counts, when a grant opens, say.
+    """
     each = limits.waiting_usd_per_hour
-    return 0.0 if not each or until_done is None else each * stays_under(until_done, limits.confidence)
+    return (
+        0.0 if not each or until_done is None else each * max(0.0, before + stays_under(until_done, limits.confidence))
+    )
 
 
 def confident_usd(option: CampaignOption, confidence: float) -> float:

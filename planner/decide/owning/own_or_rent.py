@@ -10,6 +10,7 @@ from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
 from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.decide.campaign.run_groups import mean_work, run_groups
 from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.decide.owning.machine_choices import OwnedOption, choices
 from planner.decide.owning.owning_costs import (
@@ -72,7 +73,8 @@ def asked_of_plan(
         )
         for other in rented
     )
-    asked = YearAsked(plan, today, owned, others, [each for each in estimated if each.option.site is None])
+    rents = [each for each in estimated if each.option.site is None]
+    asked = YearAsked(plan, today, owned, others, rents, mean_work(run_groups(plan, catalog)))
     return OwningQuestion(asked, candidate, rented, rentals)
 
 

@@ -49,6 +49,8 @@ class YearAsked:
     owned: OwnedOption
     others: Sequence[OwnedOption]
     rented: Sequence[EstimatedOption]
+    mean_work: float = 1.0
+    """Of a run of the campaign, as a share of the plan's `work`."""
 
     @property
     def at_once(self) -> int:
@@ -60,7 +62,7 @@ class YearAsked:
 def planned_year(asked: YearAsked) -> PlannedYear | None:
     """Hold owning against everything else at the hours that the plan's trainings take; None: those are not known."""
     owned = asked.owned
-    wanted = wanted_work(asked.plan.campaign, today=asked.today)
+    wanted = wanted_work(asked.plan.campaign, today=asked.today, mean_work=asked.mean_work)
     work = yearly_work(wanted, owned.option, owned.resolved, other_use=owned.other_use)
     if work is None:
         return None

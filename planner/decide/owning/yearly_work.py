@@ -48,11 +48,12 @@ class YearlyWork:
         return self.trainings * (self.hours.value if hours is None else hours) * self.accelerators
 
 
-def wanted_work(limits: CampaignLimits, *, today: date) -> WantedWork | None:
+def wanted_work(limits: CampaignLimits, *, today: date, mean_work: float = 1.0) -> WantedWork | None:
     """Return how many trainings a year has; None where the plan does not say: it states neither of both.
 
     runs_per_year, where the plan states it; else runs, which are one year's work; where the deadline is over a year
     away, runs / ((deadline - start in days + 1) / 365.25). A campaign of a week is never taken to come back each week.
+    Runs of groups, or of a search, are counted in trainings of the plan's whole `work`: runs x `mean_work` of a run.
     """
     if limits.runs_per_year is not None:
         text = f"campaign.runs_per_year {limits.runs_per_year}"
@@ -60,13 +61,16 @@ def wanted_work(limits: CampaignLimits, *, today: date) -> WantedWork | None:
     if "runs" not in limits.model_fields_set:
         return None
     runs = "1 training" if limits.runs == 1 else f"{limits.runs} trainings"
+    trainings = limits.runs * mean_work
+    if abs(trainings - limits.runs) > 1e-9:
+        runs = f"{runs}, {trainings:.4g} in the plan's whole work"
     if limits.deadline is not None:
         years = ((limits.deadline - (limits.start or today)).days + 1) / DAYS_PER_YEAR
         if years > 1:
             text = f"the campaign's {runs} over {years:.3g} years"
-            return WantedWork(limits.runs / years, CountedFrom.CAMPAIGN_PACE, text)
+            return WantedWork(trainings / years, CountedFrom.CAMPAIGN_PACE, text)
     text = f"the campaign's {runs}, as one year's work (else: campaign.runs_per_year)"
-    return WantedWork(float(limits.runs), CountedFrom.CAMPAIGN, text)
+    return WantedWork(trainings, CountedFrom.CAMPAIGN, text)
 
 
 def yearly_work(

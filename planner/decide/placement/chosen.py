@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.cost.cloud.bill import Work
+from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.campaign import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
 from planner.decide.campaign.chances import campaign_range
-from planner.decide.placement.calendar import Calendar
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.plan_figures import beyond_its_row, billed_as, row_of, with_median
 from planner.decide.placement.played_plan import drawn_budget, played_plan

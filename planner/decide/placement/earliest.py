@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import date
 
+from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.ready import Ready, ready, stated_wait
 from planner.decide.options.option import EstimatedOption
-from planner.decide.placement.calendar import Calendar
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits

@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
+from planner.cost.cloud.credits import credits_until
 from planner.decide.campaign.alone import Alone
+from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.run_groups import Runs
+from planner.decide.campaign.turns import taken_nodes
+from planner.decide.campaign.windows import Span, TakenNodes, free_lanes
 from planner.decide.limits import MachineTerms, allowed, most_days, most_sets
 from planner.decide.options.option import EstimatedOption
-from planner.decide.placement.calendar import Calendar
 from planner.decide.placement.costs import OptionCosts, option_costs
 from planner.decide.placement.earliest import earliest_of
 from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
-from planner.decide.placement.windows import Span, TakenNodes, free_lanes
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
@@ -152,7 +154,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
         deadline=math.inf if alone.limits.deadline is None else calendar.end_of(alone.limits.deadline),
         budget=math.inf if alone.budget is None else alone.budget.value,
         waiting_usd_per_hour=alone.limits.waiting_usd_per_hour or 0.0,
-        credits=_credits(catalog, today),
+        credits=_credits(catalog, candidates),
     )
     return Question(instance, tuple(candidates), alone.groups, calendar, tuple(left_out))
 
@@ -277,8 +279,7 @@ def _turns(alone: Alone, calendar: Calendar) -> dict[str, list[TakenNodes]]:
         if machine is None:
             continue
         pool = f"{machine.site.id}:{machine.hold}" if machine.site is not None else f"option {machine.position}"
-        for turn in machine.option.taken:
-            hours = TakenNodes(calendar.hours(turn.start), calendar.hours(turn.end), turn.nodes)
+        for hours in taken_nodes(machine.option.taken, calendar):
             if hours not in turns.setdefault(pool, []):
                 turns[pool].append(hours)
     return turns
@@ -333,9 +334,11 @@ def _shared(pools: Mapping[str, int], bins: Sequence[Bin]) -> dict[str, int]:
     return {pool: nodes for pool, nodes in pools.items() if len(widths.get(pool, ())) > 1}
 
 
-def _credits(catalog: Catalog, today: date) -> dict[str, float]:
-    held: dict[str, float] = {}
-    for credit in catalog.credits:
-        if credit.expires >= today:
-            held[credit.provider] = held.get(credit.provider, 0.0) + credit.usd
-    return held
+def _credits(catalog: Catalog, candidates: Sequence[Candidate]) -> dict[str, float]:
+    """Return what credits pay by provider: those that last until each of its options has done all runs alone."""
+    ends: dict[str, date] = {}
+    for candidate in candidates:
+        payer, finish = candidate.payer, candidate.alone.done_by or date.max
+        if payer is not None:
+            ends[payer] = max(finish, ends.get(payer, finish))
+    return {payer: credits_until(catalog.credits, provider=payer, finish=finish) for payer, finish in ends.items()}

@@ -11,18 +11,26 @@ from planner.model.plan.plan import Prefer
 def may_mix(alone: Alone) -> bool:
     """Return whether it could: several runs and options, and another whose run costs less than the best one's mean.
 
-    Where every run elsewhere costs more than on the cheapest option, dividing them makes nothing cheaper.
+    Where every run elsewhere costs more than on the cheapest option, dividing them makes nothing cheaper; but it spares
+    waiting that costs money, and it uses the credits of several providers.
     """
     limits, options = alone.limits, alone.options
     if limits.mix == "never" or limits.runs < 2 or len(options) < 2:
         return False
     able = [option for option in options if is_feasible(option) and option.payable_usd is not None]
-    if limits.prefer is Prefer.TIME or not able:
+    if limits.prefer is Prefer.TIME or limits.waiting_usd_per_hour or not able:
+        return True
+    if any(_has_credits(option) for option in able):
         return True
     best = min(able, key=ranking_usd)
     assert best.payable_usd is not None, "it is one of these"
     mean = best.payable_usd.value / limits.runs
     return any(_least_of_a_run(option, limits.runs) < mean for option in options if option is not best)
+
+
+def _has_credits(option: CampaignOption) -> bool:
+    owed = option.cash_usd or option.campaign_usd
+    return option.to_pay_usd is not None and owed is not None and option.to_pay_usd.high < owed.high
 
 
 def _least_of_a_run(option: CampaignOption, runs: int) -> float:

@@ -51,6 +51,18 @@ def test_a_block_that_ends_before_the_campaign_does_is_not_taken(ends, allowed):
     assert [one.code.value for one in found.not_allowed_reasons] == ([] if allowed else ["window_too_short"])
 
 
+@pytest.mark.parametrize(("confidence", "allowed"), [(0.5, True), (0.9, False)])
+def test_a_block_must_hold_the_campaign_with_the_confidence(confidence, allowed):
+    """Two runs take 20 h, and over 22 h in one of twenty cases; 21 h can be used.
+
+    ln(21 / 20) / (ln(22 / 20) / 1.645) = 0.842 standard deviations: the block holds them with 80 %.
+    """
+    step = STEP | {"low_seconds": 9.0, "high_seconds": 11.0}
+    found = alone(block("01T21:30") | {"step": step}, runs=2, confidence=confidence, deadline="2026-12-31")
+    assert (found.not_allowed is None) is allowed
+    assert found.chance_deadline == pytest.approx(0.80, abs=0.005)
+
+
 @pytest.mark.parametrize(
     ("wait", "hours", "in_time"),
     [
@@ -70,3 +82,37 @@ def test_a_wait_of_hours_counts_from_the_campaigns_first(wait, hours, in_time):
 def test_two_words_on_one_wait_are_refused():
     with pytest.raises(ValueError, match="wait_hours and queue both say"):
         alone({"wait_hours": 3.0, "queue": {"jobs": 1, "job_hours": 2.0}})
+
+
+def turns(*given: tuple[str, str]) -> dict[str, Any]:
+    """Turns of others with one machine, on the campaign's first day or later: (day and hour, day and hour)."""
+    return {"taken": [{"start": f"2026-12-{a}:00:00+00:00", "end": f"2026-12-{b}:00:00+00:00", "nodes": 1}
+                      for a, b in given]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("taken", "limits", "hours"),
+    [
+        pytest.param([("01T08", "01T20")], {"runs": 2}, 40.0, id="8 h are too short for a run: both after the turn"),
+        pytest.param([("01T12", "01T20")], {"runs": 2}, 30.0, id="one before, one after"),
+        pytest.param([("01T20", "02T20")], {"runs": 2}, 20.0, id="both before"),
+        pytest.param([("01T00", "01T20")], {"runs": 2, "at_once": 2}, 20.0, id="both on the machine that is left"),
+        pytest.param([("01T00", "01T08")], {"runs": 2, "at_once": 2}, 18.0, id="one at once, one after the turn"),
+    ],
+)
+def test_turns_of_others_count_in_its_hours(taken, limits, hours):
+    found = alone(turns(*taken), **limits)
+    assert found.campaign_hours is not None
+    assert found.campaign_hours.value == pytest.approx(hours, abs=0.001)
+
+
+def test_a_turn_that_ends_too_late_for_the_deadline_makes_it_late():
+    """Two runs one after another end 40 h after the start; by the end of 2026-12-01 there are 24."""
+    found = alone(turns(("01T08", "01T20")), runs=2, at_once=1, deadline="2026-12-01")
+    assert found.chance_deadline == pytest.approx(0.0, abs=0.01)
+
+
+def test_waiting_counts_the_days_until_the_machine_is_ready():
+    """Nine days and a run of 10 h, at 5 USD an hour."""
+    found = alone({"ready_on": "2026-12-10"}, waiting_usd_per_hour=5.0)
+    assert found.waiting_usd == pytest.approx(5.0 * (9 * 24 + 10))
