@@ -36,7 +36,8 @@ class TestWheel:
 
     def test_code_catalogs_and_examples_are_its_own(self, installed, tmp_path):
         code = (
-            "import planner, launcher, workloads, json\n"
+            "import planner, json\n"
+            "from planner import launcher, workloads\n"
             "from planner.adapters.workspace import catalogs_dir, examples_dir\n"
             "from planner.adapters.catalog import load_catalog\n"
             "assert len(load_catalog().runs) == 17\n"
@@ -60,23 +61,29 @@ class TestWheel:
             "planner/ui/app.py",
             "planner/ui/streamlit_app.py",
             "planner/_catalogs/templates/plan.yaml",
-            "launcher/__init__.py",
-            "workloads/train.py",
-            "workloads/README.md",
+            "planner/launcher/__init__.py",
+            "planner/workloads/train.py",
+            "planner/workloads/README.md",
         ],
     )
     def test_a_file_ships(self, installed, name):
         assert (installed / name).is_file()
 
     def test_all_code_ships(self, installed):
-        for package in ("planner", "launcher", "workloads"):
-            here = {path.relative_to(ROOT) for path in (ROOT / package).rglob("*.py")}
-            assert here == {path.relative_to(installed) for path in (installed / package).rglob("*.py")} & here
+        for package, inside in (
+            ("planner", "planner"),
+            ("launcher", "planner/launcher"),
+            ("workloads", "planner/workloads"),
+        ):
+            here = {path.relative_to(ROOT / package) for path in (ROOT / package).rglob("*.py")}
+            there = {path.relative_to(installed / inside) for path in (installed / inside).rglob("*.py")}
+            assert here
+            assert here <= there
 
     def test_nothing_else_ships(self, wheel):
         with ZipFile(wheel) as archive:
             tops = {name.partition("/")[0] for name in archive.namelist()}
-        assert {top for top in tops if not top.endswith(".dist-info")} == {"planner", "launcher", "workloads"}
+        assert {top for top in tops if not top.endswith(".dist-info")} == {"planner"}
 
     def test_no_file_ships_twice_and_no_litter_ships(self, wheel):
         with ZipFile(wheel) as archive:
@@ -96,9 +103,8 @@ class TestWheel:
         assert {path.name for path in tmp_path.iterdir()} == {"plan.yaml", "report.md"}
 
 
-@pytest.mark.parametrize("name", ["planner", "launcher", "workloads"])
-def test_no_other_distribution_owns_our_names(name):
-    assert set(importlib.metadata.packages_distributions().get(name, [OURS])) == {OURS}
+def test_no_other_distribution_owns_our_name():
+    assert set(importlib.metadata.packages_distributions().get("planner", [OURS])) == {OURS}
 
 
 def test_the_core_needs_no_extra():
