@@ -11,9 +11,9 @@ from planner.model.network.architecture import MOST_STAGES
 IMAGE_SIZE = 224
 """Of a ResNet, whose configuration leaves it to the image processor (He et al. 2015)."""
 CLASSES = 1000
-"""Of ImageNet, where a configuration names neither labels nor its class."""
+"""The number of labels in ImageNet, for a configuration that names neither labels nor its class."""
 UNSAVED_CLASSES = 2
-"""Of a classifier that names no labels: transformers leaves out what is its default."""
+"""The number of labels of a classifier that names none: transformers does not save its default."""
 EXPANSION = 4
 
 

@@ -35,7 +35,7 @@ class TextFamily:
     grouped: bool = True
     """Queries may share keys and values."""
     tied: bool = False
-    """Where the configuration does not say."""
+    """Whether the head shares the embedding's weights if the configuration does not say."""
     kind: str = "decoder"
     token_types: int = 0
     """Of an encoder, where the configuration does not say."""

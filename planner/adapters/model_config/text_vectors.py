@@ -19,10 +19,10 @@ ATTENTION_BIAS = ("attention_bias", "qkv_bias", "use_qkv_bias", "add_qkv_bias")
 
 @dataclass(frozen=True)
 class TextVectors:
-    """What a family has outside its matrices, where it is not the usual."""
+    """Describe the norms, biases and gates of a family where they differ from the usual ones."""
 
     norms: int = 2
-    """Of a layer."""
+    """The number of norms in a layer."""
     norm_parts: int | None = None
     """Vectors of a norm; None: a scale, and of a LayerNorm a shift."""
     qk_norms_of_heads: bool = False
@@ -30,16 +30,16 @@ class TextVectors:
     qk_scales: bool = True
     """False: such norms have no parameters."""
     qkv_bias: bool = False
-    """Where the configuration does not say."""
+    """Whether query, key and value have biases if the configuration does not say."""
     is_bias_stated: bool = True
-    """Whether the configuration may say so."""
+    """Whether a configuration of the family may state it."""
     out_bias: bool = True
     """The map after attention has a bias where query, key and value have one."""
     mlp_bias: bool = False
-    """Where the configuration does not say."""
+    """Whether the feed-forward maps have biases if the configuration does not say."""
     head_bias: bool = False
     beside: Callable[[ConfigFields, TextModel], int] | None = None
-    """Whatever else there is, of the whole network."""
+    """Return the other parameters of the whole network; None: there are none."""
 
 
 def with_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> TextModel:
