@@ -12,6 +12,15 @@ def settle(page: Page) -> None:
 
 
 def download(page: Page, button: str) -> Download:
+    """Return the file behind a button, pressed again as a person does if the file belonged to a page drawn before.
+
+    Streamlit drops a page's files when it has drawn the page anew, and the click may still name the old one.
+    """
+    for _ in range(2):
+        settle(page)
+        with suppress(TimeoutError), page.expect_download(timeout=30_000) as started:
+            page.get_by_role("button", name=button).click()
+            return started.value
     settle(page)
     with page.expect_download(timeout=60_000) as started:
         page.get_by_role("button", name=button).click()

@@ -14,7 +14,7 @@ from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory, WeightFormat
 from planner.model.network.workload import Checkpointing, Precision, Strategy
-from planner.network.lora_memory import SHARDS_WEIGHTS
+from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import MOST_SAMPLES, fits_device, largest_micro_batch, usable_gib
@@ -214,14 +214,18 @@ def test_adapters_never_need_more_than_all_weights(
     """The same recomputation and kernels, weights whole on each device.
 
     Beside sharded weights adapters were measured to hold 1.2 layers more (`MemoryConstants.sharded_adapters`), which
-    outweighs the states of many shards.
+    outweighs the states of many shards. Beside quantized weights peft casts the residual stream to fp32
+    (`prepare_model_for_kbit_training`): two tensors of a layer, each 2 bytes wider. A network of one narrow layer saves
+    fewer states than that, so it is allowed for.
     """
     assume(settings["strategy"] not in SHARDS_WEIGHTS)
     alike = {"offload": Offload.NONE, "optimizer": Optimizer.ADAMW, "weights": WeightFormat.MIXED}
     asked = settings | {"trainer": settings["trainer"].model_copy(update=alike)}
     adapters = Adapters(rank=min(rank, decoder.head_dim // 16), frozen=frozen)
     beside = memory_of(decoder, **asked, adapters=adapters)
-    assert beside.total_gib <= memory_of(decoder, **asked).total_gib
+    tokens = settings["micro_batch"] * settings["seq_len"]
+    wider = beside.slack * decoder.layers * 2 * 2 * decoder.hidden * tokens / 2**30 if frozen in QUANTIZED_BYTES else 0
+    assert beside.total_gib <= memory_of(decoder, **asked).total_gib + wider
 
 
 @pytest.mark.slow
