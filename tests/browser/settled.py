@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Download, Page
+from contextlib import suppress
+
+from playwright.sync_api import Download, Page, TimeoutError
 
 SETTLED = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
 
@@ -17,11 +19,13 @@ def download(page: Page, button: str) -> Download:
     Streamlit drops a page's files when it has drawn the page anew, and the click may still name the old one.
     """
     for _ in range(2):
-        settle(page)
-        with suppress(TimeoutError), page.expect_download(timeout=30_000) as started:
-            page.get_by_role("button", name=button).click()
-            return started.value
+        with suppress(TimeoutError):
+            return _pressed_once(page, button, timeout=30_000)
+    return _pressed_once(page, button, timeout=60_000)
+
+
+def _pressed_once(page: Page, button: str, *, timeout: int) -> Download:
     settle(page)
-    with page.expect_download(timeout=60_000) as started:
+    with page.expect_download(timeout=timeout) as started:
         page.get_by_role("button", name=button).click()
     return started.value
