@@ -53,19 +53,26 @@ test: .venv/installed-all
 	@scripts/system-packages
 	@$(MAKE) --no-print-directory check
 
+# COVERAGE=1, as in CI: `make test` and then `make test-slow` add up what they run of the code, and test-slow judges it.
+COV = $(if $(COVERAGE),--cov --cov-report=)
+
 check: .venv/installed-all
 	@echo "== format";  $(BIN)/ruff format --check .
 	@echo "== lint";    $(BIN)/ruff check .
 	@echo "== types";   $(BIN)/mypy
 	@echo "== layers";  $(BIN)/lint-imports
 	@echo "== declared"; $(BIN)/deptry .
-	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not browser"
+	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not browser" $(COV)
 
 test-slow: .venv/installed-all
 	@scripts/system-packages
-	@echo "== all tests, the slow ones and the browser's too, and what of the code they run"
-	$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=json:build/coverage.json
+	@echo "== the slow tests and the browser's"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or browser" $(if $(COVERAGE),$(COV) --cov-append)
+ifdef COVERAGE
+	@mkdir -p build
+	$(BIN)/python -m coverage json -q -o build/coverage.json
 	@$(BIN)/python scripts/coverage_by_room.py build/coverage.json
+endif
 
 $(E2E)/installed: tests/e2e/requirements.txt | $(BIN)/python
 	@echo "== Making the fake node's environment (two minutes, once)"
