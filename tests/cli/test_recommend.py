@@ -97,3 +97,23 @@ def test_rows_for_a_pipe(planner, near):
     lines = planner("recommend", near(), "--format", "tsv").out.splitlines()
     assert lines[0].split("\t")[:3] == ["what", "input", "option"]
     assert {line.split("\t")[0] for line in lines[1:]} == {"recommendation", "measurement", "turning point"}
+
+
+def test_the_screen_has_one_figure_for_each_thing(planner, near):
+    """The chance is that of the headline's row, and no amount at most is rounded below what it is."""
+    campaign = {"runs": 4, "deadline": "2027-01-31", "budget_usd": 9000.0, "confidence": 0.9}
+    path = near(campaign=campaign)
+    answer = planner("recommend", path, "--json").document
+    compared = planner("compare", path, "--json")
+    row = next(one for one in compared.document["options"] if one["id"] in (answer["recommended"], answer["nearest"]))
+    assert answer["chance_both"] == row["chance_both"]
+    printed = planner("recommend", path, "--format", "table").out
+    assert f"It keeps the limits with {100 * row['chance_both']:.0f} %." in printed
+    assert "Simulated" not in printed
+    for one in answer["alternatives"]:
+        assert printed_at_most(printed, one["display_name"]) >= one["usd_confident"]
+
+
+def printed_at_most(printed: str, name: str) -> float:
+    line = next(line for line in printed.splitlines() if line.startswith(name))
+    return float(line.removeprefix(name).split()[0].replace(",", ""))

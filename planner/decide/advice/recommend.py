@@ -78,6 +78,7 @@ def recommend(
         headline=document.headline,
         sentence=document.sentence,
         placements=_placements(chosen, limits),
+        chance_both=None if chosen is None else chosen.chance_both,
         simulated=_simulated(near, chosen),
         regret_usd=regret,
         measurements=tuple(

@@ -61,6 +61,7 @@ def recommend_mix(
             )
             for one in chosen.plan.placements
         ),
+        chance_both=chosen.chance_both,
         simulated=chosen.summary(),
         regret_usd=None,
         measurements=tuple(_measurement(case, one, asked) for one in valued if one.worth_usd > one.usd),

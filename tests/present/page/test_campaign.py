@@ -124,6 +124,15 @@ def test_a_plan_whose_cost_was_not_simulated_says_the_middle() -> None:
     assert page_of(RENTED, usd_confident=None).figures()[1].value == "200 USD"
 
 
+@pytest.mark.parametrize(
+    ("language", "value"), [("en", "at most 320 USD after credits"), ("ko", "크레딧 적용 후 최대 320 USD")]
+)
+def test_what_credits_pay_is_said(language: str, value: str) -> None:
+    to_pay = page_of(RENTED, language=language, credits_usd=80.0).figures()[1]
+    assert to_pay.value == value
+    assert to_pay.below != page_of(RENTED, language=language).figures()[1].below
+
+
 def test_the_front_is_a_row_a_plan() -> None:
     text = page_of(RENTED, front=(plan_of(RENTED).model_dump(), plan_of(OWNED, RENTED).model_dump())).front_html()
     assert text.count("<tr>") == 3
