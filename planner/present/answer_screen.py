@@ -74,7 +74,7 @@ def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Scre
 def campaign_screen(document: CampaignDocument, *, plan: str | None) -> Screen:
     """Show the whole campaign on each option alone, in the plan's order."""
     entries = [
-        replace(_campaign_entry(None, option), chance=chance_to_keep_limits(option), no=option.campaign_usd is None)
+        replace(_campaign_entry(None, option), chance=chance_to_keep_limits(option), no=not is_feasible(option))
         for option in document.options
     ]
     commands = [*([("Recommendation", f"planner compare {plan}")] if plan else []), SOURCES]
@@ -101,7 +101,8 @@ def _total(plan: CampaignDocument | FeasiblePlan, confidence: float | None) -> s
     assert plan.campaign_usd is not None, "it is a plan"
     assert plan.campaign_hours is not None
     gap = f"within {plan.optimality_gap_pct:.2g} % of the best" if plan.optimality_gap_pct else "proven best"
-    likely = f"{usd_text(plan.campaign_usd.value)}, {duration_text(plan.campaign_hours.value)} ({gap})."
+    before = " before credits" if plan.credits_usd else ""
+    likely = f"{usd_text(plan.campaign_usd.value)}{before}, {duration_text(plan.campaign_hours.value)} ({gap})."
     return " ".join(filter(None, (likely, _promise(plan, confidence), _chances(plan))))
 
 
@@ -113,7 +114,8 @@ def _promise(plan: CampaignDocument | FeasiblePlan, confidence: float | None) ->
     if plan.done_by_confident is not None:
         done = f"done by {plan.done_by_confident}"
     sure = confidence_text(confidence)
-    return f"{sure[0].upper()}{sure[1:]}: {done}, at most {usd_text(plan.usd_confident)}."
+    after = " after credits" if plan.credits_usd else ""
+    return f"{sure[0].upper()}{sure[1:]}: {done}, at most {usd_text(plan.usd_confident)}{after}."
 
 
 def _chances(plan: CampaignDocument | FeasiblePlan) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.decide.recommend.rank import TIE_FRACTION
-from planner.decide.recommend.wording import percent_text, ratio_text, short_amount
+from planner.decide.recommend.wording import percent_text, ratio_text, short_amount, up_to_amount
 from planner.model.answer.recommendation import Alternative, RecommendationDocument
 from planner.present.screen import Column, again, command_item, fewer_rows, table_lines, wrapped, wrapped_items
 from planner.present.table import Row
@@ -99,17 +99,15 @@ def _placements(document: RecommendationDocument) -> list[dict[str, str]]:
 
 
 def _sure(document: RecommendationDocument) -> str:
-    """Write what the simulation says: `Simulated, 9 in 10: done by 2027-04-02, at most 582 USD.`"""
-    played = document.simulated
-    if played is None:
-        return ""
-    chance = "" if played.chance is None else f"; keeps the limits with {percent_text(min(played.chance, 0.99))}"
-    return f"Simulated, 9 in 10: done by {played.finish[2]}, at most {short_amount(played.usd.p90)} USD{chance}."
+    """Write how surely the plan keeps its limits; nothing without any."""
+    chance = document.chance_both
+    return "" if chance is None else f"It keeps the limits with {percent_text(min(chance, 0.99))}."
 
 
 def _robustness(document: RecommendationDocument) -> str:
-    """Write the price of being surer, or less sure: `At 50 % sure 26 USD less; at 95 % 26 USD more.`"""
+    """Write the price of being surer, or less: `Sure at 95 % 26 USD more, done by 2027-04-02.`"""
     parts = []
+    own = next((one.done_by for one in document.at_confidence if one.confidence == document.confidence), None)
     for one in document.at_confidence:
         if one.confidence == document.confidence:
             continue
@@ -119,7 +117,8 @@ def _robustness(document: RecommendationDocument) -> str:
         elif one.more_usd is not None:
             other = f" ({one.display_name})" if one.display_name and one.recommended != document.recommended else ""
             more = "more" if one.more_usd >= 0 else "less"
-            parts.append(f"{sure} {short_amount(abs(one.more_usd))} USD {more}{other}")
+            done = f", done by {one.done_by}" if one.done_by is not None and one.done_by != own else ""
+            parts.append(f"{sure} {short_amount(abs(one.more_usd))} USD {more}{other}{done}")
     text = "; ".join(parts)
     return f"Sure {text}." if parts else ""
 
@@ -141,7 +140,7 @@ def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
     return [
         {
             "machine": one.display_name,
-            "usd": "" if one.usd_confident is None else short_amount(one.usd_confident),
+            "usd": "" if one.usd_confident is None else up_to_amount(one.usd_confident),
             "done": str(one.done_by_confident or ""),
             "why": _why(one, document),
         }

@@ -8,12 +8,17 @@ from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 
 
+def rate_of(currency: Currency) -> Interval:
+    """Return the units of the currency for one US dollar, with their range."""
+    return Interval(currency.per_usd, currency.lowest, currency.highest)
+
+
 def local_to_usd(amount: float, currency: Currency, unit: Unit, basis: Basis, where: str) -> Quantity:
     """Return an amount in the plan's own currency as USD.
 
     USD = amount / rate; the range is that of the rate.
     """
-    usd = Interval(amount / currency.per_usd, amount / currency.highest, amount / currency.lowest)
+    usd = rate_of(currency).inverse().scaled(amount)
     rate = f"{currency.per_usd:g} {currency.code} a USD ({currency.source})"
     return to_quantity(
         usd, unit, weakest(basis, Basis.QUOTED), f"{where} {amount:g} {currency.code} / {rate}", currency.as_of

@@ -14,6 +14,7 @@ from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.workload import WHOLE, Split, Strategy
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Site
+from planner.model.plan.option_times import Turn
 from planner.model.plan.plan import MOST_OPTIONS, Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import Price, PriceKind
@@ -49,6 +50,13 @@ class Candidate:
     hold: Hold = Hold.RENT
     quota: int | None = None
     """Machines that may be used at the same time; None: the plan states no limit."""
+    taken: tuple[Turn, ...] = ()
+    """When others have its machines: as any option of the same machines says."""
+
+    @property
+    def pool(self) -> str:
+        """Return the name of its machines, which all options of one site share that hold them alike."""
+        return f"{self.site.id}:{self.hold}" if self.site is not None else f"option {self.position}"
 
     @property
     def has_own_price(self) -> bool:
@@ -86,7 +94,10 @@ def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
             count = counts[candidate.id] = counts.get(candidate.id, 0) + 1
             name = f"{candidate.id}#{count}" if count > 1 else candidate.id
             candidates.append(replace(candidate, id=name, position=position))
-    return candidates
+    turns: dict[str, dict[Turn, None]] = {}
+    for candidate in candidates:
+        turns.setdefault(candidate.pool, {}).update(dict.fromkeys(candidate.option.taken))
+    return [replace(candidate, taken=tuple(turns[candidate.pool])) for candidate in candidates]
 
 
 def _check_number(plan: Plan) -> None:

@@ -61,3 +61,18 @@ def test_compare_mixes_where_that_spends_the_credits_best(planner, plan):
     mix = planner("compare", plan, "--with-price-book", "--json").document["mix"]
     assert mix is not None
     assert sorted(one["runs"] for one in mix["placements"]) == [3, 3]
+
+
+def test_the_first_line_says_what_is_before_credits_and_what_is_after(planner, plan):
+    """Six runs of 320 USD on Lambda, of which 1,000 USD are paid."""
+    answer = planner("campaign", plan, "--with-price-book", "--format", "table", "--objective", "cost")
+    found = planner("campaign", plan, "--with-price-book", "--json", "--objective", "cost").document
+    shown = found if found["feasible"] else found["nearest_feasible"]
+    assert shown["credits_usd"] == pytest.approx(
+        min(1000.0, sum(placed["usd"] for placed in shown["placements"] if placed["option"].startswith("lambda")))
+    )
+    assert " USD before credits, " in answer.out
+    assert " USD after credits." in answer.out.replace("\n ", "")
+    without = planner("campaign", plan, "--format", "table", "--objective", "cost").out
+    assert "credits," not in without
+    assert "after credits" not in without

@@ -97,3 +97,51 @@ def test_rows_for_a_pipe(planner, near):
     lines = planner("recommend", near(), "--format", "tsv").out.splitlines()
     assert lines[0].split("\t")[:3] == ["what", "input", "option"]
     assert {line.split("\t")[0] for line in lines[1:]} == {"recommendation", "measurement", "turning point"}
+
+
+def test_the_screen_has_one_figure_for_each_thing(planner, near):
+    """The chance is that of the headline's row, and no amount at most is rounded below what it is."""
+    campaign = {"runs": 4, "deadline": "2027-01-31", "budget_usd": 9000.0, "confidence": 0.9}
+    path = near(campaign=campaign)
+    answer = planner("recommend", path, "--json").document
+    compared = planner("compare", path, "--json")
+    row = next(one for one in compared.document["options"] if one["id"] in (answer["recommended"], answer["nearest"]))
+    assert answer["chance_both"] == row["chance_both"]
+    printed = planner("recommend", path, "--format", "table").out
+    assert f"It keeps the limits with {100 * row['chance_both']:.0f} %." in printed
+    assert "Simulated" not in printed
+    for one in answer["alternatives"]:
+        assert printed_at_most(printed, one["display_name"]) >= one["usd_confident"]
+
+
+def test_what_waiting_is_worth_is_said(planner, near):
+    """It puts the dearer and faster machine first, so the screen must name it."""
+    options = [NEAR["options"][0] | {"usd_per_hour": 90.0}, NEAR["options"][1]]
+    path = near(campaign={"runs": 4, "waiting_usd_per_hour": 500.0}, options=options)
+    compared, answer = (planner(command, path, "--json").document for command in ("compare", "recommend"))
+    (waits,) = (note for note in compared["notes"] if note.startswith("waiting at 500 USD an hour"))
+    assert [note for note in answer["notes"] if note.startswith("waiting")] == [waits]
+
+
+def test_a_mix_that_is_not_sure_enough_is_the_plan_that_is_shown(planner, tmp_path):
+    """The headline names the mix, so its runs and its chance stand below it."""
+    plan = {
+        "schema_version": 1, "name": "unsure", "workload": {"ref": "llama3-8b"}, "work": {"tokens": 2e9},
+        "training": {"precision": "bf16"},
+        "campaign": {"start": "2026-12-01", "runs": 12, "budget_usd": 9000, "deadline": "2026-12-07"},
+        "options": [
+            {"offer": "aws/p5.48xlarge", "region": "us-east-1", "price": "capacity_block"}, {"site": "own-8xh200"},
+        ],
+    }  # fmt: skip
+    path = tmp_path / "unsure.yaml"
+    path.write_text(yaml.safe_dump(plan), encoding="utf-8")
+    answer, planned = (planner(command, path, "--json").document for command in ("recommend", "campaign"))
+    assert answer["headline"][0].startswith("Best chance: a mix of 2 options keeps the limits with ")
+    near = planned["nearest_feasible"]
+    assert [one["runs"] for one in answer["placements"]] == [one["runs"] for one in near["placements"]]
+    assert answer["chance_both"] == pytest.approx(near["chance_both"])
+
+
+def printed_at_most(printed: str, name: str) -> float:
+    line = next(line for line in printed.splitlines() if line.startswith(name))
+    return float(line.removeprefix(name).split()[0].replace(",", ""))

@@ -111,7 +111,8 @@ class Case:
     def again(self, option: CampaignOption) -> CampaignOption:
         """Return an option whose hours or cost were changed, with its chances."""
         limits = self.limits
-        return with_chances(option, limits, budget=budget_of(self.plan.campaign, self.plan.currency), today=self.today)
+        budget, currency = budget_of(self.plan.campaign, self.plan.currency), self.plan.currency
+        return with_chances(option, limits, budget=budget, today=self.today, currency=currency)
 
     def replaced(self, options: Sequence[CampaignOption], number: int, paced: Paced) -> tuple[CampaignOption, ...]:
         """Return the options with one machine in another's place; its name stays."""
@@ -121,7 +122,10 @@ class Case:
         )
         groups = run_groups(self.plan, self.catalog)
         budget = budget_of(self.plan.campaign, self.plan.currency)
-        both = option_alone(estimated, self.limits, self.catalog, budget=budget, groups=groups, today=self.today)
+        both = option_alone(
+            estimated, self.limits, self.catalog, budget=budget, groups=groups, today=self.today,
+            currency=self.plan.currency,
+        )  # fmt: skip
         made = both.in_time
         return tuple(
             made.model_copy(update={"id": old, "display_name": one.display_name}) if one.id == old else one

@@ -15,13 +15,16 @@ from planner.decide.advice.launch_words import AskedPlan, launch_words
 from planner.decide.advice.measuring import Valued, worth_measuring
 from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.played_option import played_option
-from planner.decide.advice.recommend_mix import NOT_MEASURED, recommend_mix
+from planner.decide.advice.recommend_mix import NOT_MEASURED, mix_placements, recommend_mix
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.campaign import hours_to
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.recommend.answer_plan import campaign_document
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.mix import best_mix, with_mix
+from planner.decide.recommend.phrases import Phrases
+from planner.decide.recommend.rank import ranked
+from planner.decide.recommend.row_notes import term_note, waiting_note
 from planner.decide.recommend.wording import name_of
 from planner.decide.simulation.campaigns import REPLICATIONS, SEED, Played, play
 from planner.duration.duration import last_day, passed_hours
@@ -77,8 +80,9 @@ def recommend(
         nearest=document.nearest,
         headline=document.headline,
         sentence=document.sentence,
-        placements=_placements(chosen, limits),
-        simulated=_simulated(near, chosen),
+        placements=_placements(chosen, limits) if chosen_mix is None else mix_placements(chosen_mix),
+        chance_both=chosen_mix.chance_both if chosen_mix is not None else chosen.chance_both if chosen else None,
+        simulated=_simulated(near, chosen) if chosen_mix is None else chosen_mix.summary(),
         regret_usd=regret,
         measurements=tuple(
             _measurement(case, one, chosen, asked, settles=document.recommended is None)
@@ -88,7 +92,7 @@ def recommend(
         swings=_told(moving, chosen),
         at_confidence=_at_confidences(case),
         alternatives=alternatives(document),
-        notes=_notes(case, near_options.note),
+        notes=_notes(case, options, by_id.get(document.recommended or ""), near_options.note),
     )
 
 
@@ -204,5 +208,12 @@ def _more(option: CampaignOption, base: CampaignOption | None) -> float | None:
     return option.usd_confident - base.usd_confident
 
 
-def _notes(case: Case, left_out: str | None) -> tuple[str, ...]:
-    return tuple(filter(None, (NOT_MEASURED if case.limits.prefer is Prefer.TIME else None, left_out)))
+def _notes(
+    case: Case, options: Sequence[CampaignOption], recommended: CampaignOption | None, left_out: str | None
+) -> tuple[str, ...]:
+    """Return what decides beside the figures of the table, as `compare` says it, and what was not looked at."""
+    until = hours_to(case.limits, today=case.today)
+    order = ranked(options, case.limits, deadline_hours=until)
+    waits = waiting_note(order, case.limits, deadline_hours=until)
+    term = term_note(recommended, order, Phrases(case.limits, case.plan.currency))
+    return tuple(filter(None, (waits, term, NOT_MEASURED if case.limits.prefer is Prefer.TIME else None, left_out)))

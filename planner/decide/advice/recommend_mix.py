@@ -41,7 +41,6 @@ def recommend_mix(
     mixed = MixedCase(case, question_of(alone, case.catalog, today=case.today), chosen, objective)
     by_cost = objective is Objective.COST
     valued = worth_measuring_mix(mixed, alone.limits.confidence) if by_cost else []
-    names = {one.option: one.name for one in chosen.plan.placements}
     return RecommendationDocument(
         answer_id=asked.answer_id,
         plan=document.plan,
@@ -54,13 +53,8 @@ def recommend_mix(
         nearest=document.nearest,
         headline=document.headline,
         sentence=document.sentence,
-        placements=tuple(
-            PlannedRuns(
-                option=one.option, display_name=names[one.option], runs=one.runs, nodes=one.nodes or None,
-                start=one.start.date(), end=(one.end - A_SECOND).date(), usd=one.usd,
-            )
-            for one in chosen.plan.placements
-        ),
+        placements=mix_placements(chosen),
+        chance_both=chosen.chance_both,
         simulated=chosen.summary(),
         regret_usd=None,
         measurements=tuple(_measurement(case, one, asked) for one in valued if one.worth_usd > one.usd),
@@ -69,6 +63,17 @@ def recommend_mix(
         at_confidence=_at_confidences(case, alone, chosen, objective),
         alternatives=tuple(_of_mix(one, chosen) for one in alternatives(document)),
         notes=document.notes if by_cost else (*document.notes, NOT_MEASURED),
+    )  # fmt: skip
+
+
+def mix_placements(chosen: Chosen) -> tuple[PlannedRuns, ...]:
+    """Return what each option of a plan runs, and until which day."""
+    return tuple(
+        PlannedRuns(
+            option=one.option, display_name=one.name, runs=one.runs, nodes=one.nodes or None,
+            start=one.start.date(), end=(one.end - A_SECOND).date(), usd=one.usd,
+        )
+        for one in chosen.plan.placements
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from planner.decide.campaign.side_by_side import option_alone
 from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits, Plan
 from planner.model.quantity import Quantity
 
@@ -28,6 +29,8 @@ class Alone:
     limits: CampaignLimits
     """With the budget in USD."""
     budget: Quantity | None
+    currency: Currency | None = None
+    """The plan's own."""
 
 
 def each_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> Alone:
@@ -40,7 +43,8 @@ def each_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimate
         estimated = estimate_options(plan, catalog, today=today)
     groups = run_groups(plan, catalog)
     options = [
-        option_alone(option, limits, catalog, budget=budget, groups=groups, today=today) for option in estimated.options
+        option_alone(option, limits, catalog, budget=budget, groups=groups, today=today, currency=plan.currency)
+        for option in estimated.options
     ]
     in_time, as_asked = tuple(one.in_time for one in options), tuple(one.as_asked for one in options)
-    return Alone(estimated, in_time, as_asked, groups, limits, budget)
+    return Alone(estimated, in_time, as_asked, groups, limits, budget, plan.currency)

@@ -148,7 +148,7 @@ def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
 
 def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, readiness: Ready) -> tuple[str, ...]:
     notes = [readiness.note] if readiness.note else []
-    if estimated.candidate is not None and estimated.candidate.option.taken:
+    if estimated.candidate is not None and estimated.candidate.taken:
         notes.append("the turns of others (taken) count in its time as if all its runs were equally long")
     wanted = limits.side_by_side
     if at_once < wanted and estimated.candidate is not None:

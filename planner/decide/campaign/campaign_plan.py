@@ -105,3 +105,12 @@ class CampaignPlan:
     """From the start to the end of the last run."""
     gap: float
     """How far the objective may lie above the best possible, as a share of it; 0 where the optimum is proven."""
+
+    @property
+    def credits_usd(self) -> float:
+        """Return what credits pay of the bills, by the middle values: of each payer's at most all."""
+        bills: dict[str, float] = {}
+        for one in self.placements:
+            if one.payer is not None:
+                bills[one.payer] = bills.get(one.payer, 0.0) + one.usd.value
+        return sum(min(bill, self.credits.get(payer, 0.0)) for payer, bill in bills.items())

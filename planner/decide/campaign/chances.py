@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from datetime import date
 
 from planner.decide.campaign.hours_in_cost import correlation
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.option_estimate import CampaignOption
+from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
 from planner.quantity.chance import UNSTATED_FACTOR, chance_below, chance_of_both, doubted, stays_under
 from planner.quantity.interval import Interval, sum_of
+from planner.quantity.local_currency import rate_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
 ROUNDING = 0.005
@@ -18,9 +22,16 @@ ROUNDING = 0.005
 
 
 def with_chances(
-    option: CampaignOption, limits: CampaignLimits, *, budget: Quantity | None, today: date
+    option: CampaignOption,
+    limits: CampaignLimits,
+    *,
+    budget: Quantity | None,
+    today: date,
+    currency: Currency | None = None,
 ) -> CampaignOption:
     """Return the option with its chances, and with its cost and last day at the plan's confidence.
+
+    `currency`: the plan's own; the cost is given in it too.
 
     chance of the deadline = P(lead time of what is ordered + campaign hours <= hours to the end of the deadline's day);
                              of a block or an allocation also P(campaign hours <= hours that it holds)
@@ -50,6 +61,7 @@ def with_chances(
             "chance_budget": in_budget,
             "chance_both": both,
             "usd_confident": usd,
+            "local_confident": None if usd is None or currency is None else _confident_local(option, limits, currency),
             "waiting_usd": _waiting_usd(until_done, limits, before=HOURS_PER_DAY * (counted_from - first).days),
             "wait_hours": HOURS_PER_DAY * ((start - first).days if lead is None else lead.value - ahead),
             "done_by_confident": _last_day(until_done, limits, start=counted_from, passed=passed),
@@ -89,6 +101,24 @@ def confident_usd(option: CampaignOption, confidence: float) -> float:
     owed = _owed(option)
     assert owed is not None, "its cost is known"
     return max(0.0, stays_under(doubted(owed), confidence) - _credits(option))
+
+
+def _confident_local(option: CampaignOption, limits: CampaignLimits, currency: Currency) -> float:
+    """Return the same in the plan's own currency: the least budget in it that is kept with the confidence.
+
+    without credits: the quantile of cash out x rate; with credits, which are in USD, by bisection in hundredths.
+    """
+    owed, rate = _owed(option), rate_of(currency)
+    assert owed is not None, "its cost is known"
+    most = stays_under(doubted(owed).times(rate), limits.confidence)
+    if not _credits(option):
+        return most
+
+    def is_kept(hundredths: int) -> bool:
+        budget = rate.inverse().scaled(hundredths / 100)
+        return chance_below(*_held_against(option, budget)) >= limits.confidence
+
+    return bisect_left(range(math.ceil(100 * most)), True, key=is_kept) / 100
 
 
 def campaign_range(option: CampaignOption) -> Interval:
@@ -131,9 +161,10 @@ def _held_against(option: CampaignOption, budget: Interval) -> tuple[Interval, f
     """Return what must stay under what: the cost under the budget and credits, or its share of a doubtful budget."""
     owed = _owed(option)
     assert owed is not None, "its cost is known"
-    if budget.low == budget.high or budget.value <= 0 or _credits(option) > 0:
-        return doubted(owed), budget.value + _credits(option)
-    return doubted(owed).times(budget.inverse()), 1.0  # a budget in another currency has a range as well
+    limit = sum_of([budget, Interval.exact(_credits(option))])
+    if limit.low == limit.high:
+        return doubted(owed), limit.value
+    return doubted(owed).times(limit.inverse()), 1.0  # a budget in another currency has a range as well
 
 
 def _owed(option: CampaignOption) -> Quantity | None:

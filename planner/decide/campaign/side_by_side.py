@@ -14,6 +14,7 @@ from planner.decide.limits import MachineTerms, against, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
 
@@ -37,6 +38,7 @@ def option_alone(
     budget: Quantity | None,
     groups: Sequence[Runs],
     today: date,
+    currency: Currency | None = None,
 ) -> OptionAlone:
     """Run the plan's campaign on an option alone, with its chances.
 
@@ -47,7 +49,7 @@ def option_alone(
 
     def run(asked: CampaignLimits) -> CampaignOption:
         option = campaign_option(estimated, asked, catalog, today=today, groups=groups)
-        return with_chances(option, limits, budget=budget, today=today)
+        return with_chances(option, limits, budget=budget, today=today, currency=currency)
 
     one = run(limits)
     most = _most_at_once(estimated, one, limits, today=today)

@@ -51,11 +51,11 @@ def with_turns(
 ) -> Quantity | None:  # fmt: skip
     """Return the hours with what the turns of others (`taken`) add to them; runs are counted as equally long."""
     machine = estimated.candidate
-    if hours is None or machine is None or not machine.option.taken or hours.value <= 0:
+    if hours is None or machine is None or not machine.taken or hours.value <= 0:
         return hours
     calendar = Calendar.of(limits, today=today)
     held = held_up_hours(
-        taken_nodes(machine.option.taken, calendar),
+        taken_nodes(machine.taken, calendar),
         nodes=at_once * machine.nodes if machine.site is None else machine.site.nodes,
         width=machine.nodes, at_once=at_once, runs=limits.runs, hours=hours.value / math.ceil(limits.runs / at_once),
         opens=calendar.begin_of(readiness.on) + readiness.hours,

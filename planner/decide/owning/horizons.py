@@ -8,6 +8,7 @@ from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.decide.owning.own_or_rent import year_of_plan
 from planner.decide.owning.owning_sentence import DOING, trainings_text
+from planner.decide.owning.rented_year import RentedYear, rented_year
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import Phrases
@@ -24,21 +25,27 @@ from planner.model.plan.plan import Plan
 def answer_with_year(
     plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None
 ) -> ComparisonDocument:
-    """Return the comparison of a plan that lists its options, with the year's answer where one may own a machine.
+    """Return the comparison of a plan that lists its options, with the year's answer.
 
-    Of machines that were only found (`options: auto`) the year is left out, unless one of them stands there.
+    That needs a machine to own, or a term to pay ahead and `campaign.runs_per_year`. Of machines that were only found
+    (`options: auto`) the year is left out, unless one of them stands there.
     """
     if estimated is None:
         estimated = estimate_options(plan, catalog, today=today)
     document = answer_plan(plan, catalog, today=today, estimated=estimated)
     held = {option.hold for option in document.options if option.site is not None}
-    if not held or (plan.found is not None and Hold.HAVE not in held):
+    if plan.found is not None and Hold.HAVE not in held:
         return document
+    if not held:
+        rented = rented_year(plan, estimated.options)
+        return document if rented is None else _with_notes(document, _of_rents(document, rented, plan), rented.notes)
     year = year_of_plan(plan, catalog, site=None, today=today, estimates=estimated)
-    if year is None:
-        return document
-    both = horizons(document, year, plan)
-    return document.model_copy(update={"horizons": both, "notes": (both.text.removesuffix("."), *document.notes)})
+    return document if year is None else _with_notes(document, horizons(document, year, plan))
+
+
+def _with_notes(document: ComparisonDocument, both: Horizons, notes: tuple[str, ...] = ()) -> ComparisonDocument:
+    notes = (both.text.removesuffix("."), *notes, *document.notes)
+    return document.model_copy(update={"horizons": both, "notes": notes})
 
 
 def horizons(comparison: ComparisonDocument, year: PlannedYear, plan: Plan) -> Horizons:
@@ -52,6 +59,15 @@ def horizons(comparison: ComparisonDocument, year: PlannedYear, plan: Plan) -> H
         year_chance=best.chance_costs_less if best else None,
         year_against=best.costs_less_than if best else None,
     )
+
+
+def _of_rents(comparison: ComparisonDocument, rented: RentedYear, plan: Plan) -> Horizons:
+    """Return both answers of a plan that owns nothing."""
+    return Horizons(
+        campaign=_campaign(comparison, plan), campaign_option=comparison.recommended,
+        year=rented.sentence, year_option=rented.best.id if rented.best else None,
+        year_chance=None, year_against=None,
+    )  # fmt: skip
 
 
 def _campaign(comparison: ComparisonDocument, plan: Plan) -> str:

@@ -15,11 +15,12 @@ from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns
 from planner.decide.campaign.chances import campaign_range
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.plan_figures import beyond_its_row, billed_as, row_of, with_median
-from planner.decide.placement.played_plan import drawn_budget, played_plan
+from planner.decide.placement.played_plan import drawn_budget, local_within, played_plan
 from planner.decide.placement.question import STANDARD_ERROR, Candidate, Question, decided_hours, run_hours
 from planner.decide.simulation.campaigns import ROUNDING_HOURS, SEED, Played
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.simulated import SimulatedCampaign, Spread
+from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.chance import chance_below
@@ -47,6 +48,8 @@ class Chosen:
     """The option whose row in `compare` is this plan: its figures count. None: the simulation's do."""
     beyond_row: str | None = None
     """What a plan on one option counts, and its row in `compare` does not."""
+    currency: Currency | None = None
+    """The plan's own."""
 
     @property
     def kept(self) -> bool:
@@ -65,6 +68,15 @@ class Chosen:
         if self.row is not None and self.row.usd_confident is not None:
             return self.row.usd_confident
         return self.played.usd_at((self.plan.confidence,))[0]
+
+    @property
+    def local_confident(self) -> float | None:
+        """Return the same in the plan's own currency, with the doubt of its rate; None without one."""
+        if self.currency is None:
+            return None
+        if self.row is not None and self.row.local_confident is not None:
+            return self.row.local_confident
+        return local_within(self.played, self.currency, self.plan.confidence)
 
     @property
     def hours_confident(self) -> float:
@@ -124,7 +136,7 @@ def chosen_plan(
             windows = chance_below(campaign_range(row), row.paid_ahead_hours)
         both = windows if row.chance_both is None else row.chance_both
         chances = (row.chance_deadline, windows, row.chance_budget, both)
-        return Chosen(plan, asked, question.calendar, played, *chances, row)
+        return Chosen(plan, asked, question.calendar, played, *chances, row, currency=question.currency)
     limit, until = drawn_budget(played, budget), question.instance.deadline
     limited = closed or budget is not None or limits.deadline is not None
     return Chosen(
@@ -133,7 +145,7 @@ def chosen_plan(
         chance_windows=windows,
         chance_budget=None if budget is None else played.chance_within(limit),
         chance_both=played.chance_of_both(hours=until, usd=limit) if limited else None,
-        beyond_row=beyond,
+        beyond_row=beyond, currency=question.currency,
     )  # fmt: skip
 
 

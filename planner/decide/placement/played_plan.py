@@ -14,9 +14,11 @@ from planner.decide.simulation.price_error import price_error
 from planner.decide.simulation.stated_time import interruptions_of
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import mean_wait
+from planner.model.currency import Currency
 from planner.model.quantity import Quantity
 from planner.quantity.chance import UNSTATED_FACTOR, doubted
 from planner.quantity.interval import Interval
+from planner.quantity.local_currency import rate_of
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 AT_ONCE = 1e-3
@@ -32,7 +34,20 @@ def drawn_budget(played: Played, budget: Quantity | None) -> Array:
     """Return the budget of each replication: drawn from its range, where it has one; infinite where there is none."""
     if budget is None:
         return np.full(played.usd.shape, np.inf)
-    return from_range(generator(0, "budget"), Interval(budget.value, budget.low, budget.high), played.usd.shape)
+    return _drawn(played, Interval(budget.value, budget.low, budget.high))
+
+
+def local_within(played: Played, currency: Currency, chance: float) -> float:
+    """Return the amount of a currency that this share of the campaigns stays under, at drawn rates.
+
+    The draws of the rate are those of a budget in that currency (`drawn_budget`): both say the same.
+    """
+    usd_each = _drawn(played, rate_of(currency).inverse())
+    return float(np.quantile(played.usd / usd_each, chance))
+
+
+def _drawn(played: Played, range_90: Interval) -> Array:
+    return from_range(generator(0, "budget"), range_90, played.usd.shape)
 
 
 def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:

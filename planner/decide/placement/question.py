@@ -13,7 +13,7 @@ from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.campaign.turns import taken_nodes
-from planner.decide.campaign.windows import Span, TakenNodes, free_lanes
+from planner.decide.campaign.windows import Span, free_lanes
 from planner.decide.limits import MachineTerms, allowed, most_days, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.placement.costs import OptionCosts, option_costs
@@ -22,6 +22,7 @@ from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
+from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import CampaignLimits
@@ -102,6 +103,8 @@ class Question:
     calendar: Calendar
     left_out: tuple[tuple[str, Reason], ...]
     """Options that can do no run, with the reason."""
+    currency: Currency | None = None
+    """The plan's own."""
 
 
 def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
@@ -117,14 +120,13 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
     pools: dict[str, int] = {}
     left_out: list[tuple[str, Reason]] = []
     numbers: dict[tuple[str, int, Span], int] = {}
-    taken = _turns(alone, calendar)
     for estimated, option in zip(alone.estimated.options, alone.as_asked, strict=True):
         against = _against(estimated, option)
         candidate = None if against else _candidate(estimated, option, alone, catalog, calendar, today=today)
         if candidate is None:
             left_out.append((option.id, against or _UNKNOWN))
             continue
-        spans, pool, machines = _spans(candidate, alone.limits, calendar, taken)
+        spans, pool, machines = _spans(candidate, alone.limits, calendar)
         runs = [(n, group) for n, group in enumerate(alone.groups) if group.takes(option.nodes)]
         if not runs:
             left_out.append((option.id, _WRONG_NODES))
@@ -156,7 +158,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
         waiting_usd_per_hour=alone.limits.waiting_usd_per_hour or 0.0,
         credits=_credits(catalog, candidates),
     )
-    return Question(instance, tuple(candidates), alone.groups, calendar, tuple(left_out))
+    return Question(instance, tuple(candidates), alone.groups, calendar, tuple(left_out), alone.currency)
 
 
 _UNKNOWN = Reason(code=ReasonCode.TIME_OR_COST_NOT_KNOWN, text="time or cost is not known")
@@ -245,9 +247,7 @@ def _candidate(
     return Candidate(estimated, option, earliest, known) if len(known) == len(costs) else None
 
 
-def _spans(
-    candidate: Candidate, limits: CampaignLimits, calendar: Calendar, taken: Mapping[str, Sequence[TakenNodes]]
-) -> tuple[dict[Span, int], str, int | None]:
+def _spans(candidate: Candidate, limits: CampaignLimits, calendar: Calendar) -> tuple[dict[Span, int], str, int | None]:
     """Return the windows of its sets of machines, the name of their pool, and how many machines that has, if known."""
     machine, option = candidate.estimated.candidate, candidate.alone
     opens = candidate.opens
@@ -263,26 +263,11 @@ def _spans(
     terms = candidate.terms
     most = most_sets(lambda count: allowed(terms, machines=count, days=0.0) is None, width=width, wanted=most)
     held = [count for count in (terms.quota, terms.site_machines) if count is not None]
-    pool = f"{machine.site.id}:{machine.hold}" if machine.site is not None else f"option {machine.position}"
-    turns = taken.get(pool, ())
+    pool, turns = machine.pool, taken_nodes(machine.taken, calendar)
     if not held and not turns:
         return ({Span(opens, closes): most} if most > 0 else {}), option.id, None
     nodes = min(held) if held else most * width
     return free_lanes(nodes, width, turns, most=most, opens=opens, closes=closes), pool, nodes
-
-
-def _turns(alone: Alone, calendar: Calendar) -> dict[str, list[TakenNodes]]:
-    """Return the turns of others by pool: those that several options of one site state, all of them once."""
-    turns: dict[str, list[TakenNodes]] = {}
-    for estimated in alone.estimated.options:
-        machine = estimated.candidate
-        if machine is None:
-            continue
-        pool = f"{machine.site.id}:{machine.hold}" if machine.site is not None else f"option {machine.position}"
-        for hours in taken_nodes(machine.option.taken, calendar):
-            if hours not in turns.setdefault(pool, []):
-                turns[pool].append(hours)
-    return turns
 
 
 def _too_short(

@@ -13,7 +13,7 @@ from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked, ranking_usd
-from planner.decide.recommend.row_notes import block_note, is_sold_as_block, waiting_note
+from planner.decide.recommend.row_notes import block_note, is_sold_as_block, term_note, waiting_note
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
 from planner.decide.recommend.wording import name_of
@@ -53,6 +53,7 @@ def compare(
         sentences = without_recommendation(nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0)
     waits = waiting_note(order, limits, deadline_hours=deadline_hours)
     sold = block_note(campaign.options) if choice is not None else None
+    term = term_note(recommended, order, phrases)
     second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
     front = pareto_front(campaign.options)
     places = {option.id: place for place, option in enumerate(order, start=1)}
@@ -69,7 +70,7 @@ def compare(
         plan=campaign.plan,
         currency=campaign.currency,
         assumptions=campaign.assumptions,
-        notes=(*_instead(recommended, second, phrases), *filter(None, (waits, sold)), *campaign.notes),
+        notes=(*_instead(recommended, second, phrases), *filter(None, (waits, sold, term)), *campaign.notes),
         runs=campaign.runs,
         deadline=limits.deadline,
         deadline_hours=deadline_hours if limits.deadline is not None else None,

@@ -117,7 +117,7 @@ def _sentences(chosen: Chosen, best: CampaignOption | None, phrases: Phrases) ->
     """Yield the deed, who does how much, what is doubtful, and the best option alone; each at most twenty words."""
     placements = chosen.plan.placements
     sure = confidence_text(phrases.limits.confidence)
-    done, usd = chosen.done_by_confident, f"at most {phrases.up_to(chosen.usd_confident)}"
+    done, usd = chosen.done_by_confident, f"at most {phrases.most(chosen)}"
     yield joined([f"Mix {len(placements)} options: done by {done}", usd], optional=[sure])
     yield _shares([(one.runs, one.name) for one in placements])
     doubtful = [one.name for one in placements if one.doubtful]

@@ -121,7 +121,7 @@ def _binding(option: CampaignOption, phrases: Phrases) -> str:
     if not option.within_budget and option.usd_confident is not None:
         whose = "it" if missed else f"the nearest, {name},"
         budget = phrases.money(phrases.limits.budget_usd or 0)
-        missed.append(f"{whose} costs up to {phrases.up_to(option.usd_confident)} of {budget}")
+        missed.append(f"{whose} costs up to {phrases.most(option)} of {budget}")
     if not missed:
         missed.append(f"the nearest, {name}, keeps deadline and budget together with {percent_text(chance_of(option))}")
     return joined([f"Nothing fits: {missed[0]}"], optional=missed[1:])
@@ -134,7 +134,7 @@ def _would(option: CampaignOption, phrases: Phrases) -> str:
     if option.keeps_both is False and not late and not dear:
         return "Each limit alone is kept with that; both together need a later deadline or a larger budget."
     needed = [f"time until {option.done_by_confident}"] if late and option.done_by_confident else []
-    needed += [phrases.up_to(option.usd_confident)] if dear or not needed else []
+    needed += [phrases.most(option)] if dear or not needed else []
     return f"To be {confidence_text(phrases.limits.confidence)}, it needs {' and '.join(needed)}."
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from planner.decide.campaign.chances import campaign_range
-from planner.decide.recommend.wording import name_of, short_amount, short_duration
+from planner.decide.recommend.wording import name_of, short_amount, short_duration, three_digits_up, up_to_amount
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
@@ -18,6 +18,18 @@ WORDS = 20
 IN_HOURS = 48
 MILLION = 1e6
 IN_MILLIONS = 10 * MILLION
+
+
+class Promised(Protocol):
+    """A plan, or an option, with what it costs at the confidence."""
+
+    @property
+    def usd_confident(self) -> float | None:
+        """USD that remain to pay."""
+
+    @property
+    def local_confident(self) -> float | None:
+        """The same in the plan's own currency; None without one, or in an older answer."""
 
 
 @dataclass(frozen=True)
@@ -41,18 +53,23 @@ class Phrases:
             paid = option.campaign_usd is not None and option.campaign_usd.value > 0
             return "all of it paid by credits" if paid else "nothing to pay"
         of = {Hold.HAVE: " of electricity", Hold.BUY: " in all"}.get(option.hold or Hold.RENT, "")
-        return f"at most {self.up_to(option.usd_confident)}{of}"
+        return f"at most {self.most(option)}{of}"
+
+    def most(self, plan: Promised) -> str:
+        """Write what a plan stays under at the confidence, in the plan's currency with the doubt of its rate."""
+        assert plan.usd_confident is not None, "its cost is known"
+        if self.currency is None or plan.local_confident is None:
+            return self.up_to(plan.usd_confident)
+        return self._rounded_up(plan.local_confident, self.currency.code)
 
     def up_to(self, usd: float) -> str:
         """Write an amount with three digits, never below what it is; cents below 10."""
-        amount, code = self._local(usd)
-        if amount < 10:
-            return f"{math.ceil(amount * 100 - 1e-9) / 100:.2f} {code}"
-        step = 10 ** max(0, math.floor(math.log10(amount)) - 2)
-        rounded = math.ceil(amount / step - 1e-9) * step
-        if self.currency is None or rounded < IN_MILLIONS:
-            return f"{rounded:,.0f} {code}"
-        return f"{rounded / MILLION:,.4g} million {code}"
+        return self._rounded_up(*self._local(usd))
+
+    def _rounded_up(self, amount: float, code: str) -> str:
+        if self.currency is None or amount < IN_MILLIONS:
+            return f"{up_to_amount(amount)} {code}"
+        return f"{three_digits_up(amount) / MILLION:,.4g} million {code}"
 
     def done(self, option: CampaignOption) -> str | None:
         """Write when it is done at the confidence: in hours within two days, else by a day; None where not known."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from planner.cost.cloud.price import BLOCK_PRICE
 from planner.decide.options.option import EstimatedOption
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.wording import name_of, percent_text, usd_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import CampaignLimits
+from planner.model.prices.offer import PriceKind
 
 NAMED = 3
 """Options that a note names."""
@@ -42,6 +45,29 @@ def block_note(options: Sequence[CampaignOption]) -> str | None:
         return None
     verb = "is" if len(names) == 1 else "are"
     return f"{', '.join(names[:NAMED])} {verb} sold as a block: write price: capacity_block"
+
+
+def term_note(recommended: CampaignOption | None, order: Sequence[CampaignOption], phrases: Phrases) -> str | None:
+    """Return what paying as one goes likely costs, where a term is recommended that the work does not fill.
+
+    A term holds what the work stays under with the confidence. Where it is likely dearer, its buyer should know. None:
+    it is not.
+    """
+    if recommended is None or recommended.smallest_purchase_usd is None:
+        return None
+    term = recommended.payable_usd
+    as_used = [one for one in order if one.price_kind is PriceKind.ON_DEMAND and one.payable_usd is not None]
+    cheapest = min(as_used, key=_likely_usd, default=None)
+    if term is None or cheapest is None or _likely_usd(cheapest) >= term.value:
+        return None
+    return (
+        f"{name_of(cheapest)} likely costs {phrases.money(_likely_usd(cheapest))}: the term is cheaper only if "
+        f"the work takes over {term.value / _likely_usd(cheapest):.2g} times as long as estimated: measure first"
+    )
+
+
+def _likely_usd(option: CampaignOption) -> float:
+    return option.payable_usd.value if option.payable_usd is not None else math.inf
 
 
 def waiting_note(order: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float) -> str | None:

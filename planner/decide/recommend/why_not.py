@@ -9,7 +9,7 @@ from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
 from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, keeps_limits
 from planner.decide.recommend.wording import duration_text, name_of, percent_text, usd_text
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
 from planner.model.plan.plan import CampaignLimits
 
 NOT_KNOWN = Reason(code=ReasonCode.TIME_OR_COST_NOT_KNOWN, text="time or cost is not known")
@@ -25,6 +25,19 @@ def reasons_against(
     """Return why this option is not the recommended one; nothing for the recommended one itself."""
     if recommended is not None and option.id == recommended.id:
         return ()
+    excluded = reasons_excluded(option, limits)
+    if excluded:
+        return excluded
+    better = next((other for other in options if _beats(other, option)), None)
+    if better is not None:
+        return (_dominated(option, better),)
+    assert recommended is not None, "a feasible option exists, so one is recommended"
+    unchecked = (NOT_CHECKED,) if option.fits is None else ()
+    return (*unchecked, _not_preferred(option, recommended))
+
+
+def reasons_excluded(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...]:
+    """Return why an option may not be recommended, whatever stands beside it; nothing where it may."""
     if option.not_allowed_reasons:
         first, *others = option.not_allowed_reasons
         return (first.model_copy(update={"text": f"not allowed: {first.text}"}), *others)
@@ -32,14 +45,18 @@ def reasons_against(
         return option.blocking_reasons or (NOT_KNOWN,)
     if not keeps_limits(option):
         return _missed(option, limits)
-    if not is_feasible(option):
-        return refusals(option)
-    better = next((other for other in options if _beats(other, option)), None)
-    if better is not None:
-        return (_dominated(option, better),)
-    assert recommended is not None, "a feasible option exists, so one is recommended"
-    unchecked = (NOT_CHECKED,) if option.fits is None else ()
-    return (*unchecked, _not_preferred(option, recommended))
+    return refusals(option)
+
+
+def with_exclusions(options: Sequence[CampaignOption], limits: CampaignLimits) -> tuple[CampaignOption, ...]:
+    """Return the options, those that may not be recommended with the reasons that `compare` gives."""
+
+    def said(option: CampaignOption) -> CampaignOption:
+        reasons = reasons_excluded(option, limits)
+        against = {"why_not": text_of(reasons), "why_not_codes": codes_of(reasons), "reasons": reasons}
+        return option.model_copy(update=against) if reasons else option
+
+    return tuple(map(said, options))
 
 
 def _beats(other: CampaignOption, option: CampaignOption) -> bool:

@@ -57,6 +57,19 @@ def short_amount(amount: float) -> str:
     return f"{amount:.2f}" if abs(amount) < 10 else f"{float(f'{amount:.3g}'):,.0f}"
 
 
+def up_to_amount(amount: float) -> str:
+    """Write an amount of money with three digits, never below what it is; cents below 10."""
+    if amount < 10:
+        return f"{math.ceil(amount * 100 - 1e-9) / 100:.2f}"
+    return f"{three_digits_up(amount):,.0f}"
+
+
+def three_digits_up(amount: float) -> float:
+    """Round a positive amount up to three digits, or to a whole one."""
+    step = 10.0 ** max(0, math.floor(math.log10(amount)) - 2)
+    return math.ceil(amount / step - 1e-9) * step
+
+
 def confidence_text(confidence: float) -> str:
     """Write a confidence as a person says it: 4 in 5 sure; other shares in percent."""
     for whole in (2, 3, 4, 5, 10, 20):

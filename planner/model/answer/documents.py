@@ -68,6 +68,10 @@ class FeasiblePlan(Frozen):
     """That every run ends before its machines are taken away (a block's end, others' turn); null where none are."""
     usd_confident: float | None = None
     """What remains to pay, which it stays under with the plan's confidence."""
+    local_confident: float | None = None
+    """The same in the plan's own currency, with the doubt of its rate; null without one, and in an older answer."""
+    credits_usd: float = 0.0
+    """What credits of the price book pay of `campaign_usd`, by the middle values; `usd_confident` is after them."""
     done_by_confident: date | None = None
     simulated: SimulatedCampaign | None = None
     optimality_gap_pct: float
@@ -103,6 +107,8 @@ class CampaignDocument(Frozen):
     chance_both: float | None = None
     chance_windows: float | None = None
     usd_confident: float | None = None
+    local_confident: float | None = None
+    credits_usd: float = 0.0
     done_by_confident: date | None = None
     simulated: SimulatedCampaign | None = None
     placements: tuple[PlacedRuns, ...] = ()

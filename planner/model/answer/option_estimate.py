@@ -212,6 +212,8 @@ class CampaignOption(OptionEstimate):
     done_by_confident: date | None = None
     usd_confident: float | None = None
     """The cost that the option stays under with the answer's confidence: options are ranked by it."""
+    local_confident: float | None = None
+    """The same in the plan's own currency, with the doubt of its rate; null without one, and in an older answer."""
     waiting_usd: float = 0.0
     """What waiting for its end is worth: `campaign.waiting_usd_per_hour` x hours at the confidence. It is no cost."""
     chance_deadline: float | None = None

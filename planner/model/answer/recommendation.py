@@ -130,8 +130,10 @@ class RecommendationDocument(Frozen):
     sentence: str
     placements: tuple[PlannedRuns, ...]
     """Of the nearest option where none is recommended."""
+    chance_both: float | None = None
+    """That the plan keeps its limits, as the headline counts it; null without limits, and in an older answer."""
     simulated: SimulatedCampaign | None
-    """Null where time or cost is not known."""
+    """A second method, of which the headline takes the figures of mixes alone. Null where time or cost is not known."""
     regret_usd: float | None
     """Expected, of the decision as it stands: by how much the best option, if all were known, would be cheaper."""
     measurements: tuple[Measurement, ...]

@@ -117,7 +117,7 @@ class AnswerPage:
             if codes == {"over_budget"}:
                 lines.append(
                     words("{name} fits a budget of {usd}.", name=option.display_name,
-                          usd=self.money.up_to(option.usd_confident))
+                          usd=self.money.most(option))
                 )  # fmt: skip
             elif codes == {"misses_deadline"} and option.done_by_confident:
                 lines.append(
@@ -154,7 +154,7 @@ class AnswerPage:
         words, usd = self.words, option.payable_usd
         if option.usd_confident is None or usd is None:
             return Figure(words("To pay"), words("not known"), "")
-        value = words("at most {usd}", usd=self.money.up_to(option.usd_confident))
+        value = words("at most {usd}", usd=self.money.most(option))
         dollars = self.money.dollars(option.usd_confident)
         below = words("likely {value}; 90 %: {range}", value=self.money.text(usd.value), range=self.money.range(usd))
         return Figure(words("To pay"), value, f"{dollars}; {below}" if dollars else below)

@@ -26,7 +26,7 @@ class Placed:
     """A bar of the calendar, as shares of its width."""
 
     name: str
-    runs: str
+    runs: int
     nodes: int
     left: float
     width: float
@@ -88,7 +88,9 @@ class CampaignPage:
         said += [words("Nearest:")] if said else []
         placed = plan.placements
         if len(placed) == 1:
-            said.append(words("All {n} trainings on {name}.", n=f"{placed[0].runs:,}", name=placed[0].name))
+            runs, name = placed[0].runs, placed[0].name
+            all_of_them = words("All {n} trainings on {name}.", n=f"{runs:,}", name=name)
+            said.append(words("One training on {name}.", name=name) if runs == 1 else all_of_them)
         else:
             said.append(words("{n} trainings on {k} options.", n=f"{sum(one.runs for one in placed):,}", k=len(placed)))
         gap = plan.optimality_gap_pct
@@ -128,7 +130,7 @@ class CampaignPage:
             wide = max(wide, (due - first) * ROOM)
         rows = [
             Placed(
-                name=one.name, runs=f"{one.runs:,}", nodes=one.nodes, left=(start - first) / wide,
+                name=one.name, runs=one.runs, nodes=one.nodes, left=(start - first) / wide,
                 width=(end - start) / wide, when=self._when(start, end), usd=self.money.text(one.usd),
                 groups=_groups(one),
             )

@@ -25,18 +25,19 @@ def mix_figures(mix: FeasiblePlan, words: Words, money: Money, *, asked: float) 
     chances = [one for one in (mix.chance_deadline, mix.chance_budget) if one is not None]
     kept = min(chances, default=asked) if mix.chance_both is None else mix.chance_both
     sure = words("to keep the limits; {asked} asked; {known}", asked=words.percent(asked), known=words("simulated"))
-    most = mix.usd_confident
-    likely = "likely {value}; 90 %: {range}"
+    bill, spread = money.text(usd.value), money.range(usd)
+    to_pay, below = bill, words("likely {value}; 90 %: {range}", value=bill, range=spread)
+    if mix.usd_confident is not None:
+        to_pay = words("at most {usd}", usd=money.most(mix))
+        if mix.credits_usd:
+            to_pay = words("at most {usd} after credits", usd=money.most(mix))
+            below = words("before credits likely {value}; 90 %: {range}", value=bill, range=spread)
     return [
         Figure(
             words("Done by"),
             words.day(mix.done_by_confident) if mix.done_by_confident else words("not known"),
-            words(likely, value=words.hours(hours.value), range=words.hours_range(hours)),
+            words("likely {value}; 90 %: {range}", value=words.hours(hours.value), range=words.hours_range(hours)),
         ),
-        Figure(
-            words("To pay"),
-            money.text(usd.value) if most is None else words("at most {usd}", usd=money.up_to(most)),
-            words(likely, value=money.text(usd.value), range=money.range(usd)),
-        ),
+        Figure(words("To pay"), to_pay, below),
         Figure(words("How sure"), words.percent(kept), sure),
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from planner.decide.recommend.phrases import Promised
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity
 from planner.present.page.words import Words
@@ -29,9 +30,10 @@ class Money:
         """Write an amount with three digits: 4,600 USD; 52.6 million KRW."""
         return self._written(usd * self._per_usd)
 
-    def up_to(self, usd: float) -> str:
-        """Write the same, never below what it is."""
-        amount = usd * self._per_usd
+    def most(self, plan: Promised) -> str:
+        """Write what a plan stays under at the confidence, never below it."""
+        assert plan.usd_confident is not None, "its cost is known"
+        amount = plan.usd_confident * self._per_usd if plan.local_confident is None else plan.local_confident
         step = 10.0 ** (math.floor(math.log10(amount)) - 2) if amount > 0 else 1.0
         return self._written(math.ceil(amount / step - 1e-9) * step)
 

@@ -45,6 +45,10 @@ class Words:
         """Write a chance in whole percent: of what is computed from ranges never 0 or 100 %."""
         return f"{min(MOST_PERCENT, max(LEAST_PERCENT, round(100 * share)))} %"
 
+    def trainings(self, runs: int) -> str:
+        """Write how many trainings there are."""
+        return self("1 training") if runs == 1 else self("{n} trainings", n=f"{runs:,}")
+
     def hours(self, hours: float) -> str:
         """Write a duration as a person would: minutes, hours, or days from two of them; two digits below 100."""
         divisor, unit = _unit(hours)

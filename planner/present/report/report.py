@@ -111,8 +111,7 @@ class Report:
 
     def trainings(self) -> str:
         """Return how many trainings there are."""
-        runs = self.document.runs
-        return self.words("1 training") if runs == 1 else self.words("{n} trainings", n=f"{runs:,}")
+        return self.words.trainings(self.document.runs)
 
     def first_options(self) -> Sequence[RankedOption]:
         """Return the options of the first page, with the recommended or nearest ones."""
@@ -124,7 +123,7 @@ class Report:
         """Return how many trainings of a mix an option does; nothing of one that does none, or without a mix."""
         mix = self.document.mix
         runs = sum(one.runs for one in mix.placements if one.option == option.id) if mix else 0
-        return f"{runs:,}" if runs else ""
+        return self.words.trainings(runs) if runs else ""
 
     def number_of(self, option: RankedOption) -> int:
         """Return the number of an option's row, by which `--option` knows it."""

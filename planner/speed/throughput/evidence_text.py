@@ -92,11 +92,12 @@ def measured_line(runs: Sequence[RunRecord], basis: Basis, bundled_runs: Collect
 
 
 def scaled_line(run: RunRecord, bundled_runs: Collection[str], *, of_another_network: bool = False) -> str:
-    """Write from which machine a rate was scaled, and whether another network ran there."""
-    whose = f"the {run.basis.value}" if run.id in bundled_runs else "your"
+    """Write what was measured and where, from which a rate is scaled; of another network: on the same machine."""
+    bundled = run.id in bundled_runs
     if of_another_network:
-        return f"scaled from {whose} run of another network there"
-    return f"scaled from {whose} {short_name(run.hardware.accelerator)} run"
+        return f"scaled from {'a' if bundled else 'your'} run of another network there"
+    where = f"{run.hardware.accelerators}x {short_name(run.hardware.accelerator)}"
+    return f"scaled from {f'the run {run.basis.value}' if bundled else 'your run'} on {where}"
 
 
 def short_name(accelerator: str) -> str:

@@ -18,9 +18,14 @@ STEP = {"batch": 10, "seconds": 10.0, "low_seconds": 10.0, "high_seconds": 10.0,
 
 def alone(given: dict[str, Any], **limits: Any) -> CampaignOption:
     option = {"offer": "aws/p4d.24xlarge", "region": "us-east-1", "usd_per_hour": 20.0, "step": STEP} | given
+    (found,) = all_alone([option], **limits)
+    return found
+
+
+def all_alone(options: list[dict[str, Any]], **limits: Any) -> tuple[CampaignOption, ...]:
     plan = {
         "schema_version": 1, "name": "test", "workload": {"ref": "gpt-305m", "seq_len": 512},
-        "work": {"epochs": 1, "samples_per_epoch": 36000}, "options": [option],
+        "work": {"epochs": 1, "samples_per_epoch": 36000}, "options": options,
         "campaign": {"start": "2026-12-01"} | limits,
         "assumptions": {
             "setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0, "goodput_fraction": 1.0,
@@ -28,8 +33,7 @@ def alone(given: dict[str, Any], **limits: Any) -> CampaignOption:
         },
         "data": {"dataset_gb": 0.0, "checkpoint_gb": 0.0, "egress_gb": 0.0},
     }  # fmt: skip
-    (found,) = each_alone(Plan.model_validate(plan), bundled_catalog(), today=TODAY).options
-    return found
+    return each_alone(Plan.model_validate(plan), bundled_catalog(), today=TODAY).options
 
 
 def block(hours: str) -> dict[str, Any]:
@@ -104,6 +108,17 @@ def test_turns_of_others_count_in_its_hours(taken, limits, hours):
     found = alone(turns(*taken), **limits)
     assert found.campaign_hours is not None
     assert found.campaign_hours.value == pytest.approx(hours, abs=0.001)
+
+
+@pytest.mark.parametrize("shown", [0, 1])
+def test_turns_hold_for_every_option_of_the_machine(shown):
+    """Stated on one option of a station, 8 h are too short for a run of 10 h on the other as well: 40 h for two."""
+    station = {"site": "dgx-station-v100", "step": STEP}
+    half = station | {"accelerators": 2}
+    given = [station | turns(("01T08", "01T20")), half] if shown else [half, station | turns(("01T08", "01T20"))]
+    options = all_alone(given, runs=2)
+    assert [option.campaign_hours.value for option in options] == pytest.approx([40.0, 40.0], abs=0.001)
+    assert all(any("turns of others" in note for note in option.notes) for option in options)
 
 
 def test_a_turn_that_ends_too_late_for_the_deadline_makes_it_late():

@@ -152,7 +152,7 @@ def test_the_measured_option_stands_beside_a_modelled_one() -> None:
         ),
         pytest.param(
             option("a", 1, 1, throughput=GUESS, known_from="estimated from 3,315 published runs"),
-            "Nobody measured it there: estimated from 3,315 published runs.", id="modelled",
+            "This exact setup was not measured: estimated from 3,315 published runs.", id="modelled",
         ),
     ],
 )  # fmt: skip
@@ -163,17 +163,20 @@ def test_what_is_said_beside(chosen: CampaignOption, expected: str) -> None:
 @pytest.mark.parametrize(
     ("known", "sentence"),
     [
-        pytest.param("scaled from your RTX 3090 run", "Its speed is scaled from your RTX 3090 run.", id="a run"),
+        pytest.param(
+            "scaled from your run on 2x RTX 3090", "Its speed is scaled from your run on 2x RTX 3090.", id="a run",
+        ),
         pytest.param(
             "estimated from 3,304 published runs and your step",
             "Its speed is estimated from 3,304 published runs and your step.", id="a step elsewhere",
         ),
         pytest.param("assumed by the plan (step)", "Its speed is assumed by the plan (step).", id="the plan's word"),
         pytest.param(
-            "scaled from the measured V100 run", "Nobody measured it there: scaled from the measured V100 run.",
+            "scaled from the run measured on 4x V100",
+            "This exact setup was not measured: scaled from the run measured on 4x V100.",
             id="another's run",
         ),
-        pytest.param(None, "Nobody measured it there.", id="nothing known"),
+        pytest.param(None, "This exact setup was not measured.", id="nothing known"),
     ],
 )  # fmt: skip
 def test_a_figure_of_one_s_own_is_no_measurement_of_nobody(known: str | None, sentence: str) -> None:

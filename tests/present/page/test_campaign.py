@@ -51,7 +51,7 @@ def test_bars_are_shares_of_the_calendar() -> None:
     assert [rented.left, rented.width] == pytest.approx([0, 1 / 1.04])  # four days of 4 x 1.04
     assert [owned.left, owned.width] == pytest.approx([1 / 4.16, 1 / 4.16])
     assert (calendar.start, calendar.end, calendar.deadline) == ("Dec 1, 2026", "Dec 5, 2026", None)
-    assert (owned.runs, owned.nodes, owned.usd, owned.groups) == ("1,234", 2, "100 USD", "short 1,000, long 234")
+    assert (owned.runs, owned.nodes, owned.usd, owned.groups) == (1234, 2, "100 USD", "short 1,000, long 234")
     assert rented.groups == ""
 
 
@@ -100,6 +100,10 @@ def test_what_is_proven_is_said() -> None:
     # 4 and 1,234 runs
     assert page_of(RENTED, OWNED).sentences() == ["1,238 trainings on 2 options.", "Proven: no plan is better."]
     assert page_of(RENTED).sentences()[0] == "All 4 trainings on RENT."
+    one = page_of(placed("rent", DAY1, DAY5, 200.0, runs=1))
+    assert one.sentences()[0] == "One training on RENT."
+    assert "1 training<" in one.calendar_html().replace("</span>", "<")
+    assert "1 trainings" not in one.calendar_html()
     assert page_of(RENTED, optimality_gap_pct=1.26).sentences()[1] == "At most 1.3 % from the best plan."
 
 
@@ -122,6 +126,15 @@ def test_without_any_plan_the_page_keeps_its_shape() -> None:
 
 def test_a_plan_whose_cost_was_not_simulated_says_the_middle() -> None:
     assert page_of(RENTED, usd_confident=None).figures()[1].value == "200 USD"
+
+
+@pytest.mark.parametrize(
+    ("language", "value"), [("en", "at most 320 USD after credits"), ("ko", "크레딧 적용 후 최대 320 USD")]
+)
+def test_what_credits_pay_is_said(language: str, value: str) -> None:
+    to_pay = page_of(RENTED, language=language, credits_usd=80.0).figures()[1]
+    assert to_pay.value == value
+    assert to_pay.below != page_of(RENTED, language=language).figures()[1].below
 
 
 def test_the_front_is_a_row_a_plan() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from types import SimpleNamespace
 
 import pytest
 
@@ -33,7 +34,8 @@ def test_durations_have_two_digits_below_a_hundred(hours: float, text: str) -> N
     ],
 )
 def test_amounts_have_three_digits_and_a_bound_is_never_below(usd: float, text: str, up: str) -> None:
-    assert (Money(EN).text(usd), Money(EN).up_to(usd)) == (text, up)
+    plan = SimpleNamespace(usd_confident=usd, local_confident=None)
+    assert (Money(EN).text(usd), Money(EN).most(plan)) == (text, up)
 
 
 def test_amounts_in_another_currency_stand_first_and_dollars_beside() -> None:

@@ -118,10 +118,10 @@ def test_measured_runs_are_yours_or_bundled(catalog: Catalog) -> None:
 
 def test_scaled_runs_are_yours_or_named_by_how_they_are_known(catalog: Catalog) -> None:
     station = catalog.runs["seed-000-dgx-station-v100"]
-    assert scaled_line(station, catalog.bundled_runs) == "scaled from the measured V100 run"
-    assert scaled_line(mine(catalog, "m", "A100-80GB-SXM"), catalog.bundled_runs) == "scaled from your A100 run"
+    assert scaled_line(station, catalog.bundled_runs) == "scaled from the run measured on 4x V100"
+    assert scaled_line(mine(catalog, "m", "A100-80GB-SXM"), catalog.bundled_runs) == "scaled from your run on 1x A100"
     there = scaled_line(station, catalog.bundled_runs, of_another_network=True)
-    assert there == "scaled from the measured run of another network there"
+    assert there == "scaled from a run of another network there"
 
 
 @pytest.mark.parametrize(
