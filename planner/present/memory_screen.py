@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.decide.options.display_name import card_names, strategy_name
+from planner.decide.options.card_name import card_names
+from planner.decide.options.display_name import strategy_name
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.quantity import Quantity
 from planner.present.screen import Column, again, table_lines, wrapped, wrapped_items

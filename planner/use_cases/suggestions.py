@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import NamedTuple
 
+from planner.decide.options.display_name import named_beside
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.recommend.answer_plan import rank_alone
 from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, is_firm, ranking_usd
@@ -72,11 +73,11 @@ def _suggested(document: ComparisonDocument, plan: Plan, catalog: Catalog, *, to
         yield Suggestion(f"Surely fits: {_told(sure)}")
     too_small = _is_too_small(document)
     if too_small or (first is not None and _is_short_of_memory(first)):
-        yield from map(Suggestion, _other_setups(sure or first, plan, catalog, today=today))
+        yield from map(Suggestion, _other_setups(document, sure or first, plan, catalog, today=today))
     if too_small:
-        yield from _more_machines(plan, catalog, today=today)
+        yield from _more_machines(document, plan, catalog, today=today)
     elif first is not None:
-        yield from map(Suggestion, _one_card(plan, first, catalog, today=today))
+        yield from map(Suggestion, _one_card(document, plan, first, catalog, today=today))
 
 
 def _is_short_of_memory(option: RankedOption) -> bool:
@@ -89,7 +90,9 @@ def _is_short_of_memory(option: RankedOption) -> bool:
     return not _is_sure(option) or sharded or option.split is not None or option.checkpointing is Checkpointing.FULL
 
 
-def _other_setups(usual: RankedOption | None, plan: Plan, catalog: Catalog, *, today: date) -> Iterator[str]:
+def _other_setups(
+    shown: ComparisonDocument, usual: RankedOption | None, plan: Plan, catalog: Catalog, *, today: date
+) -> Iterator[str]:
     """Yield each setup that surely fits and costs less than the usual one, or where the usual one does not fit."""
     if plan.training.adapters is not None or not isinstance(resolve_job(plan, catalog).setup.network, TextModel):
         return
@@ -97,7 +100,7 @@ def _other_setups(usual: RankedOption | None, plan: Plan, catalog: Catalog, *, t
         if any(name in plan.training.stated for name in changes):
             continue
         changed = plan.model_copy(update={"training": plan.training.model_copy(update=changes)})
-        best = _cheapest_sure(_answer(changed, catalog, today=today, beside=usual), beside=usual)
+        best = _cheapest_sure(_answer(changed, catalog, today=today, shown=shown, beside=usual), beside=usual)
         if best is None or not _is_worth_saying(best, usual):
             continue
         flag = " ".join(f"--{name} {value}" for name, value in changes.items())
@@ -105,10 +108,10 @@ def _other_setups(usual: RankedOption | None, plan: Plan, catalog: Catalog, *, t
         yield f"With {words} ({flag}): {_told(best)}{instead}"
 
 
-def _more_machines(plan: Plan, catalog: Catalog, *, today: date) -> Iterator[Suggestion]:
+def _more_machines(shown: ComparisonDocument, plan: Plan, catalog: Catalog, *, today: date) -> Iterator[Suggestion]:
     """Yield the least multiple of the machines on which the training fits."""
     for times in MORE:
-        best = _first_fitting(_answer(_times(plan, times), catalog, today=today))
+        best = _first_fitting(_answer(_times(plan, times), catalog, today=today, shown=shown))
         if best is not None:
             how = f"--gpus {best.accelerators}" if plan.find is not None else f"nodes: {best.nodes} in a plan"
             nodes = best.nodes or 1
@@ -117,12 +120,14 @@ def _more_machines(plan: Plan, catalog: Catalog, *, today: date) -> Iterator[Sug
             return
 
 
-def _one_card(plan: Plan, first: RankedOption, catalog: Catalog, *, today: date) -> Iterator[str]:
+def _one_card(
+    shown: ComparisonDocument, plan: Plan, first: RankedOption, catalog: Catalog, *, today: date
+) -> Iterator[str]:
     """Yield the best single card, where a number of accelerators was asked for and one is enough for less money."""
     if plan.find is None or plan.find.gpus is None or 1 in plan.find.gpus:
         return
     alone = plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": (1,)})})
-    best = _cheapest_sure(_answer(alone, catalog, today=today, beside=first), beside=first)
+    best = _cheapest_sure(_answer(alone, catalog, today=today, shown=shown, beside=first), beside=first)
     if best is not None and _is_worth_saying(best, first):
         yield f"One card is enough: {_told(best)} instead of {usd_text(_usd(first))} (--gpus 1)"
 
@@ -143,9 +148,9 @@ def _option_times(option: PlanOption, times: int) -> PlanOption:
 
 
 def _answer(
-    plan: Plan, catalog: Catalog, *, today: date, beside: RankedOption | None = None
+    plan: Plan, catalog: Catalog, *, today: date, shown: ComparisonDocument, beside: RankedOption | None = None
 ) -> ComparisonDocument | None:
-    """Return the options in order; None where nothing is left to compare.
+    """Return the options in order, named so that none is taken for another one that is shown; None if none is left.
 
     `beside`: of offers that are searched, those alone that may cost less than this option by enough to be worth saying.
     """
@@ -155,9 +160,11 @@ def _answer(
         listed = with_cheaper_options(plan, catalog, today=today, below_usd=below_usd)
         if not listed.options:
             return None
-        return rank_alone(listed, catalog, today=today, estimated=estimate_options(listed, catalog, today=today))
+        found = rank_alone(listed, catalog, today=today, estimated=estimate_options(listed, catalog, today=today))
     except InputError:
         return None
+    named = (named_beside(one, shown.options, catalog.providers, catalog.nodes) for one in found.options)
+    return found.model_copy(update={"options": tuple(named)})
 
 
 def _is_too_small(document: ComparisonDocument) -> bool:

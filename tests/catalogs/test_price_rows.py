@@ -27,7 +27,7 @@ def rows_of(path: Path) -> list[tuple[int, Price]]:
 
 
 ROWS = [(f"{path.name}:{line}", row) for path in PATHS for line, row in rows_of(path)]
-TODAY = date(2026, 11, 26)
+TODAY = date(2026, 11, 27)
 
 
 def broken(rule):

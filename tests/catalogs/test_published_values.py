@@ -262,7 +262,7 @@ def test_hosts_of_aws_are_those_of_describe_instance_types(instance):
     published, node = _instance_types()[instance.removeprefix("aws/")], CATALOG.nodes[instance]
     assert node.host_memory_gib == published["MemoryInfo"]["SizeInMiB"] / 1024
     assert node.vcpus == published["VCpuInfo"]["DefaultVCpus"]
-    assert node.local_disk_gb == published.get("InstanceStorageInfo", {}).get("TotalSizeInGB")
+    assert node.local_disk_gb == published.get("InstanceStorageInfo", {"TotalSizeInGB": 0})["TotalSizeInGB"]
 
 
 @pytest.mark.parametrize(

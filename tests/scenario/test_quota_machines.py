@@ -16,7 +16,7 @@ from planner.scenario.candidate import expand
 from planner.use_cases import plans
 from tests.bundled import bundled_catalog
 
-P5, P3_SMALL, RUNPOD = "aws/p5.48xlarge", "aws/p3.2xlarge", "runpod/8x-h100-sxm"
+P5, P3_SMALL, CRUSOE = "aws/p5.48xlarge", "aws/p3.2xlarge", "crusoe/8x-h100-sxm"
 """Of 192 and of 8 vCPUs (AWS, EC2 instance types), and of vCPUs that the catalog does not know."""
 QUOTA: TypeAdapter[Any] = TypeAdapter(Quota)
 
@@ -46,8 +46,8 @@ def plan_with(option: dict[str, Any]) -> Plan:
         pytest.param(P5, "768vcpu", 4, id="768 are four"),
         pytest.param(P5, "192 machines", 192, id="192 machines, if they are meant"),
         pytest.param(P3_SMALL, "192 vCPUs", 24, id="192 vCPUs are 24 machines of 8"),
-        pytest.param(RUNPOD, "192 machines", 192, id="machines where the vCPUs are not known"),
-        pytest.param(RUNPOD, 63, 63, id="few machines where the vCPUs are not known"),
+        pytest.param(CRUSOE, "192 machines", 192, id="machines where the vCPUs are not known"),
+        pytest.param(CRUSOE, 63, 63, id="few machines where the vCPUs are not known"),
     ],
 )
 def test_machines_of_a_quota(offer: str, quota: object, machines: int) -> None:
@@ -59,8 +59,8 @@ def test_machines_of_a_quota(offer: str, quota: object, machines: int) -> None:
     [
         pytest.param(P5, 192, ["options.0.quota: 192 may be machines or vCPUs", "`quota: 192 vCPUs`"], id="192"),
         pytest.param(P3_SMALL, 8, ["8 may be machines or vCPUs", "`quota: 8 machines`"], id="8 of a small machine"),
-        pytest.param(RUNPOD, 64, ["64 may be machines or vCPUs", "are not known"], id="64 of an unknown machine"),
-        pytest.param(RUNPOD, "96 vCPUs", ["does not know the vCPUs of runpod/", "`quota: 4 machines`"], id="unknown"),
+        pytest.param(CRUSOE, 64, ["64 may be machines or vCPUs", "are not known"], id="64 of an unknown machine"),
+        pytest.param(CRUSOE, "96 vCPUs", ["does not know the vCPUs of crusoe/", "`quota: 4 machines`"], id="unknown"),
     ],
 )  # fmt: skip
 def test_what_is_not_clear_is_refused_with_both_readings(offer: str, quota: object, said: list[str]) -> None:

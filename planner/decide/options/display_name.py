@@ -1,4 +1,4 @@
-"""What a person calls an option: "Lambda, 8x H100", "2x AWS p4d spot, 16x A100"; unlike within one answer."""
+"""What a person calls an option: "Lambda, 8x H100", "2x AWS p4d spot, 16x A100"; one name is one machine."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import combinations, count
 
+from planner.decide.options.card_name import card_names, card_parts
 from planner.decide.options.instance_name import instance_name
+from planner.decide.options.machines_alike import NO_OTHERS, Alike, machines_alike
 from planner.decide.options.plan_remarks import REMARKS
-from planner.model.answer.option_estimate import OptionEstimate
-from planner.model.hardware.accelerator_name import spelled
+from planner.model.answer.option_estimate import OptionEstimate, RankedOption
+from planner.model.hardware.machines import Node
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.model.prices.provider import Provider
@@ -33,53 +35,68 @@ UNSAID = (PriceKind.ON_DEMAND, PriceKind.MARKETPLACE)
 REGION, KIND, STRATEGY, INSTANCE, PRICE = "region", "kind", "strategy", "instance", "price"
 DIFFERENCES = (REGION, KIND, STRATEGY, INSTANCE, PRICE)
 """What is added to equal names, the first that makes them unlike; after these the plan's remarks, one by one."""
-UNSAID_FORM = re.compile(r"SXM\d?|DGXS|per|GPU|Blackwell")
-SAID_FORM = re.compile(r"PCIe|NVL|WS|Server")
-"""Parts of an accelerator's id that say how it is built: the usual form, and those that are said."""
-SLOWER_FORMS = ("PCIe", "NVL")
-"""Forms whose chip has fewer units or a lower limit of power than the module's."""
-MEMORY = re.compile(r"\d+GB")
 DESCRIPTION = re.compile(r" with | \(|, ")
 """Where a machine's name goes on with what it carries."""
+
+
+class _Naming:
+    """What a name depends on beside its option: the cards of the answer, the providers, and machines of the catalog."""
+
+    def __init__(
+        self, options: Sequence[OptionEstimate], providers: Mapping[str, Provider], nodes: Mapping[str, Node]
+    ) -> None:
+        self.providers = providers
+        self.accelerators = {option.accelerator for option in options if option.accelerator is not None}
+        rented = {option.offer.partition("/")[0] for option in options if option.offer is not None}
+        self.alike = machines_alike(nodes, rented, lambda machine: " ".join(_rented_place(machine, providers)))
+
+    def beside(self, option: OptionEstimate) -> Alike:
+        """Return the catalog's machines that would have the same name."""
+        return NO_OTHERS if option.offer is None else self.alike.get(option.offer, NO_OTHERS)
+
+    def card(self, option: OptionEstimate) -> str:
+        """Return what the option's accelerator is called in this answer."""
+        assert option.accelerator is not None
+        return card_names(self.accelerators | self.beside(option).accelerators)[option.accelerator]
 
 
 def with_display_names(
     options: Sequence[OptionEstimate],
     providers: Mapping[str, Provider],
+    nodes: Mapping[str, Node],
     remarks: Sequence[Mapping[str, str]] = (),
 ) -> tuple[OptionEstimate, ...]:
     """Return the options of one answer, each with a name that no other has; `remarks` are the plan's, one an option.
 
-    Equal names gain the least that makes them unlike: the first of region, kind of price, strategy, instance, price
-    and remarks that does, else two of them and so on; what is still alike is numbered.
+    A name means the same machine of the catalog in every answer. Equal names gain the least that makes them unlike:
+    the first of region, kind of price, strategy, instance, price and remarks that does, else two of them and so on;
+    what is still alike is numbered.
     """
     remarks = remarks or [{}] * len(options)
-    cards = card_names({option.accelerator for option in options if option.accelerator is not None})
-    names = [_name(option, cards, providers, added=()) for option in options]
+    naming = _Naming(options, providers, nodes)
+    names = [_name(option, naming, added=()) for option in options]
     for name in sorted({name for name in names if names.count(name) > 1}):
         places = [place for place, one in enumerate(names) if one == name]
         alike = [(options[place], remarks[place]) for place in places]
-        unlike = _unlike(alike, cards, providers, taken=set(names) - {name})
+        unlike = _unlike(alike, naming, taken=set(names) - {name})
         for place, better in zip(places, unlike, strict=True):
             names[place] = better
     return tuple(option.model_copy(update={"display_name": name}) for option, name in zip(options, names, strict=True))
 
 
-def card_names(accelerators: set[str]) -> dict[str, str]:
-    """Return how people call accelerators: `H100-SXM` is H100, `H100-PCIe` is H100 PCIe.
+def named_beside(
+    option: RankedOption, shown: Sequence[OptionEstimate], providers: Mapping[str, Provider], nodes: Mapping[str, Node]
+) -> RankedOption:
+    """Return an option of another search with a name that no other offer of the answer shown has."""
+    if all(one.display_name != option.display_name or _offered(one) == _offered(option) for one in shown):
+        return option
+    naming = _Naming((*shown, option), providers, nodes)
+    [name] = _unlike([(option, {})], naming, taken={one.display_name for one in shown})
+    return option.model_copy(update={"display_name": name})
 
-    With the memory, and most forms, only where they differ in it. A form that makes another card of the same chip is
-    always said, so that H100 means one card in every answer.
-    """
-    parts = {one: _card_parts(one) for one in sorted(accelerators)}
-    names: dict[str, str] = {}
-    for one, (family, memory, form) in parts.items():
-        same = [other for other in parts.values() if other[0] == family]
-        sizes = {size for _, size, _ in same if size}
-        differs = len({other[2] for other in same}) > 1
-        said = [family, memory if len(sizes) > 1 else "", form if differs or form in SLOWER_FORMS else ""]
-        names[one] = " ".join(filter(None, said))
-    return names
+
+def _offered(option: OptionEstimate) -> tuple[str | None, str | None, PriceKind | None, str | None]:
+    return option.offer, option.site, option.price_kind, option.region
 
 
 def provider_name(provider: str, providers: Mapping[str, Provider], *, machine: str = "") -> str:
@@ -116,8 +133,7 @@ def machine_name(
 
 def _unlike(
     options: Sequence[tuple[OptionEstimate, Mapping[str, str]]],
-    cards: Mapping[str, str],
-    providers: Mapping[str, Provider],
+    naming: _Naming,
     *,
     taken: set[str],
 ) -> list[str]:
@@ -126,12 +142,12 @@ def _unlike(
     differences = (*DIFFERENCES, *of_the_plan)
     for size in range(1, len(differences) + 1):
         for added in combinations(differences, size):
-            names = [_name(option, cards, providers, added=added, remarks=remarks) for option, remarks in options]
+            names = [_name(option, naming, added=added, remarks=remarks) for option, remarks in options]
             if len(set(names)) == len(names) and taken.isdisjoint(names):
                 return names
     numbered: list[str] = []
     for option, remarks in options:
-        name = _name(option, cards, providers, added=of_the_plan, remarks=remarks)
+        name = _name(option, naming, added=of_the_plan, remarks=remarks)
         free = (one for number in count(1) if (one := name if number == 1 else f"{name} ({number})") not in taken)
         numbered.append(next(free))
         taken = taken | {numbered[-1]}
@@ -140,18 +156,17 @@ def _unlike(
 
 def _name(
     option: OptionEstimate,
-    cards: Mapping[str, str],
-    providers: Mapping[str, Provider],
+    naming: _Naming,
     *,
     added: Sequence[str],
     remarks: Mapping[str, str] | None = None,
 ) -> str:
-    machine = [_owned_name(option)] if option.offer is None else _rented_name(option, providers, added)
+    machine = [_owned_name(option)] if option.offer is None else _rented_name(option, naming, added)
     nodes = f"{option.nodes}x " if option.nodes is not None and option.nodes > 1 else ""
     said = [nodes + " ".join(machine)]
     if option.accelerator is not None:
-        carried = f"{option.accelerators}x {cards[option.accelerator]}"
-        said = [_own_cards(option, cards)] if _is_named_by_its_cards(option) else [*said, carried]
+        carried = f"{option.accelerators}x {naming.card(option)}"
+        said = [_own_cards(option, naming.card(option))] if _is_named_by_its_cards(option) else [*said, carried]
     if STRATEGY in added and option.strategy is not None:
         said.append(strategy_name(option.strategy))
     if PRICE in added and option.price is not None:
@@ -160,11 +175,10 @@ def _name(
     return ", ".join(said)
 
 
-def _own_cards(option: OptionEstimate, cards: Mapping[str, str]) -> str:
+def _own_cards(option: OptionEstimate, card: str) -> str:
     """Return `your RTX 3090`, `your 2x RTX 3090`; what is still to be bought is nobody's yet."""
-    assert option.accelerator is not None, "the plan names it"
     number = f"{option.accelerators}x " if option.hold is Hold.BUY or option.accelerators != 1 else ""
-    return f"{'' if option.hold is Hold.BUY else 'your '}{number}{cards[option.accelerator]}"
+    return f"{'' if option.hold is Hold.BUY else 'your '}{number}{card}"
 
 
 def _is_named_by_its_cards(option: OptionEstimate) -> bool:
@@ -172,10 +186,10 @@ def _is_named_by_its_cards(option: OptionEstimate) -> bool:
     return option.offer is None and (option.site or "").startswith(OWN)
 
 
-def _rented_name(option: OptionEstimate, providers: Mapping[str, Provider], added: Sequence[str]) -> list[str]:
+def _rented_name(option: OptionEstimate, naming: _Naming, added: Sequence[str]) -> list[str]:
     assert option.offer is not None
-    said = _rented_place(option.offer, providers, name=option.name)
-    if INSTANCE in added:
+    said = _rented_place(option.offer, naming.providers, name=option.name)
+    if INSTANCE in added or not naming.beside(option).is_plain:
         said = [said[0], *instance_name(option)]
     if option.price_kind is not None and (KIND in added or option.price_kind not in UNSAID):
         said.append(KIND_WORDS[option.price_kind])
@@ -199,15 +213,6 @@ def _owned_name(option: OptionEstimate) -> str:
     if option.accelerator is None:
         return name
     short = DESCRIPTION.split(name, maxsplit=1)[0]
-    family, memory, _ = _card_parts(option.accelerator)
+    family, memory, _ = card_parts(option.accelerator)
     carried = f" {family} {memory.replace('GB', ' GB')}"
     return (short.removesuffix(carried) if memory else short) or name
-
-
-def _card_parts(accelerator: str) -> tuple[str, str, str]:
-    """Return family, memory and form of an accelerator by its id: `A100-40GB-PCIe` is A100, 40GB, PCIe."""
-    first, *others = accelerator.split("-")
-    memory = [part for part in others if MEMORY.fullmatch(part)]
-    form = [part for part in others if SAID_FORM.fullmatch(part)]
-    left = [part for part in others if not any(kind.fullmatch(part) for kind in (MEMORY, SAID_FORM, UNSAID_FORM))]
-    return spelled(" ".join((first, *left))), " ".join(memory), " ".join(form)

@@ -92,7 +92,7 @@ def estimate_options(
     placed += [(one.position, estimate_hosted(plan, job, one, catalog, today=today)) for one in services]
     placed.sort(key=lambda pair: pair[0])  # the plan's order
     remarks = [plan_remarks(plan.options[position]) for position, _ in placed]
-    options = with_display_names([one.option for _, one in placed], catalog.providers, remarks)
+    options = with_display_names([one.option for _, one in placed], catalog.providers, catalog.nodes, remarks)
     estimated = tuple(replace(one, option=option) for (_, one), option in zip(placed, options, strict=True))
     document = EstimateDocument(
         plan=plan.name,

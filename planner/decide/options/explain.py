@@ -91,7 +91,7 @@ def _host(node: Node) -> str | None:
     if node.vcpus is not None:
         facts.append(f"{node.vcpus} vCPU")
     if node.local_disk_gb is not None:
-        facts.append(f"{node.local_disk_gb:,g} GB of local disks")
+        facts.append(f"{node.local_disk_gb:,g} GB of local disks" if node.local_disk_gb else "no local disks")
     return ", ".join(facts) or None
 
 

@@ -19,12 +19,15 @@ def instance_name(option: OptionEstimate) -> list[str]:
     """
     assert option.offer is not None
     instance = option.offer.partition("/")[2]
-    of_one = (option.accelerators or 0) // (option.nodes or 1)
-    card = (option.accelerator or "").removesuffix("-per-GPU").casefold()
-    carried = f"{of_one}x-{card}"
+    carried = carried_name(option.accelerator or "", (option.accelerators or 0) // (option.nodes or 1))
     if instance == carried:
         return []
     if not instance.startswith(f"{carried}-"):
         return [instance]
     words = instance.removeprefix(f"{carried}-").replace("-", " ")
     return [SPELLED.sub(lambda found: WRITTEN[found[1]], VCPU.sub(r"\1 vCPU", words))]
+
+
+def carried_name(accelerator: str, count: int) -> str:
+    """Return how we name an instance of which a source says nothing but its cards: `1x-l40s`."""
+    return f"{count}x-{accelerator.removesuffix('-per-GPU').casefold()}"

@@ -9,7 +9,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 
 ALWAYS_HELD_GB = 100.0
-"""A data set up to this size is taken to fit where the disks are not stated. Assumed: few root disks are smaller."""
+"""A data set up to this size is taken to fit the root disk, where no other is stated. Assumed: few are smaller."""
 
 
 def local_disk_note(plan: Plan, job: Job, candidate: Candidate, catalog: Catalog) -> str | None:
@@ -21,10 +21,9 @@ def local_disk_note(plan: Plan, job: Job, candidate: Candidate, catalog: Catalog
     if candidate.site is not None or dataset is None:
         return None
     size, disk = dataset.value, candidate.node.local_disk_gb
-    if disk is None:
-        if size <= ALWAYS_HELD_GB:
-            return None
-        return f"the data set has {size:,.0f} GB; how much a node's local disks hold is not known"
-    if size <= disk:
+    if size <= (disk or ALWAYS_HELD_GB):
         return None
-    return f"the data set has {size:,.0f} GB, a node's local disks {disk:,.0f}: read it from storage, or rent a volume"
+    if disk is None:
+        return f"the data set has {size:,.0f} GB; how much a node's local disks hold is not known"
+    held = f"a node's local disks {disk:,.0f}" if disk else "a node no local disks"
+    return f"the data set has {size:,.0f} GB, {held}: read it from storage, or rent a volume"

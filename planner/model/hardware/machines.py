@@ -7,7 +7,7 @@ from typing import Literal, Self
 
 from pydantic import model_validator
 
-from planner.model.base import Count, Day, Frozen, Id, Positive, Text
+from planner.model.base import Count, Day, Frozen, Id, NonNegative, Positive, Text
 from planner.model.network.workload import Precision
 
 TORCH_SHARE = 0.985
@@ -133,8 +133,8 @@ class Node(Frozen):
     """What the data sheet says the whole node draws at most."""
     host_memory_gib: Positive | None = None
     vcpus: Count | None = None
-    local_disk_gb: Positive | None = None
-    """Decimal, all disks together; null: none, or nobody states it."""
+    local_disk_gb: NonNegative | None = None
+    """Decimal, all disks together; 0: none, the machine starts from storage; null: not known."""
     pcie_lanes: Count | None = None
     """Of each card's slot; null: as is usual for such a machine."""
     pcie_roots: Count | None = None

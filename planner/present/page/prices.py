@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from planner.decide.options.display_name import card_names, provider_name
+from planner.decide.options.card_name import card_names
+from planner.decide.options.display_name import provider_name
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.price_answer import PriceHistoryDocument, PriceRow, PriceSpan
 from planner.model.catalog import Catalog

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from planner.decide.options.display_name import card_names, provider_name
+from planner.decide.options.card_name import card_names
+from planner.decide.options.display_name import provider_name
 from planner.model.prices.offer import PriceKind
 from planner.ui.ask.question import Known
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from planner.decide.options.display_name import card_names, provider_name
+from planner.decide.options.card_name import card_names
+from planner.decide.options.display_name import provider_name
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
@@ -118,7 +119,7 @@ def test_a_machine_has_the_name_that_people_use(catalog, option, name):
         ),
         pytest.param(
             [{"offer": "lambda/gpu_8x_v100"}, {"offer": "lambda/gpu_8x_v100_n"}],
-            ["Lambda gpu_8x_v100, 8x V100", "Lambda gpu_8x_v100_n, 8x V100"], id="the provider's own names",
+            ["Lambda, 8x V100", "Lambda gpu_8x_v100_n, 8x V100"], id="the provider's own names",
         ),
         pytest.param([SMALL, SMALL], ["Server, 2x RTX 3090", "Server, 2x RTX 3090 (2)"], id="nothing differs"),
     ],
