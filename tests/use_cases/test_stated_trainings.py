@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from planner.adapters.stored_prices.price_filter import NOTHING
-from planner.errors import InputError
+from planner.errors import InputError, NotModelledError
 from planner.model.network.adapters import FrozenFormat
-from planner.model.network.trainer_memory import Optimizer
+from planner.model.network.trainer_memory import Loss, Optimizer
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Training
@@ -122,7 +122,27 @@ def test_a_card_without_bf16_is_not_assumed_to_have_it():
     )
 
 
-def test_apple_chips_are_refused_by_what_they_are():
-    question = Question(workload="llama-3.2-1b", data="1000x500", own=("1xMac-Studio",), on=("p4d",))
-    with pytest.raises(InputError, match="Apple's chips are not modelled"):
+@pytest.mark.parametrize(
+    ("own", "message", "nearest"),
+    [
+        ("1xMac-Studio", "Apple's chips are not modelled", "Leave --own out"),
+        ("1xM3-Ultra", "Apple's chips are not modelled", "Leave --own out"),
+        ("mac studio", "Apple's chips are not modelled", "Leave --own out"),
+        ("8xTPU-v5e", "the power of TPU-v5e is not published", "--on gcp/tpu-v5litepod-8"),
+        ("8x TPU v5e", "the power of TPU-v5e is not published", "--on gcp/tpu-v5litepod-8"),
+    ],
+)
+def test_machines_that_are_not_modelled_are_refused_with_what_is_nearest(own, message, nearest):
+    question = Question(workload="llama-3.2-1b", data="1000x500", own=(own,), on=("p4d",))
+    with pytest.raises(NotModelledError, match=message) as error:
         plan_of_question(question, CATALOG, today=TODAY)
+    assert nearest in error.value.fix
+
+
+@pytest.mark.parametrize("on", ["TPU-v5e", "gcp/tpu-v5litepod-8", "aws/trn2.48xlarge"])
+def test_memory_on_a_chip_for_xla_asks_for_a_trainer_on_it(on):
+    request = MemoryRequest(workload="llama-3.2-1b", on=on)
+    with pytest.raises(NotModelledError, match="without XLA") as error:
+        estimate_memory(request, CATALOG)
+    assert "--framework jax" in error.value.fix
+    assert estimate_memory(request.model_copy(update={"framework": "jax"}), CATALOG).trainer.loss is Loss.COMPILED
