@@ -14,6 +14,7 @@ from planner.model.network.trainer_memory import Loss, Optimizer
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Training
+from planner.network.flops import parameters as network_parameters
 from planner.scenario.training_setup import TrainingSetup
 from planner.use_cases import catalogs, find
 from planner.use_cases.asking.ask import plan_of_question
@@ -22,6 +23,7 @@ from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.networks import find_architecture
 from planner.use_cases.strategies import find_strategies
+from tests.adapters.training_files.test_scripts import CASES as SCRIPTS
 from tests.adapters.training_files.test_training_files import CASES
 
 CATALOG = catalogs.open_catalog(None, wanted=NOTHING)
@@ -110,6 +112,44 @@ def test_several_files_are_named_with_commas(tmp_path):
 def test_memory_refuses_layers_that_are_divided(tmp_path):
     with pytest.raises(InputError, match="tensor parallel 2"):
         estimate_memory(MemoryRequest(workload=file_of("Megatron-LM", tmp_path), on="H100-SXM"), CATALOG)
+
+
+@pytest.mark.parametrize("case", ["LLaMA-Factory, preferences", "a command of TRL for rewards"])
+def test_preferences_and_rewards_are_refused(tmp_path, case):
+    with pytest.raises(NotModelledError, match=r"\((kto|grpo)\) are not modelled") as error:
+        estimate_memory(MemoryRequest(workload=file_of(case, tmp_path), on="H100-SXM"), CATALOG)
+    assert "supervised" in error.value.fix
+
+
+@pytest.mark.parametrize(
+    ("case", "parameters"),
+    [
+        # Llama 2 7B: its sizes are the script's, its vocabulary that of the tokenizer
+        ("Megatron's arguments in arrays", 6_738_415_616),
+        ("Megatron's mixture of experts", 46_702_792_704),  # Mixtral 8x7B
+    ],
+)
+def test_megatrons_sizes_are_the_network(tmp_path, case, parameters):
+    files, _ = SCRIPTS[case]
+    path = tmp_path / "run.sh"
+    path.write_text(files["run.sh"], encoding="utf-8")
+    assert network_parameters(find_architecture(str(path), CATALOG).architecture) == parameters
+
+
+def test_the_steps_that_a_file_states_are_the_work(tmp_path):
+    question = Question(workload=file_of("torchtitan", tmp_path), own=("16xH100-SXM",), on=("p5",))
+    asked = plan_of_question(question, CATALOG, today=TODAY)
+    assert asked.plan.work.steps == 1000
+    assert any("1,000 steps that the files state" in one for one in asked.assumed)
+
+
+def test_a_length_that_no_file_states_is_assumed_in_words(tmp_path):
+    question = Question(
+        workload=file_of("DeepSpeed's launcher", tmp_path), data="1000x300", own=("4xRTX-4090",), on=("p4d",)
+    )
+    asked = plan_of_question(question, CATALOG, today=TODAY)
+    assert asked.plan.workload.seq_len == 1024  # of samples of 300 tokens the first double of 512 that holds two
+    assert any("--seq-len" in one for one in asked.assumed)
 
 
 def test_a_card_without_bf16_is_not_assumed_to_have_it():

@@ -31,7 +31,7 @@ def with_stated(question: Question, catalog: Catalog) -> Question:
         network=None if stated.name in catalog.presets else stated,
         stated=stated,
         epochs=question.epochs if question.tokens else question.epochs or stated.epochs,
-        seq_len=question.seq_len or stated.seq_len,
+        seq_len=question.seq_len or stated.stated_seq_len,
         training=_training(question, stated, catalog),
         filters=question.filters if question.own or question.on else _filters(question, stated, catalog),
     )
