@@ -36,7 +36,6 @@ class Pasted:
     precision: Precision | None = None
     epochs: float | None = None
     seq_len: int | None = None
-    gpus: int | None = None
     said: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     """What was read and has no place in the form, in the text's own words."""
@@ -65,7 +64,6 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
         precision=_precision(stated, said),
         epochs=_number(first(EPOCHS)),
         seq_len=_count(first(LENGTH)),
-        gpus=_count(first(GPUS)),
         said=tuple(said),
         beside=tuple(beside),
     )

@@ -31,21 +31,21 @@ bf16: false
 
 
 @pytest.mark.parametrize(
-    ("text", "network", "method", "precision", "epochs", "seq_len", "gpus"),
+    ("text", "network", "method", "precision", "epochs", "seq_len"),
     [
-        pytest.param(TRL, "llama-3.1-8b", "lora", Precision.BF16, 2.0, 4096, 4, id="TRL"),
-        pytest.param(AXOLOTL, "qwen2.5-7b", "qlora", Precision.BF16, 3.0, 2048, None, id="axolotl"),
-        pytest.param(LLAMA_FACTORY, "llama3-8b", "full", Precision.FP16, 3.0, 1024, None, id="LLaMA-Factory"),
-        pytest.param("torchrun --nproc_per_node=8 train.py", None, None, None, None, None, 8, id="torchrun"),
-        pytest.param("python train.py --epochs -1 --num_gpus many", None, None, None, None, None, None, id="nonsense"),
-        pytest.param("", None, None, None, None, None, None, id="nothing"),
-        pytest.param("rm -rf / 'unclosed", None, None, None, None, None, None, id="no trainer's"),
+        pytest.param(TRL, "llama-3.1-8b", "lora", Precision.BF16, 2.0, 4096, id="TRL"),
+        pytest.param(AXOLOTL, "qwen2.5-7b", "qlora", Precision.BF16, 3.0, 2048, id="axolotl"),
+        pytest.param(LLAMA_FACTORY, "llama3-8b", "full", Precision.FP16, 3.0, 1024, id="LLaMA-Factory"),
+        pytest.param("torchrun --nproc_per_node=8 train.py", None, None, None, None, None, id="torchrun"),
+        pytest.param("python train.py --epochs -1 --num_gpus many", None, None, None, None, None, id="nonsense"),
+        pytest.param("", None, None, None, None, None, id="nothing"),
+        pytest.param("rm -rf / 'unclosed", None, None, None, None, None, id="no trainer's"),
     ],
 )
-def test_what_a_command_says(text, network, method, precision, epochs, seq_len, gpus) -> None:
+def test_what_a_command_says(text, network, method, precision, epochs, seq_len) -> None:
     read = read_command(text, CATALOG)
     assert (read.network, read.method, read.precision) == (network, method, precision)
-    assert (read.epochs, read.seq_len, read.gpus) == (epochs, seq_len, gpus)
+    assert (read.epochs, read.seq_len) == (epochs, seq_len)
 
 
 def test_what_was_understood_names_the_words() -> None:
