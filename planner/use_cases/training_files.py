@@ -34,11 +34,7 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
     """Return what files state; InputError where they name no network that is known."""
     facts = read_training(paths).facts()
     where = str(paths[0])
-    if facts.objective is not None:
-        raise NotModelledError(
-            f"{where}: trainings with preferences or rewards ({facts.objective}) are not modelled.",
-            fix="Nearest is supervised fine-tuning: a sample is a prompt and an answer; a pair is two of them.",
-        )
+    refuse_objective(facts.objective, where=where)
     name, architecture = _network(facts, where, catalog)
     seq_len = None if isinstance(architecture, ImageModel) else facts.seq_len or usual_seq_len(architecture)
     devices = facts.devices
@@ -70,6 +66,15 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
         nodes=facts.nodes,
         divided=", ".join(_divisions(facts)) or None,
     )
+
+
+def refuse_objective(objective: str | None, *, where: str) -> None:
+    """Refuse a training whose objective needs other networks or samples than one on tokens."""
+    if objective is not None:
+        raise NotModelledError(
+            f"{where}: trainings with preferences or rewards ({objective}) are not modelled.",
+            fix="Nearest is supervised fine-tuning: a sample is a prompt and an answer; a pair is two of them.",
+        )
 
 
 def _divisions(facts: Facts) -> list[str]:

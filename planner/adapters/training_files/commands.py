@@ -18,6 +18,8 @@ PROGRAMS = re.compile(
 )
 PROCESSES = ("nproc_per_node", "num_gpus", "nproc_per_node_", "ngpu")
 NODES = ("nnodes", "num_nodes", "num_machines")
+SUBCOMMANDS_OF = ("trl", "run")
+"""What stands before a recipe: `trl dpo`, `tune run lora_dpo_distributed`."""
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
 
 
@@ -37,7 +39,12 @@ class Command:
     @property
     def objective(self) -> str | None:
         """The objective in the name of a script or a subcommand: `trl dpo`, `train_grpo.py`, `lora_dpo_distributed`."""
-        scripts = [word for word in self.words if word.endswith(".py") or "/" not in word]
+        before = [None, *self.words]
+        scripts = [
+            word
+            for word, last in zip(self.words, before, strict=False)
+            if word.endswith(".py") or last in SUBCOMMANDS_OF
+        ]
         return next((found for word in scripts if (found := objective_of(word.rpartition("/")[2]))), None)
 
     @property

@@ -215,6 +215,11 @@ torchrun --nproc_per_node=$GPUS_PER_NODE --nnodes 2 pretrain_gpt.py \\
         "accelerate launch --num_processes 4 grpo.py --model_name_or_path Qwen/Qwen2-0.5B --dataset_name a/b\n",
         {"objective": "grpo", "devices": 4},
     ),
+    "a script that removes files first": (
+        "sft.sh",
+        "rm -rf out && python sft.py --model_name_or_path Qwen/Qwen2-0.5B --dataset_name a/dpo-mix\n",
+        {"objective": None, "model": "Qwen/Qwen2-0.5B"},
+    ),
     "torchtune's loss of preferences": (
         "tune.yaml",
         "model: {_component_: torchtune.models.llama3_1.lora_llama3_1_8b, lora_rank: 8}\nbatch_size: 4\n"

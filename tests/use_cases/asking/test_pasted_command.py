@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from planner.errors import NotModelledError
 from planner.model.network.workload import Precision
 from planner.use_cases.asking.pasted_command import Pasted, read_command
 from planner.use_cases.catalogs import open_catalog
@@ -48,10 +51,24 @@ def test_what_a_command_says(text, network, method, precision, epochs, seq_len) 
     assert (read.epochs, read.seq_len) == (epochs, seq_len)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("trl dpo --model_name_or_path Qwen/Qwen2-0.5B --dataset_name a/b", id="TRL's subcommand"),
+        pytest.param("model_name_or_path: Qwen/Qwen2-0.5B\nstage: dpo\nfinetuning_type: lora", id="LLaMA-Factory"),
+        pytest.param("base_model: Qwen/Qwen2-0.5B\nrl: dpo\nadapter: lora", id="axolotl"),
+    ],
+)
+def test_preferences_are_refused_and_not_read_as_a_plain_training(text: str) -> None:
+    with pytest.raises(NotModelledError, match=r"\(dpo\) are not modelled"):
+        read_command(text, CATALOG)
+
+
 def test_what_was_understood_names_the_words() -> None:
     assert "lora_r 16" in read_command(TRL, CATALOG).said
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_read(text: str) -> None:
-    assert isinstance(read_command(text, CATALOG), Pasted)
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with contextlib.suppress(NotModelledError):  # a text may hold the word of an objective
+        assert isinstance(read_command(text, CATALOG), Pasted)
