@@ -22,6 +22,10 @@ SEPARATOR = ","
 """Between several files of one training."""
 
 
+class UnnamedNetworkError(InputError):
+    """The files of a training name no network."""
+
+
 def training_paths(workload: str) -> list[Path]:
     """Return the files of a training that a word names, with commas between them; empty where it names none."""
     paths = [Path(part.strip()) for part in workload.split(SEPARATOR) if part.strip()]
@@ -94,7 +98,7 @@ def _network(facts: Facts, where: str, catalog: Catalog) -> tuple[str, Architect
     if facts.network is not None:
         return "network", architecture_of(_with_vocabulary(facts.network, facts, where, catalog), where=where)
     if facts.model is None:
-        raise InputError(
+        raise UnnamedNetworkError(
             f"{where}: does not say which network is trained.",
             fix="Add the file that says it, with a comma between them: planner ask train.yaml,config.yaml",
         )

@@ -102,6 +102,13 @@ def test_files_that_do_not_say_what_is_trained_ask_for_it(tmp_path):
         estimate_memory(MemoryRequest(workload=file_of("DeepSpeed", tmp_path), on="H100-SXM"), CATALOG)
 
 
+def test_all_that_is_missing_is_asked_for_at_once(tmp_path):
+    question = Question(workload=file_of("accelerate, FSDP", tmp_path), on=("p5",))
+    with pytest.raises(InputError, match="which network is trained, nor how much") as error:
+        plan_of_question(question, CATALOG, today=TODAY)
+    assert error.value.fix.endswith("planner ask train.yaml,config.yaml --data 50000x700")
+
+
 def test_several_files_are_named_with_commas(tmp_path):
     both = f"{file_of('LLaMA-Factory', tmp_path)},{file_of('accelerate, FSDP', tmp_path)}"
     question = Question(workload=both, data="10000x700", own=("4x4xA100-80GB-SXM",), on=("p4d",))

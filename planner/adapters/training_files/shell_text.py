@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 LONGEST = 200_000
 MOST_FILLED = 20_000
-"""Characters of one statement; variables that name each other may grow."""
+"""Characters that variables may add to one statement, as they may name each other."""
 _VARIABLE = re.compile(r"\$(?:\{(\w{1,60})(?:\[[@*]\])?(?::?[-=]([^{}]{0,200})|[#%/:][^{}]{0,200})?\}|(\w{1,60}))")
 _QUOTED_ARRAY = re.compile(r"\"(\$\{\w{1,60}\[@\]\})\"")
 """Its words stay words, in quotes too."""
@@ -31,16 +31,20 @@ def statements(text: str, known: dict[str, str]) -> Iterator[str]:
 
 def filled(text: str, known: Mapping[str, str]) -> str:
     """Return a text with variables and sums of whole numbers in place; a variable that is not known is empty."""
+    left = MOST_FILLED
 
     def value(found: re.Match[str]) -> str:
-        return known.get(found[1] or found[3], found[2] or "")
+        nonlocal left
+        text = known.get(found[1] or found[3], (found[2] or "").strip("\"'"))[:left]
+        left -= len(text)
+        return text
 
     def result(found: re.Match[str]) -> str:
         named = re.sub(r"[A-Za-z_]\w*", lambda name: known.get(name[0], name[0]), found[1] or found[2] or found[3])
         total = _total(named)
         return found[0] if total is None else str(total)
 
-    once = _VARIABLE.sub(value, _QUOTED_ARRAY.sub(r"\1", text))[:MOST_FILLED]
+    once = _VARIABLE.sub(value, _QUOTED_ARRAY.sub(r"\1", text))
     return _SUM.sub(result, once)
 
 
@@ -78,7 +82,8 @@ def _logical_lines(text: str) -> Iterator[str]:
             quote = "" if char == quote else quote
             line += " " if char == "\n" else char
         elif char == "#" and (not line or line[-1].isspace()):
-            place = text.find("\n", place) if "\n" in text[place:] else len(text)
+            end = text.find("\n", place)
+            place = len(text) if end < 0 else end
         elif char in "\"'":
             quote = char
             line += char

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from planner.adapters.training_files.reader import read_training
-from planner.adapters.training_files.shell_text import filled, statements
+from planner.adapters.training_files.shell_text import MOST_FILLED, filled, statements
 from planner.errors import InputError
 
 MEGATRON = """#!/bin/bash
@@ -159,12 +159,25 @@ def test_accumulation_that_a_file_and_a_script_state_differently_is_refused(tmp_
         pytest.param("A=1  # first\nB=${A:-2}${C:-3}\necho $B", "echo 13", id="defaults"),
         pytest.param("A=1\nA+=2\necho $A", "echo 1 2", id="more of a list"),
         pytest.param("echo $((8 * (2 + 1)))", "echo $((8 * (2 + 1)))", id="a sum that is not worked out"),
+        pytest.param('N=${X:-"2"}\necho $((8*$N))', "echo 16", id="a default in quotes"),
+        pytest.param("A=(\n --x 1\n# --y 2 \\\n)\necho ${A[@]}", "echo --x 1", id="a comment in an array"),
         pytest.param("echo $((1 / 0))", "echo $((1 / 0))", id="a division by 0"),
     ],
 )
 def test_shell_text_is_cut_as_the_shell_cuts_it(text: str, line: str) -> None:
     *_, last = statements(text, {})
     assert " ".join(last.split()) == line
+
+
+def test_variables_that_name_each_other_do_not_grow_without_end() -> None:
+    text = "A=0123456789\n" + 'A="$A$A"\n' * 40 + "run " + "$A" * 50_000
+    *_, last = statements(text, {})
+    assert len(last) <= len("run ") + MOST_FILLED
+
+
+@given(some.text(alphabet="ab$(){}[]@\"'\\#=+-*/ \n0", max_size=200))
+def test_any_text_is_cut(text: str) -> None:
+    assert all(isinstance(line, str) for line in statements(text, {}))
 
 
 @given(some.lists(some.tuples(some.sampled_from("+-*"), some.integers(0, 99)), max_size=5), some.integers(0, 99))
