@@ -3,6 +3,7 @@
 PlannerError             1  our own fault; asks for a report
 |- InputError            2  a file, key, flag or number is wrong: what, where, how to fix it
 |  |- NotFoundError      2  a name (run, site, offer, workload) that no catalog knows
+|  |- NotModelledError   2  a machine or network that exists and that the planner has no formula for
 |  |- StoreError         2  the workspace cannot be read or written
 |  `- MissingExtraError  2  a part of the planner that is not installed
 |- RefusedError          3  a cap, a missing price or a deadline forbids it; nothing was started
@@ -69,6 +70,10 @@ class NotFoundError(InputError):
         prefix = f"{where}: " if where else ""
         self.what = what
         super().__init__(f"{prefix}there is no {what} '{name}'.", fix=hint)
+
+
+class NotModelledError(InputError):
+    """Something real that the planner has no formula for; the fix names what is nearest."""
 
 
 class StoreError(InputError):

@@ -20,6 +20,7 @@ from planner.mcp_server.fact_rows import memory_answer, prices_answer, run_check
 from planner.mcp_server.guarded_call import guarded, inside
 from planner.mcp_server.plan_rows import comparison_answer, explained_answer, listed_answer
 from planner.mcp_server.tool_answer import ToolAnswer
+from planner.mcp_server.training_arguments import StatedSettings, with_training_arguments
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.answer.kept_answer import KeptAnswer
@@ -29,7 +30,7 @@ from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.answer.run_check import RunCheckDocument
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.model.plan.find_filters import FindFilters, Terms
-from planner.model.plan.plan import Plan, Training
+from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.use_cases import answer_ids, catalogs, find, networks, plans, prices
 from planner.use_cases.asking.answer import answer_of
@@ -59,6 +60,7 @@ class PlannerTools:
         return (self.folder, workspace_dir(self.home), *named, catalogs_dir(), examples_dir(), answers_dir())
 
     @guarded
+    @with_training_arguments
     def ask(
         self,
         workload: given.Workload,
@@ -71,21 +73,6 @@ class PlannerTools:
         ] = None,
         epochs: Annotated[given.Amount | None, Field(description="Times over the data; default: 1.")] = None,
         seq_len: given.SeqLen = None,
-        precision: given.NumberFormat = None,
-        framework: given.Framework = None,
-        strategy: given.AnyStrategy = None,
-        checkpointing: given.AnyCheckpointing = None,
-        micro_batch: given.MicroBatch = None,
-        global_batch: given.GlobalBatch = None,
-        loss: given.LossWay = None,
-        kernels: given.KernelWay = None,
-        optimizer: given.AnyOptimizer = None,
-        weights: given.Weights = None,
-        offload: given.Offloaded = None,
-        attention: given.AttentionWay = None,
-        method: given.Method = None,
-        lora_rank: given.LoraRank = None,
-        lora_targets: given.LoraTargets = None,
         own: Annotated[
             given.Names, Field(description="Machines the user has.", examples=[["2xRTX-3090"], ["4x8xH100"]])
         ] = [],  # noqa: B006  never changed; the schema shows it
@@ -106,6 +93,8 @@ class PlannerTools:
         log: Annotated[
             given.Word | None, Field(description="Trainer's log in the folder, written on the first of own.")
         ] = None,
+        *,
+        stated: StatedSettings,
     ) -> ToolAnswer:
         """Answer in one call: which machines should train this, how long does it take, what does it cost, how sure.
 
@@ -114,15 +103,10 @@ class PlannerTools:
         (prices). Say the limits (budget, by) where the user has them: the answer then keeps them.
         """
         catalog = catalogs.audited(catalogs.open_catalog(self.home))
-        choice = AdapterChoice(method=method, lora_rank=lora_rank, lora_targets=lora_targets)
         question = Question(
             workload=inside(workload), data=data, tokens=tokens, epochs=epochs, seq_len=seq_len,
-            training=_training(
-                precision=precision, framework=framework, strategy=strategy, checkpointing=checkpointing,
-                micro_batch=micro_batch, global_batch=global_batch, loss=loss, kernels=kernels, optimizer=optimizer,
-                weights=weights, offload=offload, attention=attention,
-            ),
-            adapters=choice.adapters, own=tuple(own), on=tuple(on), budget=budget, by=by, runs=runs,
+            training=stated.training,
+            adapters=stated.adapters.adapters, own=tuple(own), on=tuple(on), budget=budget, by=by, runs=runs,
         )  # fmt: skip
         if log is not None:
             question = replace(question, log=run_of_log(Path(inside(log)), question, catalog))
@@ -148,6 +132,7 @@ class PlannerTools:
         return self._compared(listed, plans.compare(listed, catalog, today=clock.today()), asked=plan)
 
     @guarded
+    @with_training_arguments
     def find(
         self,
         workload: given.Workload,
@@ -155,21 +140,6 @@ class PlannerTools:
             given.Amount | None, Field(description="Tokens of the training; default: 1e9.", examples=[35e6])
         ] = None,
         seq_len: given.SeqLen = None,
-        precision: given.NumberFormat = None,
-        framework: given.Framework = None,
-        strategy: given.AnyStrategy = None,
-        checkpointing: given.AnyCheckpointing = None,
-        micro_batch: given.MicroBatch = None,
-        global_batch: given.GlobalBatch = None,
-        loss: given.LossWay = None,
-        kernels: given.KernelWay = None,
-        optimizer: given.AnyOptimizer = None,
-        weights: given.Weights = None,
-        offload: given.Offloaded = None,
-        attention: given.AttentionWay = None,
-        method: given.Method = None,
-        lora_rank: given.LoraRank = None,
-        lora_targets: given.LoraTargets = None,
         accelerator: Annotated[given.Names, Field(description="Only these.", examples=[["H100"]])] = [],  # noqa: B006
         gpus: Annotated[
             list[given.Count], Field(max_length=given.MOST_NAMES, description="Accelerators of one training.")
@@ -179,6 +149,8 @@ class PlannerTools:
         terms: Annotated[Terms | None, Field(description="firm: nobody takes it away; spot: cheaper.")] = None,
         max_usd_per_hour: Annotated[given.Amount | None, Field(description="Of all nodes, at the list price.")] = None,
         available: Annotated[bool, Field(description="Only what its source says is to be had.")] = False,
+        *,
+        stated: StatedSettings,
     ) -> ToolAnswer:
         """Look through all machines that are offered, and compare the best dozen for a training.
 
@@ -190,15 +162,11 @@ class PlannerTools:
             "max_usd_per_hour": max_usd_per_hour, "available": available,
         }  # fmt: skip
         wanted = parse_model(FindFilters, {k: v for k, v in filters.items() if v}, where="find")
-        choice = AdapterChoice(method=method, lora_rank=lora_rank, lora_targets=lora_targets)
         found = find.find_machines(
             inside(workload), wanted, tokens=tokens, seq_len=seq_len,
-            training=_training(
-                precision=precision, framework=framework, strategy=strategy, checkpointing=checkpointing,
-                micro_batch=micro_batch, global_batch=global_batch, loss=loss, kernels=kernels, optimizer=optimizer,
-                weights=weights, offload=offload, attention=attention,
-            ),
-            adapters=None if choice == AdapterChoice() else choice.adapters, home=self.home, today=clock.today(),
+            training=stated.training,
+            adapters=None if stated.adapters == AdapterChoice() else stated.adapters.adapters,
+            home=self.home, today=clock.today(),
         )  # fmt: skip
         return self._compared(found.plan, found.document)
 
@@ -334,11 +302,6 @@ class PlannerTools:
     ) -> ToolAnswer:
         kept = answer_ids.keep(document, today=clock.today(), plan=plan, assumed=assumed, asked=asked)
         return comparison_answer(document, assumed=assumed, go_on=kept)
-
-
-def _training(**stated: object) -> Training:
-    """Return what was said of how it is trained, as a plan's `training`."""
-    return parse_model(Training, {k: v for k, v in stated.items() if v is not None}, where="the arguments")
 
 
 def _again(kept: KeptAnswer, from_row: int) -> ToolAnswer:

@@ -79,6 +79,11 @@ COMPILED_BY_XLA = ("TPU", "Neuron")
 """Architectures for which nothing else compiles."""
 
 
+def needs_xla(accelerator: Accelerator) -> bool:
+    """Whether an accelerator runs programs that XLA compiled, and nothing else."""
+    return accelerator.architecture in COMPILED_BY_XLA
+
+
 @cache
 def stack_of(family: str) -> str:
     """Return what a family of frameworks is written in: PyTorch, unless its name says otherwise."""
@@ -87,7 +92,7 @@ def stack_of(family: str) -> str:
 
 def unnamed_family(accelerator: Accelerator) -> str:
     """Return the family of a plan that names no framework: the mean of its stack there."""
-    return f"{OWN_FRAMEWORK} xla" if accelerator.architecture in COMPILED_BY_XLA else OWN_FRAMEWORK
+    return f"{OWN_FRAMEWORK} xla" if needs_xla(accelerator) else OWN_FRAMEWORK
 
 
 CALL_DEEPSPEED = ("deepspeed", "hf trainer", "lightning", "xtuner", OWN_FRAMEWORK)

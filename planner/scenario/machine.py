@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from planner.errors import InputError, NotFoundError
+from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
@@ -15,6 +15,7 @@ from planner.model.prices.offer import Price, PriceKind
 from planner.scenario.holding import hold_of, to_be_bought
 from planner.scenario.own_machine import find_own, own_node, own_site
 from planner.scenario.price_choice import find_price, prices_of
+from planner.scenario.unpublished_power import nearest_offer, owning_not_modelled
 
 LONGEST_NAME = 200
 """Of a machine as a run states it, in characters."""
@@ -68,6 +69,11 @@ def _of_run(run_id: str, catalog: Catalog, *, where: str) -> Machine:
 
 def _of_card(option: PlanOption, name: str, catalog: Catalog, *, where: str) -> Machine:
     accelerator = find_own(name, catalog, where=where)
+    reason = owning_not_modelled(accelerator) if option.power_kw is None else None
+    if reason is not None:
+        offer = nearest_offer(accelerator, catalog)
+        fix = "Write power_kw." if offer is None else f"Write power_kw, or the nearest, which is rented: offer: {offer}"
+        raise NotModelledError(f"{where}.own: {reason}.", fix=fix)
     node = own_node(accelerator, option.count or 1, new=option.hold is Hold.BUY)
     asked = option.nodes or 1
     site = own_site(

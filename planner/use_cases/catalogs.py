@@ -8,7 +8,7 @@ from planner.adapters.matmul_ceilings import read_matmul_ceilings
 from planner.adapters.stored_prices.price_filter import EVERYTHING, NOTHING, PriceFilter
 from planner.adapters.stored_prices.price_search import PriceSearch
 from planner.adapters.workspace import workspace_dir
-from planner.errors import InputError, NotFoundError
+from planner.errors import NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.hardware.accelerator_name import accelerator_named, spelling
 from planner.model.hardware.machines import Accelerator
@@ -85,7 +85,7 @@ def find_accelerator(name: str, catalog: Catalog) -> Accelerator:
     accelerator = accelerator_named(name, catalog.accelerators, accelerator_aliases())
     reason = not_modelled(name) if accelerator is None else None
     if reason is not None:
-        raise InputError(f"{name}: {reason}.", fix=NAME_A_CARD)
+        raise NotModelledError(f"{name}: {reason}.", fix=NAME_A_CARD)
     if accelerator is None:
         raise NotFoundError("accelerator", name, catalog.accelerators, fix="See catalogs/hardware/accelerators.csv")
     return accelerator

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.errors import InputError
+from planner.errors import InputError, NotModelledError
 from planner.launcher.bench.memory_trace import traced_layer_bytes
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.base import Count, Text
@@ -12,6 +12,7 @@ from planner.model.network.architecture import Encoder, ImageModel, TextModel
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.workload import WHOLE, ArchitectureFile, Checkpointing, Method, Precision, Split, Strategy
+from planner.scenario.frameworks import XLA, needs_xla, planned_family, stack_of
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.diagnosis.run_setup import usual_precision
 from planner.speed.memory.memory_answer import answer
@@ -73,6 +74,11 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     stated = network if isinstance(network, StatedTraining) else None
     strategy = request.strategy or (stated.strategy if stated else None) or Strategy.DDP
     framework = request.framework or network.framework
+    if needs_xla(cluster.accelerator) and stack_of(planned_family(framework or "")) != XLA:
+        raise NotModelledError(
+            f"--on {request.on}: the memory of PyTorch without XLA is not modelled there, as it does not run.",
+            fix="Nearest is a trainer that XLA compiles: add --framework jax",
+        )
     if isinstance(network.architecture, TextModel):
         asked_for = assumed_attention(asked_for, framework, cluster.accelerator)
     if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:

@@ -9,10 +9,12 @@ from planner.adapters.documents import parse_model
 from planner.adapters.mapping_text import Json
 from planner.adapters.model_config.file import CONFIG, network_file, read_network_file
 from planner.adapters.model_config.reader import architecture_of, is_model_config
+from planner.adapters.model_config.text_part import text_part_of
 from planner.adapters.user_text import name_without_secrets
-from planner.errors import InputError
+from planner.errors import InputError, NotModelledError
 from planner.model.network.architecture import Decoder, Encoder, ImageModel, MoeDecoder, Resnet, Vit
 from planner.model.network.known_network import usual_seq_len
+from planner.model.network.text_part import TextPart
 from planner.model.network.work import WorkloadChoice
 from planner.model.network.workload import ArchitectureFile, BenchWorkload, Preset
 from planner.model.plan.plan import Plan
@@ -39,9 +41,14 @@ def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | Architec
     """Return what a file describes: with a window it is a workload of the benchmark, else a network alone."""
     where = str(path)
     if is_model_config(data):
-        architecture = architecture_of(data, where=where)
-        name = name_without_secrets(path.absolute().parent.name if path.name == CONFIG else path.stem)
-        return ArchitectureFile(name=name or "config", architecture=architecture, seq_len=usual_seq_len(architecture))
+        part = text_part_of(data)
+        architecture = architecture_of(data if part is None else part.data, where=where)
+        name = name_without_secrets(path.absolute().parent.name if path.name == CONFIG else path.stem) or "config"
+        length = usual_seq_len(architecture)
+        if part is None:
+            return ArchitectureFile(name=name, architecture=architecture, seq_len=length)
+        named = f"{name} without its {part.beside} part"
+        return TextPart(name=named, architecture=architecture, seq_len=length, beside=part.beside)
     if "window" in data:
         if Preset.model_fields.keys() >= data.keys() >= SAID_OF_PRESETS - OPTIONAL:
             return parse_model(Preset, data, where=where, text=text, fix=ARCHITECTURE_FIX)
@@ -56,6 +63,12 @@ def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | Architec
     return parse_model(ArchitectureFile, kept, where=where, text=text, fix=ARCHITECTURE_FIX)
 
 
+def whole_network(network: BenchWorkload | ArchitectureFile, *, where: str, fix: str) -> None:
+    """Refuse the text part of several networks in one, where nothing would say that the others are left out."""
+    if isinstance(network, TextPart):
+        raise NotModelledError(f"{where}: its {network.beside} part is not modelled.", fix=fix)
+
+
 def with_config(plan: Plan, *, folder: Path) -> Plan:
     """Return a plan with the network that its `workload.config` names, a path beside the plan; others as they are."""
     choice = plan.workload
@@ -66,6 +79,9 @@ def with_config(plan: Plan, *, folder: Path) -> Plan:
     if "options" in data:
         raise InputError(f"{path}: is a plan, not a network.", fix=ARCHITECTURE_FIX)
     network = network_of(data, path, text=text)
+    whole_network(
+        network, where=str(path), fix="Its text part alone can be planned: planner ask FILE --write plan.yaml"
+    )
     if choice.seq_len is not None and isinstance(network.architecture, ImageModel):
         raise InputError(f"workload.seq_len: a sample of {choice.config} is an image.", fix="Leave seq_len out.")
     read = WorkloadChoice(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from planner.adapters.model_config.reader import architecture_of
 from planner.adapters.trainer_logs.trainer_log import Facts
 from planner.adapters.training_files.reader import is_training_file, read_training
-from planner.errors import InputError, NotFoundError
+from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters, FrozenFormat, targets_of
 from planner.model.network.architecture import Architecture, ImageModel
@@ -19,6 +20,10 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 
 SEPARATOR = ","
 """Between several files of one training."""
+
+
+class UnnamedNetworkError(InputError):
+    """The files of a training name no network."""
 
 
 def training_paths(workload: str) -> list[Path]:
@@ -33,6 +38,7 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
     """Return what files state; InputError where they name no network that is known."""
     facts = read_training(paths).facts()
     where = str(paths[0])
+    refuse_objective(facts.objective, where=where)
     name, architecture = _network(facts, where, catalog)
     seq_len = None if isinstance(architecture, ImageModel) else facts.seq_len or usual_seq_len(architecture)
     devices = facts.devices
@@ -50,6 +56,7 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
         weights=WeightFormat(facts.weights) if facts.weights else None,
         offload=Offload(facts.offload) if facts.offload else None,
         stated_precision=Precision(facts.precision) if facts.precision else None,
+        stated_seq_len=None if isinstance(architecture, ImageModel) else facts.seq_len,
         stated_micro_batch=facts.micro_batch,
         strategy=Strategy(facts.strategy) if facts.strategy else None,
         checkpointing=Checkpointing(facts.checkpointing) if facts.checkpointing else None,
@@ -65,6 +72,15 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
     )
 
 
+def refuse_objective(objective: str | None, *, where: str) -> None:
+    """Refuse a training whose objective needs other networks or samples than one on tokens."""
+    if objective is not None:
+        raise NotModelledError(
+            f"{where}: trainings with preferences or rewards ({objective}) are not modelled.",
+            fix="Nearest is supervised fine-tuning: a sample is a prompt and an answer; a pair is two of them.",
+        )
+
+
 def _divisions(facts: Facts) -> list[str]:
     parts = (("tensor", facts.tensor), ("pipeline", facts.pipeline))
     return [f"{name} parallel {degree}" for name, degree in parts if degree and degree > 1]
@@ -78,13 +94,12 @@ def _global_batch(facts: Facts) -> int | None:
 
 
 def _network(facts: Facts, where: str, catalog: Catalog) -> tuple[str, Architecture]:
-    """Return the network by its name, or by the sizes that the files state."""
-    if facts.network is not None and "vocab_size" in facts.network:
-        return "network", architecture_of(facts.network, where=where)
+    """Return the network by its name, or by the sizes that the files state with the vocabulary of their tokenizer."""
+    if facts.network is not None:
+        return "network", architecture_of(_with_vocabulary(facts.network, facts, where, catalog), where=where)
     if facts.model is None:
-        lacks = "vocab_size of the network" if facts.network else "which network is trained"
-        raise InputError(
-            f"{where}: does not say {lacks}.",
+        raise UnnamedNetworkError(
+            f"{where}: does not say which network is trained.",
             fix="Add the file that says it, with a comma between them: planner ask train.yaml,config.yaml",
         )
     for words in preset_words(facts.model):
@@ -98,10 +113,20 @@ def _network(facts: Facts, where: str, catalog: Catalog) -> tuple[str, Architect
     return preset.name, preset.architecture
 
 
+def _with_vocabulary(sizes: Mapping[str, object], facts: Facts, where: str, catalog: Catalog) -> Mapping[str, object]:
+    if "vocab_size" in sizes:
+        return sizes
+    words = preset_words(facts.model) if facts.model else []
+    preset = next((found for one in words if (found := catalog.preset_named(one)) is not None), None)
+    if preset is None or isinstance(preset.architecture, ImageModel):
+        raise InputError(f"{where}: does not say the vocabulary of the network.", fix="Add --vocab-size to it.")
+    return {**sizes, "vocab_size": preset.architecture.vocab}
+
+
 def _adapters(facts: Facts) -> Adapters | None:
     if facts.method != "lora" and not facts.lora_rank:
         return None
     usual = Adapters()
     targets = targets_of(facts.lora_targets or ()) or usual.targets
-    frozen = FrozenFormat.NF4 if facts.quantized else None
+    frozen = FrozenFormat.NF4 if facts.quantized else FrozenFormat.INT8 if facts.eight_bit else None
     return Adapters(rank=facts.lora_rank or usual.rank, targets=targets, frozen=frozen)

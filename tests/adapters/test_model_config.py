@@ -157,12 +157,6 @@ def test_what_the_planner_has_no_formula_for_is_refused_by_name(config: dict[str
     assert error.value.fix
 
 
-def test_the_text_part_of_several_networks_may_be_saved_alone() -> None:
-    with pytest.raises(InputError) as error:
-        architecture_of({"model_type": "gemma3", "text_config": LLAMA}, where="c")
-    assert "text_config" in error.value.fix
-
-
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -185,3 +185,15 @@ def test_a_file_that_is_none_is_one_clear_error(planner: Any, plan: Path, config
 def test_a_plan_that_names_no_network_is_refused(planner: Any, plan: Path, workload: Any, says: str) -> None:
     plan.write_text(yaml.safe_dump(PLAN | {"workload": workload}), encoding="utf-8")
     one_error(planner("compare", plan), says)
+
+
+def test_of_several_networks_answers_name_what_is_left_out_and_a_plan_is_refused(
+    planner: Any, plan: Path, config: Path
+) -> None:
+    config.write_text(json.dumps({"model_type": "qwen3_vl", "text_config": QWEN, "vision_config": {}}), "utf-8")
+    document = planner("memory", config, *ON, "--json").document
+    assert (document["workload"], document["parameters"]) == ("model without its vision part", PARAMETERS)
+    question = ("--data", "1000x700", "--own", "8xH100-SXM", "--on", "aws/p5.48xlarge")
+    assert "model without its vision part, as asked" in planner("ask", config, *question).out
+    one_error(planner("compare", plan), "its vision part is not modelled", "--write plan.yaml")
+    one_error(planner("find", "Qwen/Qwen2.5-VL-7B-Instruct"), "several networks in one", "config.json")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from planner.errors import InputError, NotFoundError
+from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Link
 from planner.scenario.candidate import Candidate
@@ -81,10 +81,20 @@ def test_what_it_draws_at_most_and_in_training(catalog: Catalog, name: str, coun
     assert site.power.low < site.power.value < site.power.high == pytest.approx(site.rated_kw.highest)
 
 
-def test_nobody_knows_what_a_tpu_draws(catalog: Catalog) -> None:
-    site = own(catalog, "TPU-v5e", 8).site
-    assert site is not None
-    assert (site.rated_kw, site.power) == (None, None)
+@pytest.mark.parametrize(
+    ("name", "offer"),
+    [("TPU-v5e", "gcp/tpu-v5litepod-8"), ("Trainium1", "aws/trn1.32xlarge")],
+)
+def test_a_chip_whose_power_is_not_published_is_refused_and_the_nearest_named(
+    catalog: Catalog, name: str, offer: str
+) -> None:
+    with pytest.raises(NotModelledError, match=f"power of {name} is not published") as error:
+        own(catalog, name, 8)
+    assert error.value.fix.endswith(f"offer: {offer}")
+
+
+def test_such_a_chip_is_owned_where_the_plan_states_its_power(catalog: Catalog) -> None:
+    assert own(catalog, "TPU-v5e", 8, power_kw=2.0).site is not None
 
 
 def test_it_has_an_id_and_a_name(catalog: Catalog) -> None:

@@ -180,9 +180,19 @@ def test_nothing_to_run_on_is_asked_for_and_the_answer_before_it_stays() -> None
     assert before
 
 
-def test_a_network_that_is_not_modelled_leaves_no_answer_of_another() -> None:
-    page = opened(start="train", model="flux-1-dev")
-    assert "The planner has no formula for diffusion." in said(page)
+@pytest.mark.parametrize(
+    ("named", "message"),
+    [
+        ({"model": "flux-1-dev"}, "The planner has no formula for diffusion."),
+        ({"model": "sdxl"}, "The planner has no formula for diffusion."),
+        ({"machines": ["have:8xTPU-v5e"]}, "the power of TPU-v5e is not published, so owning one is not modelled"),
+        ({"machines": ["have:1xM3-Ultra"]}, "Apple's chips are not modelled"),
+        ({"machines": ["have:1xmac studio"]}, "Apple's chips are not modelled"),
+    ],
+)
+def test_what_is_not_modelled_leaves_no_answer_of_another(named: dict[str, str | list[str]], message: str) -> None:
+    page = opened(start="train", **named)
+    assert message in said(page)
     assert not [element.value for element in page.html if 'class="headline"' in element.value]
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from planner.adapters.stored_prices.price_filter import NOTHING
-from planner.errors import InputError
+from planner.errors import InputError, NotModelledError
 from planner.model.network.adapters import FrozenFormat
-from planner.model.network.trainer_memory import Optimizer
+from planner.model.network.trainer_memory import Loss, Optimizer
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Training
+from planner.network.flops import parameters as network_parameters
 from planner.scenario.training_setup import TrainingSetup
 from planner.use_cases import catalogs, find
 from planner.use_cases.asking.ask import plan_of_question
@@ -22,6 +23,7 @@ from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.networks import find_architecture
 from planner.use_cases.strategies import find_strategies
+from tests.adapters.training_files.test_scripts import CASES as SCRIPTS
 from tests.adapters.training_files.test_training_files import CASES
 
 CATALOG = catalogs.open_catalog(None, wanted=NOTHING)
@@ -100,6 +102,13 @@ def test_files_that_do_not_say_what_is_trained_ask_for_it(tmp_path):
         estimate_memory(MemoryRequest(workload=file_of("DeepSpeed", tmp_path), on="H100-SXM"), CATALOG)
 
 
+def test_all_that_is_missing_is_asked_for_at_once(tmp_path):
+    question = Question(workload=file_of("accelerate, FSDP", tmp_path), on=("p5",))
+    with pytest.raises(InputError, match="which network is trained, nor how much") as error:
+        plan_of_question(question, CATALOG, today=TODAY)
+    assert error.value.fix.endswith("planner ask train.yaml,config.yaml --data 50000x700")
+
+
 def test_several_files_are_named_with_commas(tmp_path):
     both = f"{file_of('LLaMA-Factory', tmp_path)},{file_of('accelerate, FSDP', tmp_path)}"
     question = Question(workload=both, data="10000x700", own=("4x4xA100-80GB-SXM",), on=("p4d",))
@@ -112,6 +121,44 @@ def test_memory_refuses_layers_that_are_divided(tmp_path):
         estimate_memory(MemoryRequest(workload=file_of("Megatron-LM", tmp_path), on="H100-SXM"), CATALOG)
 
 
+@pytest.mark.parametrize("case", ["LLaMA-Factory, preferences", "a command of TRL for rewards"])
+def test_preferences_and_rewards_are_refused(tmp_path, case):
+    with pytest.raises(NotModelledError, match=r"\((kto|grpo)\) are not modelled") as error:
+        estimate_memory(MemoryRequest(workload=file_of(case, tmp_path), on="H100-SXM"), CATALOG)
+    assert "supervised" in error.value.fix
+
+
+@pytest.mark.parametrize(
+    ("case", "parameters"),
+    [
+        # Llama 2 7B: its sizes are the script's, its vocabulary that of the tokenizer
+        ("Megatron's arguments in arrays", 6_738_415_616),
+        ("Megatron's mixture of experts", 46_702_792_704),  # Mixtral 8x7B
+    ],
+)
+def test_megatrons_sizes_are_the_network(tmp_path, case, parameters):
+    files, _ = SCRIPTS[case]
+    path = tmp_path / "run.sh"
+    path.write_text(files["run.sh"], encoding="utf-8")
+    assert network_parameters(find_architecture(str(path), CATALOG).architecture) == parameters
+
+
+def test_the_steps_that_a_file_states_are_the_work(tmp_path):
+    question = Question(workload=file_of("torchtitan", tmp_path), own=("16xH100-SXM",), on=("p5",))
+    asked = plan_of_question(question, CATALOG, today=TODAY)
+    assert asked.plan.work.steps == 1000
+    assert any("1,000 steps that the files state" in one for one in asked.assumed)
+
+
+def test_a_length_that_no_file_states_is_assumed_in_words(tmp_path):
+    question = Question(
+        workload=file_of("DeepSpeed's launcher", tmp_path), data="1000x300", own=("4xRTX-4090",), on=("p4d",)
+    )
+    asked = plan_of_question(question, CATALOG, today=TODAY)
+    assert asked.plan.workload.seq_len == 1024  # of samples of 300 tokens the first double of 512 that holds two
+    assert any("--seq-len" in one for one in asked.assumed)
+
+
 def test_a_card_without_bf16_is_not_assumed_to_have_it():
     question = Question(workload="llama-3.2-1b", data="1000x500", own=("2xT4",), on=("p4d",))
     asked = plan_of_question(question, CATALOG, today=TODAY)
@@ -122,7 +169,27 @@ def test_a_card_without_bf16_is_not_assumed_to_have_it():
     )
 
 
-def test_apple_chips_are_refused_by_what_they_are():
-    question = Question(workload="llama-3.2-1b", data="1000x500", own=("1xMac-Studio",), on=("p4d",))
-    with pytest.raises(InputError, match="Apple's chips are not modelled"):
+@pytest.mark.parametrize(
+    ("own", "message", "nearest"),
+    [
+        ("1xMac-Studio", "Apple's chips are not modelled", "Leave --own out"),
+        ("1xM3-Ultra", "Apple's chips are not modelled", "Leave --own out"),
+        ("mac studio", "Apple's chips are not modelled", "Leave --own out"),
+        ("8xTPU-v5e", "the power of TPU-v5e is not published", "--on gcp/tpu-v5litepod-8"),
+        ("8x TPU v5e", "the power of TPU-v5e is not published", "--on gcp/tpu-v5litepod-8"),
+    ],
+)
+def test_machines_that_are_not_modelled_are_refused_with_what_is_nearest(own, message, nearest):
+    question = Question(workload="llama-3.2-1b", data="1000x500", own=(own,), on=("p4d",))
+    with pytest.raises(NotModelledError, match=message) as error:
         plan_of_question(question, CATALOG, today=TODAY)
+    assert nearest in error.value.fix
+
+
+@pytest.mark.parametrize("on", ["TPU-v5e", "gcp/tpu-v5litepod-8", "aws/trn2.48xlarge"])
+def test_memory_on_a_chip_for_xla_asks_for_a_trainer_on_it(on):
+    request = MemoryRequest(workload="llama-3.2-1b", on=on)
+    with pytest.raises(NotModelledError, match="without XLA") as error:
+        estimate_memory(request, CATALOG)
+    assert "--framework jax" in error.value.fix
+    assert estimate_memory(request.model_copy(update={"framework": "jax"}), CATALOG).trainer.loss is Loss.COMPILED

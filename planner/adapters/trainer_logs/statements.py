@@ -12,7 +12,7 @@ COMPARED = {
     "micro_batch": "the samples of one pass", "accumulation": "the gradient accumulation",
     "global_batch": "the samples of a step", "devices": "the accelerators", "lora_rank": "the rank of the adapters",
     "planned_steps": "the steps of the whole training", "strategy": "the parallel strategy",
-    "precision": "the number format", "method": "what is trained", "epochs": "the epochs",
+    "precision": "the number format", "method": "what is trained", "objective": "the objective", "epochs": "the epochs",
 }  # fmt: skip
 """Facts that cannot differ between two files of one training, in words."""
 

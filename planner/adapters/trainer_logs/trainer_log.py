@@ -70,6 +70,8 @@ class Facts:
     """Of a configuration, as peft names them; None: not said."""
     quantized: bool | None = None
     """The frozen weights are kept at 4 bits."""
+    eight_bit: bool | None = None
+    """The frozen weights are kept at 8 bits."""
     trainable: int | None = None
     """Parameters that are trained."""
     planned_steps: int | None = None
@@ -80,6 +82,8 @@ class Facts:
     """The file of the network, a Hugging Face config.json."""
     method: str | None = None
     """full, or lora."""
+    objective: str | None = None
+    """Of a training that is no plain one on tokens: dpo, grpo, ppo, rm, as the trainer calls it."""
     epochs: float | None = None
     optimizer: str | None = None
     """As plans name it."""

@@ -7,7 +7,12 @@ from typing import Any
 
 from planner.adapters.trainer_logs.trainer_log import Facts
 from planner.adapters.training_files.keys import Keys
-from planner.adapters.training_files.spellings import precision_of, strategy_of_file_name, strategy_of_stage
+from planner.adapters.training_files.spellings import (
+    offload_of_file_name,
+    precision_of,
+    strategy_of_file_name,
+    strategy_of_stage,
+)
 
 FSDP = {"1": "fsdp2", "full_shard": "fsdp2", "hybrid_shard": "fsdp2", "2": "zero2", "shard_grad_op": "zero2",
         "no_shard": "ddp", "3": "ddp"}  # fmt: skip
@@ -34,7 +39,8 @@ def facts(data: Mapping[str, Any]) -> Facts:
         stage = keys.value("deepspeed_config.zero_stage")
         strategy = strategy_of_stage(stage if isinstance(stage, int) else None)
         strategy = strategy or strategy_of_file_name(keys.text("deepspeed_config.deepspeed_config_file"))
-        offload = offload_of(
+        named = keys.text("deepspeed_config.deepspeed_config_file")
+        offload = offload_of_file_name(named) or offload_of(
             keys.text("deepspeed_config.offload_optimizer_device"), keys.text("deepspeed_config.offload_param_device")
         )
     return Facts(

@@ -28,6 +28,7 @@ def facts(data: Mapping[str, Any]) -> Facts:
     return replace(
         found,
         quantized=True if adapter == "qlora" else found.quantized,
+        eight_bit=None if adapter == "qlora" else found.eight_bit,
         lora_targets=("all",) if every else found.lora_targets,
         # axolotl's "auto" takes bf16 where the card has it
         precision="bf16" if str(data.get("bf16")).casefold() == "auto" else found.precision,

@@ -10,16 +10,17 @@ from typing import Any
 
 from planner.adapters.trainer_logs.numbers_in_text import count
 from planner.adapters.trainer_logs.trainer_log import Facts
+from planner.adapters.training_files.shell_text import statements
+from planner.adapters.training_files.spellings import objective_of
 
 PROGRAMS = re.compile(
     r"\b(torchrun|accelerate|deepspeed|llamafactory-cli|swift|megatron|axolotl|tune|trl|python3?|torchtitan|run_train\.sh)\b"
 )
 PROCESSES = ("nproc_per_node", "num_gpus", "nproc_per_node_", "ngpu")
 NODES = ("nnodes", "num_nodes", "num_machines")
-_VARIABLE = re.compile(r"\$\{?(\w{1,60})(?::-([^}]{0,200}))?\}?")
-_ASSIGNED = re.compile(r"^\s*(?:export\s+)?([A-Za-z_]\w{0,60})=(\"[^\"]{0,2000}\"|'[^']{0,2000}'|\S{0,2000})\s*$")
+SUBCOMMANDS_OF = ("trl", "run")
+"""What stands before a recipe: `trl dpo`, `tune run lora_dpo_distributed`."""
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
-LONGEST = 200_000
 
 
 @dataclass
@@ -36,6 +37,17 @@ class Command:
         return [one for one in named if one.endswith(CONFIGS)]
 
     @property
+    def objective(self) -> str | None:
+        """The objective in the name of a script or a subcommand: `trl dpo`, `train_grpo.py`, `lora_dpo_distributed`."""
+        before = [None, *self.words]
+        scripts = [
+            word
+            for word, last in zip(self.words, before, strict=False)
+            if word.endswith(".py") or last in SUBCOMMANDS_OF
+        ]
+        return next((found for word in scripts if (found := objective_of(word.rpartition("/")[2]))), None)
+
+    @property
     def is_of_swift(self) -> bool:
         """Whether ms-swift runs."""
         return "swift" in self.words[:3] or any(word.endswith("/swift") for word in self.words[:3])
@@ -45,22 +57,13 @@ def command_of(text: str, variables: Mapping[str, str] | None = None) -> Command
     """Return the command of shell text that starts a training; None where there is none."""
     known = dict(variables or {})
     best: Command | None = None
-    for line in text[:LONGEST].replace("\\\r\n", " ").replace("\\\n", " ").splitlines():
-        if line.lstrip().startswith("#"):
-            continue
-        if found := _ASSIGNED.match(line):
-            known[found[1]] = _filled(found[2].strip("\"'"), known)
-            continue
+    for line in statements(text, known):
         if not PROGRAMS.search(line) and "--" not in line:
             continue
-        command = _command(_filled(line, known), known)
+        command = _command(line, known)
         if best is None or len(command.arguments) + len(command.files) > len(best.arguments) + len(best.files):
             best = command
     return best if best is not None and (best.arguments or best.files) else None
-
-
-def _filled(text: str, known: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda found: known.get(found[1], found[2] or ""), text)
 
 
 def _command(line: str, known: Mapping[str, str]) -> Command:
@@ -111,7 +114,7 @@ def launched(command: Command) -> Facts:
     nodes = next((found for name in NODES if (found := count(arguments.get(name)))), None)
     each = next((found for name in PROCESSES if (found := count(arguments.get(name)))), None)
     whole = count(arguments.get("num_processes")) or (each * (nodes or 1) if each else None)
-    visible = arguments.get("cuda_visible_devices")
+    visible = arguments.get("cuda_visible_devices") or str(arguments.get("include") or "").rpartition(":")[2]
     if whole is None and isinstance(visible, str) and re.fullmatch(r"\d+(,\d+)*", visible):
         whole = len(visible.split(","))
     return Facts(devices=whole, nodes=nodes)

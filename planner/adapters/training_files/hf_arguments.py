@@ -8,6 +8,8 @@ from typing import Any
 from planner.adapters.trainer_logs.trainer_log import Facts
 from planner.adapters.training_files.keys import Keys
 from planner.adapters.training_files.spellings import (
+    objective_of,
+    offload_of_file_name,
     optimizer_of,
     precision_of,
     strategy_of_file_name,
@@ -47,8 +49,14 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         strategy = strategy_of_stage(stage if isinstance(stage, int) else None)
     elif sharded:
         strategy = "zero2" if "shard_grad_op" in str(sharded).casefold() else "fsdp2"
+    offload = offload_of_file_name(deepspeed) if isinstance(deepspeed, str) else None
+    if sharded and (
+        keys.flag("fsdp_config.offload_params", "fsdp_config.fsdp_offload_params") or " offload" in sharded
+    ):
+        offload = "all"
     is_lora = method == "lora"
-    four_bit = keys.flag("load_in_4bit", "use_4bit") or str(keys.value("quantization_bit", "quant_bits")) == "4"
+    bits = str(keys.value("quantization_bit", "quant_bits"))
+    pure = keys.flag("pure_bf16")
     return Facts(
         model=keys.text(*models),
         micro_batch=keys.count("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu"),
@@ -57,14 +65,18 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         seq_len=keys.count("max_seq_length", "max_length", "cutoff_len", "sequence_len", "model_max_length"),
         epochs=keys.number("num_train_epochs", "num_epochs", "epochs"),
         planned_steps=keys.count("max_steps"),
-        precision=_precision(keys),
+        precision="bf16" if pure else _precision(keys),
+        weights="16bit" if pure else None,
         strategy=strategy,
+        offload=offload,
         checkpointing=_checkpointing(keys),
         optimizer=optimizer_of(keys.text("optim", "optimizer")),
         method=method,
         lora_rank=keys.count("lora_r", "lora_rank", "peft_lora_r") if is_lora else None,
         lora_targets=keys.words("lora_target_modules", "lora_target", "target_modules") if is_lora else None,
-        quantized=True if four_bit and is_lora else None,
+        quantized=True if is_lora and (bits == "4" or keys.flag("load_in_4bit", "use_4bit")) else None,
+        eight_bit=True if is_lora and (bits == "8" or keys.flag("load_in_8bit")) else None,
+        objective=objective_of(keys.text("stage", "rl", "rlhf_type")),
         padded=None if packing is None else not packing,
         compiled=keys.flag("torch_compile"),
         loss="chunked" if liger else None,

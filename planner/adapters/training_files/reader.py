@@ -26,7 +26,8 @@ from planner.adapters.training_files import (
     torchtune,
 )
 from planner.adapters.training_files.commands import Command, command_of, launched
-from planner.adapters.training_files.spellings import strategy_of_file_name
+from planner.adapters.training_files.keys import Keys
+from planner.adapters.training_files.spellings import offload_of_file_name, strategy_of_file_name
 from planner.errors import InputError
 
 FIX = "Name the file of a trainer: docs/workloads.md lists the formats."
@@ -52,6 +53,42 @@ FORMATS = tuple(
     )
 )  # fmt: skip
 """The more telling before those whose keys others share."""
+
+
+OF_LAUNCHERS = ("accelerate", "DeepSpeed", "SkyPilot task")
+LAUNCHERS_OPTIONS = ("num_processes", "num_machines", "mixed_precision")
+"""What a command may say over the file of `accelerate config`."""
+
+
+class NamedFile(NamedTuple):
+    """A file, and the arguments of the command that names it, which count before what it states."""
+
+    path: Path
+    arguments: Mapping[str, Any] = {}
+
+    def changed(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return what a file states with the command's arguments in place; a dot steps into a mapping."""
+        found = format_of(data)
+        if found is None or found.name in ("DeepSpeed", "SkyPilot task"):
+            return data
+        only = LAUNCHERS_OPTIONS if found.name in OF_LAUNCHERS else self.arguments
+        changed: dict[str, Any] = dict(data)
+        for name in (name for name in self.arguments if name in only):
+            *folders, last = name.split(".")
+            place = changed
+            for folder in folders:
+                inner = place.get(folder)
+                place[folder] = dict(inner) if isinstance(inner, Mapping) else {}
+                place = place[folder]
+            place[last] = self.arguments[name]
+        return changed
+
+    def is_of_trainer(self) -> bool:
+        """Whether it says how is trained, and not only on what."""
+        if not self.path.is_file() or self.path.suffix.lower() not in MAPPINGS:
+            return False
+        found = format_of(_mapping(self.path))
+        return found is not None and found.name not in OF_LAUNCHERS
 
 
 def format_of(data: Mapping[str, Any]) -> MappingFormat | None:
@@ -82,18 +119,20 @@ def _may_be(path: Path) -> bool:
 def read_training(paths: list[Path]) -> Statements:
     """Return what files of one training state; InputError where two contradict each other, or none is known."""
     said = Statements()
-    waiting = [one for path in paths for one in (_of_folder(path) if path.is_dir() else [path])]
+    waiting = [NamedFile(one) for path in paths for one in (_of_folder(path) if path.is_dir() else [path])]
+    # commands first: what they say of a file that they name counts before what it says
+    waiting.sort(key=lambda one: one.path.suffix.lower() not in SCRIPTS)
     read: set[Path] = set()
     while waiting and len(read) < MOST_FILES:
-        path = waiting.pop(0)
-        if path in read or not path.is_file():
+        one = waiting.pop(0)
+        if one.path.resolve() in read or not one.path.is_file():
             continue
-        read.add(path)
-        waiting += _add(said, path)
+        read.add(one.path.resolve())
+        waiting = [*_add(said, one), *waiting]
     if not said.said:
         raise InputError(f"{paths[0]}: is no file of a training that is known.", fix=FIX)
-    for one in said.contradictions():
-        raise InputError(f"{paths[0]}: its files contradict each other on {one.text}.", fix="Correct one of them.")
+    for wrong in said.contradictions():
+        raise InputError(f"{paths[0]}: its files contradict each other on {wrong.text}.", fix="Correct one of them.")
     return said
 
 
@@ -111,36 +150,45 @@ def _mapping(path: Path) -> Mapping[str, Any]:
         raise InputError(f"{path}: is not TOML: {error}.", fix=FIX) from error
 
 
-def _add(said: Statements, path: Path) -> list[Path]:
+def _add(said: Statements, file: NamedFile) -> list[NamedFile]:
     """Add what a file states, and return the files beside it that it names."""
+    path = file.path
     if path.suffix.lower() in SCRIPTS:
         text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=FIX)
-        if sbatch.reads(text):
-            said.add(sbatch.facts(text), path.name)
-        return _add_command(said, command_of(text), path)
-    data = _mapping(path)
+        asked = sbatch.facts(text) if sbatch.reads(text) else Facts()
+        said.add(asked, path.name)
+        return _add_command(said, command_of(text, sbatch.variables(asked)), path)
+    data = file.changed(_mapping(path))
     found = format_of(data)
     if found is None:
         raise InputError(f"{path}: is no file of a training that is known.", fix=FIX)
     said.add(found.facts(data), path.name)
     if found.name == "SkyPilot task":
         return _add_command(said, command_of(str(data.get("run")), skypilot.variables(data)), path)
-    deepspeed_file = data.get("deepspeed")
-    return [path.parent / deepspeed_file] if isinstance(deepspeed_file, str) else []
+    named = Keys(data).text("deepspeed", "deepspeed_config.deepspeed_config_file")
+    return [NamedFile(_beside(path, named))] if named else []
 
 
-def _add_command(said: Statements, command: Command | None, path: Path) -> list[Path]:
+def _add_command(said: Statements, command: Command | None, path: Path) -> list[NamedFile]:
     """Add the arguments of a command; of files that it names and that are not here, what their names tell."""
     if command is None:
         return []
     facts = launched(command)
     if said.first("devices") is None:
         said.add(facts, path.name)
+    said.add(Facts(objective=command.objective), path.name)
+    files = [NamedFile(_beside(path, name), command.arguments) for name in command.files]
     found = ms_swift if command.is_of_swift else format_of(command.arguments)
-    if found is not None:
+    if found is not None and not any(one.is_of_trainer() for one in files):
         said.add(replace(found.facts(command.arguments), devices=None), path.name)  # the launcher counts them
-    files = [path.parent / name for name in command.files]
-    for missing in (one for one in files if not one.is_file()):
-        if strategy := strategy_of_file_name(missing.name):
-            said.add(Facts(strategy=strategy), f"the name of {missing.name}")
+    for missing in (one.path.name for one in files if not one.path.is_file()):
+        if strategy := strategy_of_file_name(missing):
+            of_name = Facts(strategy=strategy, offload=offload_of_file_name(missing))
+            said.add(of_name, f"the name of {missing}")
     return files
+
+
+def _beside(path: Path, name: str) -> Path:
+    """Return a file that another names, from its own folder; one in a folder that is not here, beside it."""
+    named = path.parent / name
+    return named if named.is_file() else path.parent / Path(name).name

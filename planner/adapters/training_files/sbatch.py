@@ -30,3 +30,14 @@ def facts(text: str) -> Facts:
     if whole is None and found:
         card, whole = found[1], int(found[2])
     return Facts(devices=whole, nodes=nodes, accelerator=card)
+
+
+def variables(asked: Facts) -> dict[str, str]:
+    """Return the variables of Slurm that the script's commands may use."""
+    if asked.nodes is None:
+        return {}
+    nodes = {"SLURM_NNODES": str(asked.nodes), "SLURM_JOB_NUM_NODES": str(asked.nodes)}
+    if asked.devices is None:
+        return nodes
+    each = str(asked.devices // asked.nodes)
+    return nodes | {"SLURM_GPUS_ON_NODE": each, "SLURM_GPUS_PER_NODE": each}

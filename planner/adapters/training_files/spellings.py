@@ -10,6 +10,10 @@ _OPTIMIZERS = (
     (r"adam", "adamw"),
 )  # fmt: skip
 _STAGE = re.compile(r"(?:zero|stage|z)[_-]?([0123])\b|(?:zero|stage|z)([0123])_", re.IGNORECASE)
+_OBJECTIVE = re.compile(
+    r"(?<![a-z])(dpo|ipo|kto|orpo|simpo|cpo|rloo|grpo|ppo|rm|reward|reward_modeling|reward_trainer|gkd)(?![a-z])"
+)
+OBJECTIVES = {"reward": "rm", "reward_modeling": "rm", "reward_trainer": "rm"}
 PRECISIONS = {
     "bf16": "bf16", "bfloat16": "bf16", "torch.bfloat16": "bf16", "fp16": "fp16", "float16": "fp16", "half": "fp16",
     "fp32": "fp32", "float32": "fp32", "fp8": "float8", "float8": "float8", "tf32": "tf32",
@@ -30,6 +34,19 @@ def precision_of(text: str | None) -> str | None:
 def strategy_of_stage(stage: int | None) -> str | None:
     """Return the strategy of a ZeRO stage."""
     return {0: "ddp", 1: "zero1", 2: "zero2", 3: "zero3"}.get(-1 if stage is None else stage)
+
+
+def offload_of_file_name(name: str | None) -> str | None:
+    """Return what a DeepSpeed file keeps in the host's memory, by its name: `ds_z3_offload_config.json`."""
+    if "offload" not in (name or "").rpartition("/")[2].casefold():
+        return None
+    return "all" if strategy_of_file_name(name) == "zero3" else "optimizer"
+
+
+def objective_of(text: str | None) -> str | None:
+    """Return an objective that is not the plain one on tokens, of a trainer's word or the name of its script."""
+    found = _OBJECTIVE.search((text or "").casefold())
+    return None if found is None else OBJECTIVES.get(found[1], found[1])
 
 
 def strategy_of_file_name(name: str | None) -> str | None:

@@ -38,7 +38,7 @@ def facts(data: Mapping[str, Any]) -> Facts:
         global_batch=keys.count("training.global_batch_size"),
         seq_len=keys.count("training.seq_len"),
         planned_steps=keys.count("training.steps"),
-        precision="bf16",
+        precision="float8" if "float8" in str(keys.value("model.converters") or "") else "bf16",
         strategy="ddp" if shards == 1 and (replicas or 1) > 1 else "fsdp2",
         checkpointing=CHECKPOINTING.get(keys.text("activation_checkpoint.mode") or ""),
         optimizer=optimizer_of(keys.text("optimizer.name")),

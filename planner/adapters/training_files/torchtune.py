@@ -8,7 +8,7 @@ from typing import Any
 
 from planner.adapters.trainer_logs.trainer_log import Facts
 from planner.adapters.training_files.keys import Keys
-from planner.adapters.training_files.spellings import optimizer_of, precision_of
+from planner.adapters.training_files.spellings import objective_of, optimizer_of, precision_of
 
 BUILDER = re.compile(r"torchtune\.models\.(\w{1,40})\.(q?lora_|dora_|qdora_)?(\w{1,60})")
 _SIZE = re.compile(r"^(.*?)_(\d+)_(\d+)(b|m)$")
@@ -51,6 +51,7 @@ def facts(data: Mapping[str, Any]) -> Facts:
         optimizer=optimizer_of(keys.text("optimizer._component_")),
         padded=None if packed is None else not packed,
         compiled=keys.flag("compile"),
+        objective=objective_of(loss.rpartition(".")[2].removesuffix("Loss")),
         loss="chunked" if "Chunked" in loss or "Linear" in loss else None,
         framework="torchtune",
     )

@@ -78,19 +78,22 @@ INSTEAD = "Write a network of nearly its size: architecture (layers, hidden, hea
 
 
 NOTHING_NEAR = "Nothing that is modelled trains like it."
+TEXT_ALONE = "Name its config.json: its text part is planned alone, where that is a family with a formula."
 NEAR_TEXT = (_STATE_SPACE, _HYBRID, _LATENT, _ALIBI)
 """Parts whose absence leaves a network of text that a plain one of its sizes is near to."""
 
 
 def nearest_to(missing: str) -> str:
     """Return what is nearest to a network that has such a part, in a sentence."""
+    if missing == _PARTS:
+        return TEXT_ALONE
     return INSTEAD if missing in NEAR_TEXT else NOTHING_NEAR
 
 
 def fix_of(model_type: str, *, has_text: bool) -> str:
     """Return what a person can do about a family that is not known."""
     if has_text and MISSING.get(model_type) in (None, _PARTS):
-        return "Save its text_config as a file of its own to plan the text part alone, without the others."
+        return "Its text part is none of the families that can be planned alone: docs/workloads.md lists them."
     missing = MISSING.get(model_type)
     return INSTEAD if missing is None else nearest_to(missing)
 

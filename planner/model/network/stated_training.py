@@ -10,6 +10,7 @@ class StatedTraining(ArchitectureFile):
     """A network, and all that the files of its training state; None: they do not say."""
 
     stated_precision: Precision | None = None
+    stated_seq_len: Count | None = None
     stated_micro_batch: Count | None = None
     strategy: Strategy | None = None
     checkpointing: Checkpointing | None = None

@@ -7,6 +7,7 @@ from functools import lru_cache
 from planner.decide.options.card_name import card_names
 from planner.decide.options.display_name import provider_name
 from planner.model.prices.offer import PriceKind
+from planner.scenario.unpublished_power import owning_not_modelled
 from planner.ui.ask.question import Known
 
 
@@ -20,9 +21,12 @@ def networks(known: Known) -> dict[str, str]:
 
 @lru_cache(maxsize=4)
 def machines(known: Known) -> dict[str, str]:
-    """Return cards, and the machines that the catalog describes."""
+    """Return cards that a plan may have as its own, and the machines that the catalog describes."""
     sites = known.catalog.sites.values()
-    return cards(known) | {site.id: site.name.removesuffix(", to be bought") for site in sites}
+    of_cards = {
+        name: text for name, text in cards(known).items() if not owning_not_modelled(known.catalog.accelerators[name])
+    }
+    return of_cards | {site.id: site.name.removesuffix(", to be bought") for site in sites}
 
 
 @lru_cache(maxsize=4)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from planner import clock
 from planner.adapters.user_text import name_without_secrets
-from planner.errors import InputError, NotFoundError
+from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.present.page.words import Words
 from planner.ui.answer import parts, view
 from planner.ui.ask.form import STARTS, Form, Start
@@ -107,7 +107,11 @@ def _with_config(form: Form, name: str, data: bytes) -> Form:
 
 
 def _answer(form: Form, known: Known, problems: list[InputError], *, today: date) -> Answered | None:
-    """Answer the form; where that cannot be done, the answer before it stays, unless it is of another network."""
+    """Answer the form; where that cannot be done, the answer before it stays.
+
+    It goes where the form names a network that is not known, or anything that is not modelled: the answer of another
+    would look like its own.
+    """
     if not problems:
         try:
             answered = answer_form(form, known, today=today)
@@ -118,7 +122,7 @@ def _answer(form: Form, known: Known, problems: list[InputError], *, today: date
         else:
             st.session_state["answered"] = answered
             return answered
-    if any(isinstance(one, NotFoundError) and one.what == "workload" for one in problems):
+    if any(isinstance(one, NotModelledError) or _is_unknown_network(one) for one in problems):
         return None
     before: Answered | None = st.session_state.get("answered")
     if before is None:
@@ -127,3 +131,7 @@ def _answer(form: Form, known: Known, problems: list[InputError], *, today: date
         except InputError:
             return None
     return before
+
+
+def _is_unknown_network(problem: InputError) -> bool:
+    return isinstance(problem, NotFoundError) and problem.what == "workload"

@@ -154,6 +154,10 @@ def _work(draft: Draft, network: Architecture | None) -> dict[str, Any]:
         if planned is not None:
             draft.assume(f"the whole job that the log states, {planned:,.0f} samples", "--data, --tokens")
             return {"samples": planned}
+        stated = question.stated
+        if stated is not None and stated.planned_steps is not None and question.training.global_batch is not None:
+            draft.assume(f"the {stated.planned_steps:,} steps that the files state", "--data, --tokens")
+            return {"steps": stated.planned_steps}
         what = "1281167" if isinstance(network, ImageModel) else "50000x700 (samples x tokens), or --tokens 1e9"
         asked = (
             "how much is it trained on in all (the log holds a part)" if question.log else "how much is it trained on"

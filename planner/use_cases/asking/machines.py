@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from planner.errors import InputError, NotFoundError
+from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.model.hardware.machines import Accelerator
@@ -17,6 +17,7 @@ from planner.model.plan.find_filters import Terms
 from planner.model.plan.plan import SpotUse
 from planner.model.prices.offer import PriceKind
 from planner.scenario.price_choice import ANY_REGION, current_price
+from planner.scenario.unpublished_power import nearest_offer, owning_not_modelled
 from planner.text.number_text import with_plain_digits
 from planner.use_cases.asking.logged_step import step_of_log
 from planner.use_cases.asking.question import Draft, Purchase
@@ -41,9 +42,6 @@ def _owned(text: str, draft: Draft) -> dict[str, Any]:
     if text in draft.catalog.sites:
         return {"site": text, "hold": Hold.HAVE} | step_of_log(draft, nodes * count)
     machine = {"own": _card(card, draft), "count": count} | _several(nodes, draft)
-    known = _accelerator(text, draft)
-    if known is not None and known.tdp_w is None:
-        draft.assume(f"nothing of the power of {known.id}: it gets hours and no cost", "power_kw of the option")
     return machine | step_of_log(draft, nodes * count)
 
 
@@ -96,7 +94,12 @@ def own_cards(text: str, catalog: Catalog) -> tuple[int, int, str]:
 def _card(name: str, draft: Draft) -> str:
     """Return an accelerator's id; of a chip that is sold as module and as card (H100) the module that most have."""
     if name not in draft.catalog.accelerators and (reason := not_modelled(name)) is not None:
-        raise InputError(f"--own {name}: {reason}.", fix="Leave --own out to see what can be rented.")
+        raise NotModelledError(f"--own {name}: {reason}.", fix="Leave --own out to see what can be rented.")
+    known = accelerator_named(name, draft.catalog.accelerators, draft.catalog.aliases)
+    if known is not None and (reason := owning_not_modelled(known)) is not None:
+        offer = nearest_offer(known, draft.catalog)
+        fix = "Leave --own out." if offer is None else f"Nearest is to rent it: --on {offer}"
+        raise NotModelledError(f"--own {name}: {reason}.", fix=fix)
     usual = f"{name.upper()}-SXM"
     if name in draft.catalog.accelerators or usual not in draft.catalog.accelerators:
         return name

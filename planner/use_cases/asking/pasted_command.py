@@ -6,9 +6,12 @@ import re
 import shlex
 from dataclasses import dataclass
 
+from planner.adapters.training_files.commands import command_of
+from planner.adapters.training_files.spellings import objective_of
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Precision
 from planner.text.number_text import read_number
+from planner.use_cases.training_files import refuse_objective
 
 LONGEST = 200_000
 NETWORK = ("model_name_or_path", "base_model", "model_name", "model_id", "pretrained_model_name_or_path", "model")
@@ -22,6 +25,7 @@ BESIDE = (*dict.fromkeys(name.replace("-", "_") for name in GPUS), *BATCH,
           "target_modules", "optim", "optimizer", "deepspeed", "fsdp", "packing", "sample_packing",
           "gradient_checkpointing", "max_steps")  # fmt: skip
 """What the form has no field for."""
+OBJECTIVE = ("stage", "rl", "rlhf_type")
 FOUR_BIT = ("load_in_4bit", "use_4bit", "quantization_bit", "qlora")
 NO = ("false", "no", "0", "none", "null", "full")
 KEY = re.compile(r"^\s*[-]{0,2}([A-Za-z][\w.-]{1,60})\s*[:=]\s*(\S.{0,300}?)\s*$")
@@ -36,15 +40,17 @@ class Pasted:
     precision: Precision | None = None
     epochs: float | None = None
     seq_len: int | None = None
-    gpus: int | None = None
     said: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
     """What was read and has no place in the form, in the text's own words."""
 
 
 def read_command(text: str, catalog: Catalog) -> Pasted:
-    """Read a trainer's command, or its configuration as lines of `key: value`."""
-    stated = _stated(text[:LONGEST])
+    """Read a trainer's command, or its configuration as lines of `key: value`; NotModelledError of an objective."""
+    stated, command = _stated(text[:LONGEST]), command_of(text)
+    said_so = next((stated[name] for name in OBJECTIVE if name in stated), None)
+    objective = objective_of(said_so) or (command.objective if command is not None else None)
+    refuse_objective(objective, where="the text")
     said: list[str] = []
 
     def first(names: tuple[str, ...]) -> str | None:
@@ -65,7 +71,6 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
         precision=_precision(stated, said),
         epochs=_number(first(EPOCHS)),
         seq_len=_count(first(LENGTH)),
-        gpus=_count(first(GPUS)),
         said=tuple(said),
         beside=tuple(beside),
     )

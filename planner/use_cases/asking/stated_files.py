@@ -16,7 +16,7 @@ from planner.model.plan.plan import Training
 from planner.use_cases.asking.machines import own_cards
 from planner.use_cases.asking.question import Question
 from planner.use_cases.catalogs import find_accelerator
-from planner.use_cases.training_files import read_stated_training, training_paths
+from planner.use_cases.training_files import UnnamedNetworkError, read_stated_training, training_paths
 
 
 def with_stated(question: Question, catalog: Catalog) -> Question:
@@ -24,14 +24,22 @@ def with_stated(question: Question, catalog: Catalog) -> Question:
     paths = training_paths(question.workload) if question.workload and question.network is None else []
     if not paths:
         return question
-    stated = read_stated_training(paths, catalog)
+    try:
+        stated = read_stated_training(paths, catalog)
+    except UnnamedNetworkError as error:
+        if question.data is None and question.tokens is None:
+            raise UnnamedNetworkError(
+                error.message.removesuffix(".") + ", nor how much it is trained on.",
+                fix=f"{error.fix} --data 50000x700",
+            ) from error
+        raise
     return replace(
         question,
         workload=stated.name or "network",
         network=None if stated.name in catalog.presets else stated,
         stated=stated,
         epochs=question.epochs if question.tokens else question.epochs or stated.epochs,
-        seq_len=question.seq_len or stated.seq_len,
+        seq_len=question.seq_len or stated.stated_seq_len,
         training=_training(question, stated, catalog),
         filters=question.filters if question.own or question.on else _filters(question, stated, catalog),
     )

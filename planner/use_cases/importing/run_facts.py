@@ -17,11 +17,13 @@ from planner.model.network.names import preset_words
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.importing.log_adapters import adapters_of_log
+from planner.use_cases.network_files import whole_network
 from planner.use_cases.networks import find_architecture, is_name
 
 Value = TypeVar("Value")
 Choice = TypeVar("Choice", Strategy, Checkpointing)
 USUAL_LENGTH = 2048
+PARTS_FIX = "Name the network of text in its place, where the others took no part: --workload qwen2.5-7b"
 PRECISIONS = {
     "bf16": Precision.BF16, "bfloat16": Precision.BF16, "bf16-mixed": Precision.BF16, "bf16-true": Precision.BF16,
     "amp_bf16": Precision.BF16, "fp16": Precision.FP16, "float16": Precision.FP16, "16-mixed": Precision.FP16,
@@ -156,10 +158,12 @@ def _network(facts: Facts, source: LogSource, stated: Stated, catalog: Catalog) 
     """Return the name and the network: the person's, that of the config.json beside the log, of a name in the log."""
     if stated.workload is not None:
         network = find_architecture(stated.workload, catalog)
+        whole_network(network, where=stated.workload, fix=PARTS_FIX)
         named = network.name if is_name(stated.workload, catalog) else None
         return named or _name_of(network.architecture), network.architecture
     if facts.config is not None:
         network = find_architecture(str(source.file(facts.config)), catalog)
+        whole_network(network, where=facts.config, fix=PARTS_FIX)
         return _name_of(network.architecture), network.architecture
     words = preset_words(facts.model) if facts.model else []
     preset = next((found for one in words if (found := catalog.preset_named(one)) is not None), None)

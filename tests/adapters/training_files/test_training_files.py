@@ -189,6 +189,54 @@ torchrun --nproc_per_node=$GPUS_PER_NODE --nnodes 2 pretrain_gpt.py \\
             "seq_len": 2048, "epochs": 2.0, "strategy": "zero3",
         },
     ),
+    "axolotl, LoRA beside weights at 8 bits, FSDP with offload": (
+        "lora.yaml",
+        "base_model: NousResearch/Llama-3.2-1B\nload_in_8bit: true\nadapter: lora\nlora_r: 16\n"
+        "lora_target_modules: [q_proj, v_proj]\nsequence_len: 2048\nmicro_batch_size: 2\n"
+        "fsdp_version: 2\nfsdp_config: {offload_params: true, reshard_after_forward: true}\n",
+        {"eight_bit": True, "quantized": None, "strategy": "fsdp2", "offload": "all", "lora_rank": 16},
+    ),
+    "axolotl, preferences": (
+        "dpo.yaml",
+        "base_model: Qwen/Qwen2.5-7B\nrl: dpo\nsequence_len: 2048\nmicro_batch_size: 2\n",
+        {"objective": "dpo"},
+    ),
+    "LLaMA-Factory in pure bf16 with a DeepSpeed file by name": (
+        "full.yaml",
+        "model_name_or_path: Qwen/Qwen2.5-7B\nstage: sft\nfinetuning_type: full\npure_bf16: true\ncutoff_len: 4096\n"
+        "deepspeed: examples/deepspeed/ds_z3_offload_config.json\nenable_liger_kernel: true\npacking: true\n",
+        {"precision": "bf16", "weights": "16bit", "strategy": "zero3", "offload": "all", "objective": None},
+    ),
+    "LLaMA-Factory, preferences": (
+        "kto.yaml", "model_name_or_path: Qwen/Qwen2.5-7B\nstage: kto\ntemplate: qwen\n", {"objective": "kto"},
+    ),
+    "a command of TRL for rewards": (
+        "grpo.sh",
+        "accelerate launch --num_processes 4 grpo.py --model_name_or_path Qwen/Qwen2-0.5B --dataset_name a/b\n",
+        {"objective": "grpo", "devices": 4},
+    ),
+    "a script that removes files first": (
+        "sft.sh",
+        "rm -rf out && python sft.py --model_name_or_path Qwen/Qwen2-0.5B --dataset_name a/dpo-mix\n",
+        {"objective": None, "model": "Qwen/Qwen2-0.5B"},
+    ),
+    "torchtune's loss of preferences": (
+        "tune.yaml",
+        "model: {_component_: torchtune.models.llama3_1.lora_llama3_1_8b, lora_rank: 8}\nbatch_size: 4\n"
+        "loss: {_component_: torchtune.rlhf.loss.DPOLoss}\n",
+        {"objective": "dpo"},
+    ),
+    "torchtitan in float8": (
+        "titan.toml",
+        '[model]\nname = "llama3"\nflavor = "405B"\nconverters = ["float8"]\n[training]\nlocal_batch_size = 2\n'
+        "seq_len = 8192\n[parallelism]\ndata_parallel_shard_degree = -1\ntensor_parallel_degree = 8\n",
+        {"precision": "float8", "devices": None, "tensor": 8, "micro_batch": 2},
+    ),
+    "DeepSpeed's launcher": (
+        "run.sh",
+        "deepspeed --include localhost:0,1,2,3 train.py --model_name_or_path gpt2 --per_device_train_batch_size 8\n",
+        {"devices": 4, "micro_batch": 8},
+    ),
     "ms-swift's command": (
         "swift.sh",
         "CUDA_VISIBLE_DEVICES=0,1 \\\nswift sft --model Qwen/Qwen2.5-7B-Instruct --train_type lora"

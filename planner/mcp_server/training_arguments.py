@@ -1,0 +1,62 @@
+"""How it is trained, as arguments that several tools share: listed once, in the signature of each tool."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar, get_type_hints
+
+from planner.adapters.documents import parse_model
+from planner.mcp_server import tool_inputs as given
+from planner.model.plan.plan import Training
+from planner.use_cases.trained_adapters import AdapterChoice
+
+SETTINGS: dict[str, Any] = {
+    "precision": given.NumberFormat, "framework": given.Framework, "strategy": given.AnyStrategy,
+    "checkpointing": given.AnyCheckpointing, "micro_batch": given.MicroBatch, "global_batch": given.GlobalBatch,
+    "loss": given.LossWay, "kernels": given.KernelWay, "optimizer": given.AnyOptimizer, "weights": given.Weights,
+    "offload": given.Offloaded, "attention": given.AttentionWay,
+}  # fmt: skip
+"""Settings of a plan's `training`, each with what an agent reads of it."""
+ADAPTERS: dict[str, Any] = {
+    "method": given.Method, "lora_rank": given.LoraRank, "lora_targets": given.LoraTargets,
+}  # fmt: skip
+STATED = "stated"
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class StatedSettings:
+    """What was said of how it is trained."""
+
+    training: Training
+    adapters: AdapterChoice
+
+
+def with_training_arguments(tool: Callable[..., Answer]) -> Callable[..., Answer]:
+    """Return a tool that takes each of the shared arguments; the one it decorates gets them as `stated`."""
+
+    @functools.wraps(tool)
+    def asked(*args: Any, **named: Any) -> Answer:
+        said = {name: named.pop(name) for name in (*SETTINGS, *ADAPTERS) if named.get(name) is not None}
+        settings = {name: value for name, value in said.items() if name in SETTINGS}
+        training = parse_model(Training, settings, where="the arguments")
+        choice = AdapterChoice(**{name: value for name, value in said.items() if name in ADAPTERS})
+        left = {name: value for name, value in named.items() if name not in SETTINGS and name not in ADAPTERS}
+        return tool(*args, **{STATED: StatedSettings(training, choice)}, **left)
+
+    types = get_type_hints(tool, include_extras=True)
+    own = [one for one in inspect.signature(tool).parameters.values() if one.name != STATED]
+    by_name = inspect.Parameter.KEYWORD_ONLY
+    shared = [
+        inspect.Parameter(name, by_name, default=None, annotation=kind) for name, kind in (SETTINGS | ADAPTERS).items()
+    ]
+    parameters = [one.replace(annotation=types.get(one.name, one.annotation)) for one in own]
+    signature = inspect.Signature([*parameters, *shared], return_annotation=types["return"])
+    asked.__signature__ = signature  # type: ignore[attr-defined]
+    asked.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()} | {
+        "return": types["return"]
+    }
+    return asked
