@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from planner.decide.campaign.chances import campaign_range
+from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.simulation.campaigns import PlayedOption, side_by_side
 from planner.decide.simulation.price_error import price_error
 from planner.decide.simulation.stated_time import interruptions_of
@@ -26,8 +26,8 @@ def played_option(option: CampaignOption, *, runs: int, hourly_share: float, ahe
         return None
     lost = interruptions_of(option.time)
     launch = option.time.launch_hours.value if option.time.launch_hours else 0.0
-    run_hours = option.campaign_hours.value / math.ceil(runs / option.at_once)
-    band = campaign_range(option)
+    between, band = option.between_turns, CampaignTime.of(option).work
+    run_hours = band.value if between is not None else band.value / math.ceil(runs / option.at_once)
     speed = Interval(1.0, band.low / band.value, band.high / band.value)
     convergence = option.time.convergence
     lead = None if option.lead_days is None else doubted(option.lead_days).scaled(HOURS_PER_DAY)
@@ -45,4 +45,5 @@ def played_option(option: CampaignOption, *, runs: int, hourly_share: float, ahe
         usd=owed.value,
         hourly_share=hourly_share,
         price_error=price_error(doubted(owed), speed, hourly_share),
+        between=between,
     )
