@@ -49,6 +49,8 @@ def with_chances(
     lead = option.lead_days if option.lead_days is not None and option.lead_days.value > ahead else None
     counted_from = today if lead is not None else start
     passed = passed_hours(stated=limits.start, start=counted_from, today=today)
+    before = HOURS_PER_DAY * (counted_from - first).days
+    before -= passed_hours(stated=limits.start, start=first, today=today) if before > 0 else 0.0
     time = None if hours is None else CampaignTime.of(option)
     until_done = time if time is None or lead is None else time.after(lead)
     usd = None if _owed(option) is None else confident_usd(option, limits.confidence)
@@ -64,8 +66,8 @@ def with_chances(
             "chance_both": both,
             "usd_confident": usd,
             "local_confident": None if usd is None or currency is None else _confident_local(option, limits, currency),
-            "waiting_usd": _waiting_usd(until_done, limits, before=HOURS_PER_DAY * (counted_from - first).days),
-            "wait_hours": HOURS_PER_DAY * ((start - first).days if lead is None else lead.value - ahead),
+            "waiting_usd": _waiting_usd(until_done, limits, before=before),
+            "wait_hours": before if lead is None else HOURS_PER_DAY * (lead.value - ahead),
             "done_by_confident": _last_day(until_done, limits, start=counted_from, passed=passed),
             "meets_deadline": (timeless or None) if hours is None else in_time is None or in_time >= limits.confidence,
             "within_budget": None if usd is None else in_budget is None or in_budget >= limits.confidence,
