@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.cost.cloud.bill_lines import (
@@ -24,7 +25,7 @@ from planner.quantity.time_units import HOURS_PER_DAY
 
 PRACTICE = "practice: beyond benchmark speed"
 COMPUTE, LOST, UNUSED = "compute", "stalls, checkpoints, interruptions", "unused (minimum, rounding or term)"
-COMMITMENT = "commitment already bought"
+COMMITMENT, BEYOND = "commitment already bought", "beyond its window (cannot be had)"
 UNSUPPORTED = ("waiting for capacity", "taxes", "requests to storage")
 
 
@@ -44,8 +45,14 @@ class Work:
 
     @property
     def waves(self) -> int:
-        """Trainings that one set runs, one after another."""
+        """Trainings that one set runs, one after another: the set that runs most of them."""
         return math.ceil(self.trainings / self.at_once)
+
+    @property
+    def by_set(self) -> dict[int, int]:
+        """How many sets run how many trainings, one after another: each as many as any other, or one more."""
+        least, more = divmod(self.trainings, self.sets)
+        return {runs: sets for runs, sets in ((least + 1, more), (least, self.sets - more)) if sets}
 
 
 @dataclass(frozen=True)
@@ -58,7 +65,8 @@ class Rent:
     """Of all hours used, also where they are paid for already."""
     bought: Quantity | None = None
     usable_hours: float | None = None
-    """Hours that one set of machines can be used, where a block is bought ahead."""
+    """Hours that the set with most trainings can be used, where blocks are bought ahead or a window is stated; fewer
+    where the block of another set, for its share of the trainings, holds less."""
 
 
 @dataclass(frozen=True)
@@ -138,8 +146,9 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
 
     billed hours = training + lost + practice + set-up + data to the nodes + idle tail
     by launch:     trainings x nodes x (sold(billed hours) + failed share x set-up) x price
-    one term:      sets x nodes x sold(waves x (billed hours + failed share x set-up)) x price
+    one term:      sum over sets of nodes x sold(its trainings x (billed hours + failed share x set-up)) x price
     blocks:        the same, at the hours that the work stays under with the plan's confidence
+    a window:      sets x nodes x its hours x price, whatever of it is used
     """
     used = _parts_of_a_run(training, rates, lost, practice)
     billed_hours, failed = sum_of([hours for _, hours, _ in used[:-1]]), used[-1][1]
@@ -151,24 +160,28 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
     if rates.committed:
         return _committed(entries, rates)
     price, terms = interval(rates.price, Unit.USD_PER_HOUR), rates.terms
-    usable = None
-    if terms.once:
-        times = work.sets * rates.nodes
-        needed = sum_of([billed_hours, failed]).scaled(work.waves)
-        if terms.blocks:
-            needed = Interval.exact(stays_under(needed, work.confidence))
-        bought = _sold(needed, terms)
-        usable = bought.value - BLOCK_LAST_HOURS if terms.blocks else None
-    else:
-        times = work.trainings * rates.nodes
-        bought = sum_of([_sold(billed_hours, terms), failed])
-    rent = bought.times(price).scaled(times)
-    left = bought.value * times - sum(entry.quantity for entry in entries)
-    if left <= 1e-9 * bought.value * times:
-        return Rent(entries, rent, rent, usable_hours=usable)
-    entries.append(_unused(left, rates, bought_hours=bought.value * times))
-    whole = _bought_usd(rent, training, rates, hours=bought.value, times=times) if terms.once else None
-    return Rent(entries, rent, rent, whole, usable)
+    if not terms.once:
+        bought = sum_of([_sold(billed_hours, terms), failed]).scaled(work.trainings * rates.nodes)
+        rent, left = bought.times(price), bought.value - sum(entry.quantity for entry in entries)
+        if left > 1e-9 * bought.value:
+            entries.append(_unused(left, rates, bought_hours=bought.value))
+        return Rent(entries, rent, rent)
+    of_sets = {}
+    for runs in work.by_set:
+        needed = sum_of([billed_hours, failed]).scaled(runs)
+        needed = Interval.exact(stays_under(needed, work.confidence)) if terms.blocks else needed
+        of_sets[runs] = _sold(needed, terms)
+    bought = sum_of([hours.scaled(work.by_set[runs] * rates.nodes) for runs, hours in of_sets.items()])
+    usable = min((hours.value - BLOCK_LAST_HOURS) * work.waves / runs for runs, hours in of_sets.items())
+    rent, left = bought.times(price), bought.value - sum(entry.quantity for entry in entries)
+    whole = None
+    if left > 1e-9 * bought.value:
+        entries.append(_unused(left, rates, bought_hours=bought.value))
+        counted = [(work.by_set[runs] * rates.nodes, hours.value) for runs, hours in of_sets.items()]
+        whole = _bought_usd(rent, training, rates, counted)
+    elif left < -1e-9 * bought.value:
+        entries.append(_not_to_be_had(-left, rates))
+    return Rent(entries, rent, rent, whole, usable if terms.ends else None)
 
 
 def hours_of_a_run(
@@ -225,8 +238,21 @@ def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entr
     )  # fmt: skip
 
 
-def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, *, hours: float, times: int) -> Quantity:
-    source = f"{times} x {hours:g} h x {rates.price.value:g} USD/h: {billing_text(rates.terms)}; {rates.price.source}"
+def _not_to_be_had(node_hours: float, rates: BillRates) -> Entry:
+    """Take off the hours that the work would take beyond the end of its window."""
+    usd = -node_hours * rates.price.value
+    source = f"{billing_text(rates.terms)}; the work takes {node_hours:,.5g} node-h more; {rates.price.source}"
+    return Entry(
+        BEYOND, Interval.exact(usd), -node_hours, "node-h", rates.price.value, (rates.price,), source,
+        currency=rates.price_currency,
+    )  # fmt: skip
+
+
+def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, bought: Sequence[tuple[int, float]]) -> Quantity:
+    """Return the USD of what is bought: of so many machines, so many hours each."""
+    hours = " + ".join(f"{machines} x {each:g} h" for machines, each in bought)
+    product = f"({hours})" if len(bought) > 1 else hours
+    source = f"{product} x {rates.price.value:g} USD/h: {billing_text(rates.terms)}; {rates.price.source}"
     return derived(rent, Unit.USD, training, rates.price, source=source)
 
 

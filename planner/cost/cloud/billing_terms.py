@@ -39,13 +39,20 @@ class Terms:
     """0: to the second, which no estimate resolves."""
     blocks: bool = False
     """Sold as Capacity Blocks only."""
+    most_hours: float = math.inf
+    """After which nothing can be had: the whole of a stated window, which is sold as one."""
     upfront_fraction: float = 0.0
     """Share of a term that is paid before its first hour."""
 
     @property
     def once(self) -> bool:
         """Return whether the hours are bought once for the campaign, and not anew for each training."""
-        return self.blocks or self.minimum_hours > SHORT_HOURS
+        return self.ends or self.minimum_hours > SHORT_HOURS
+
+    @property
+    def ends(self) -> bool:
+        """Return whether the machines are taken away when the hours that were bought are over."""
+        return self.blocks or not math.isinf(self.most_hours)
 
 
 def terms_of(candidate: Candidate) -> Terms:
@@ -53,7 +60,7 @@ def terms_of(candidate: Candidate) -> Terms:
     row, kind = candidate.price, candidate.option.price or PriceKind.ON_DEMAND
     window = candidate.option.window
     if window is not None:
-        return Terms(minimum_hours=window.hours, upfront_fraction=1.0)
+        return Terms(minimum_hours=window.hours, most_hours=window.hours, upfront_fraction=1.0)
     if kind is PriceKind.CAPACITY_BLOCK:
         return Terms(blocks=True, upfront_fraction=1.0)
     term = TERM_HOURS.get(kind, 0.0)
@@ -72,7 +79,8 @@ def sold_hours(hours: float, terms: Terms) -> float:
     """Return the hours that must be bought for `hours` of use.
 
     max(minimum, ceil(hours / step) x step); for blocks the shortest length that is sold and holds hours + 0.5, after
-    as many of the longest as the use fills.        Monotone in `hours`, and never less than it.
+    as many of the longest as the use fills.        Monotone in `hours`, and never less than it; of a stated window
+    always all of its hours, as nothing can be had after it.
     """
     if terms.blocks:
         longest = BLOCK_DAYS[-1] * HOURS_PER_DAY
@@ -84,7 +92,7 @@ def sold_hours(hours: float, terms: Terms) -> float:
         return whole * longest + days * HOURS_PER_DAY
     if terms.step_hours:
         hours = max(hours, math.ceil(hours / terms.step_hours - 1e-9) * terms.step_hours)
-    return max(terms.minimum_hours, hours)
+    return min(terms.most_hours, max(terms.minimum_hours, hours))
 
 
 def terms_notes(candidate: Candidate) -> tuple[str, ...]:
@@ -100,6 +108,8 @@ def billing_text(terms: Terms) -> str:
     """Write in words how the hours are sold."""
     if terms.blocks:
         return "blocks of 1 to 14 days or of weeks up to 26, bought once for the campaign, ended 30 minutes early"
+    if terms.ends:
+        return f"a window of {terms.most_hours:g} h, paid for whole, its machines gone 30 minutes before its end"
     if terms.once:
         return f"{terms.minimum_hours:g} h at least, bought once for the campaign"
     steps = f"in steps of {terms.step_hours * SECONDS_PER_HOUR:g} s" if terms.step_hours else ""

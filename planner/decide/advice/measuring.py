@@ -14,6 +14,7 @@ from planner.decide.advice.case import Case
 from planner.decide.advice.error_correlation import correlation
 from planner.decide.advice.sample_value import Errors, Learnt, SampleValue, regret_of, sample_value
 from planner.decide.campaign.campaign import hours_to
+from planner.decide.campaign.turns import range_between
 from planner.decide.limits import refusals
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.recommend.rank import is_comparable
@@ -189,6 +190,11 @@ def _moved(
     grown = math.exp(shift)
     cost = 1 - share + share * grown
     moved: dict[str, object] = {"campaign_hours": _narrowed(option.campaign_hours, grown, before, left)}
+    if option.between_turns is not None and option.campaign_hours is not None:
+        run_hours = _narrowed(option.between_turns.run_hours, grown, before, left)
+        between = option.between_turns.model_copy(update={"run_hours": run_hours})
+        ends = range_between(between)._asdict()
+        moved |= {"between_turns": between, "campaign_hours": option.campaign_hours.model_copy(update=ends)}
     for name in ("campaign_usd", "cash_usd", "to_pay_usd"):
         usd: Quantity | None = getattr(option, name)
         moved[name] = _narrowed(usd, cost, share * before, share * left)

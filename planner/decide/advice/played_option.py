@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
-from planner.decide.campaign.chances import campaign_range
+from planner.decide.campaign.campaign_time import CampaignTime
+from planner.decide.campaign.hours_in_cost import hourly_share
 from planner.decide.simulation.campaigns import PlayedOption, side_by_side
 from planner.decide.simulation.price_error import price_error
 from planner.decide.simulation.stated_time import interruptions_of
@@ -15,27 +17,35 @@ from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_DAY
 
 
-def played_option(option: CampaignOption, *, runs: int, hourly_share: float, ahead_days: int) -> PlayedOption | None:
+def played_option(option: CampaignOption, *, runs: int, ahead_days: int) -> PlayedOption | None:
     """Return the campaign of an option whose time and cost are known; None of others.
 
     Hours that others use the machine for are spread over the runs. The error of the price is what the range of the
-    cost holds beside that of the hours. `ahead_days`: from today, when a machine is ordered, to the campaign's first.
+    cost holds beside that of the hours. What is paid ahead does not grow with them, and holds the runs or does not.
+    `ahead_days`: from today, when a machine is ordered, to the campaign's first.
     """
     owed = option.to_pay_usd or option.campaign_usd
     if option.time is None or option.campaign_hours is None or owed is None:
         return None
     lost = interruptions_of(option.time)
     launch = option.time.launch_hours.value if option.time.launch_hours else 0.0
-    run_hours = option.campaign_hours.value / math.ceil(runs / option.at_once)
-    band = campaign_range(option)
+    between, band = option.between_turns, CampaignTime.of(option).work
+    run_hours = band.value if between is not None else band.value / math.ceil(runs / option.at_once)
     speed = Interval(1.0, band.low / band.value, band.high / band.value)
     convergence = option.time.convergence
     lead = None if option.lead_days is None else doubted(option.lead_days).scaled(HOURS_PER_DAY)
     opens = option.wait_hours if lead is None else 0.0
     steps_hours = max(0.0, run_hours - launch) / losses(lost).total
+    share = hourly_share(option)
+    lanes = side_by_side(runs, option.at_once, steps_hours=steps_hours, opens=opens)
+    of_sets = option.bill is not None and option.bill.usable_hours is not None
+    if of_sets and option.paid_ahead_hours is not None:  # each set has a block for its own runs
+        each = option.paid_ahead_hours / math.ceil(runs / option.at_once)
+        lanes = tuple(replace(lane, most_hours=each * lane.batches[0].runs) for lane in lanes)
+    together = math.inf if of_sets or option.paid_ahead_hours is None else option.paid_ahead_hours * len(lanes)
     return PlayedOption(
         option=option.id,
-        lanes=side_by_side(runs, option.at_once, steps_hours=steps_hours, opens=opens),
+        lanes=lanes,
         asked_at=-HOURS_PER_DAY * ahead_days,
         wait=lead or Interval.exact(0.0),
         launch_hours=launch,
@@ -43,6 +53,8 @@ def played_option(option: CampaignOption, *, runs: int, hourly_share: float, ahe
         speed_error=speed,
         convergence=convergence.fraction.value if convergence else 0.0,
         usd=owed.value,
-        hourly_share=hourly_share,
-        price_error=price_error(doubted(owed), speed, hourly_share),
+        hourly_share=share,
+        price_error=price_error(doubted(owed), speed, share),
+        most_hours=together,
+        between=between,
     )

@@ -113,11 +113,8 @@ def _placements(chosen: CampaignOption | None, limits: CampaignLimits) -> tuple[
 def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign | None:
     if chosen is None:
         return None
-    slow = case.campaign_at_speed(0.5)[chosen.id].payable_usd
-    owed = chosen.payable_usd
-    share = min(1.0, max(0.0, slow.value / owed.value - 1)) if slow and owed and owed.value > 0 else 0.0
     ahead = ((case.limits.start or case.today) - case.today).days
-    played = played_option(chosen, runs=case.limits.runs, hourly_share=share, ahead_days=max(0, ahead))
+    played = played_option(chosen, runs=case.limits.runs, ahead_days=max(0, ahead))
     return None if played is None else _summary(case, play([played]))
 
 

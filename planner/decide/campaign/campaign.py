@@ -16,10 +16,11 @@ from planner.cost.cloud.hosted_bill import hosted_bill
 from planner.cost.cloud.price import beyond_commitment
 from planner.cost.ownership.life import life_reasons
 from planner.cost.ownership.owned_bill import owned_bill
+from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
-from planner.decide.campaign.turns import with_turns
+from planner.decide.campaign.turns import between_turns, with_turns
 from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.options.option_money import assumed_rates
@@ -31,7 +32,7 @@ from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import doubted, stays_under
+from planner.quantity.chance import doubted
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
@@ -65,7 +66,8 @@ def campaign_option(
     begins = limits.start or today
     readiness = ready(estimated, catalog, begins=begins, today=today)
     hours = _campaign_hours(estimated, groups, at_once, limits.runs)
-    hours = with_turns(estimated, hours, at_once, limits, readiness, today=today)
+    between = between_turns(estimated, hours, at_once, limits, readiness, today=today)
+    hours = with_turns(hours, between)
     start = max(begins, readiness.on)
     since = start if readiness.lead is None else begins  # what is waited for is asked for when the campaign begins
     passed = passed_hours(stated=limits.start, start=since, today=today) + readiness.hours
@@ -78,7 +80,8 @@ def campaign_option(
     usd = billed.usd if billed and (purchase or estimate.hold is not Hold.BUY) else None
     money = campaign_money(estimated, catalog, campaign_usd=usd, purchase=purchase, finish=finish, runs=limits.runs)
     bill = _after_credits(billed, estimate, catalog, finish)
-    surely = stays_under(doubted(hours), limits.confidence) if hours else 0.0
+    each = between.run_hours if between else hours
+    surely = CampaignTime(doubted(each), between).hours_at(limits.confidence) if each else 0.0
     ended = last_day(start=start, hours=surely, passed=passed) if hours else None
     longer = surely / hours.value if hours else 1.0
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
@@ -97,6 +100,7 @@ def campaign_option(
         owning=Owning.MARGINAL if estimate.site is not None else None,
         at_once=at_once,
         campaign_hours=hours,
+        between_turns=between,
         campaign_usd=usd,
         finish=finish,
         meets_deadline=None,

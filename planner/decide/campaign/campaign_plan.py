@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.quantity import Quantity
@@ -80,6 +81,15 @@ class Placement:
     doubtful: bool
     """Whether it rests on a doubtful measurement: hours may be off by a factor of 1.5 more."""
     price_stale: bool
+    between: BetweenTurns | None = None
+    """Where others take turns with its machines, and it does all runs, which are equal: each begins in whichever gap
+    holds it, be it the one of its lane or not."""
+
+    @property
+    def closed(self) -> bool:
+        """Return whether its machines are taken away at some time, for good."""
+        ends = any(lane.closes is not None or lane.most_hours is not None for lane in self.lanes)
+        return self.most_hours is not None or (ends and self.between is None)
 
     @property
     def runs(self) -> int:

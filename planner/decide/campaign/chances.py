@@ -6,13 +6,14 @@ import math
 from bisect import bisect_left
 from datetime import date
 
+from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.campaign.hours_in_cost import correlation
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
-from planner.quantity.chance import UNSTATED_FACTOR, chance_below, chance_of_both, doubted, stays_under
+from planner.quantity.chance import chance_below, chance_of_both, doubted, stays_under
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.local_currency import rate_of
 from planner.quantity.time_units import HOURS_PER_DAY
@@ -48,12 +49,15 @@ def with_chances(
     lead = option.lead_days if option.lead_days is not None and option.lead_days.value > ahead else None
     counted_from = today if lead is not None else start
     passed = passed_hours(stated=limits.start, start=counted_from, today=today)
-    until_done = None if hours is None else _until_done(campaign_range(option), lead)
+    before = HOURS_PER_DAY * (counted_from - first).days
+    before -= passed_hours(stated=limits.start, start=first, today=today) if before > 0 else 0.0
+    time = None if hours is None else CampaignTime.of(option)
+    until_done = time if time is None or lead is None else time.after(lead)
     usd = None if _owed(option) is None else confident_usd(option, limits.confidence)
     in_time, in_budget = _deadline(until_done, limits, start=counted_from, passed=passed), _budget(option, budget)
-    if in_time is not None and hours is not None and option.paid_ahead_hours is not None:
-        in_time = min(in_time, chance_below(campaign_range(option), option.paid_ahead_hours))
-    both = _both(option, budget, hours=in_time, usd=in_budget)
+    held = None if time is None or option.paid_ahead_hours is None else time.chance_within(option.paid_ahead_hours)
+    in_time = in_time if in_time is None or held is None else min(in_time, held)
+    both = _both(option, budget, hours=held if in_time is None and in_budget is not None else in_time, usd=in_budget)
     timeless = hours is None and usd is not None and limits.deadline is None
     return option.model_copy(
         update={
@@ -62,8 +66,8 @@ def with_chances(
             "chance_both": both,
             "usd_confident": usd,
             "local_confident": None if usd is None or currency is None else _confident_local(option, limits, currency),
-            "waiting_usd": _waiting_usd(until_done, limits, before=HOURS_PER_DAY * (counted_from - first).days),
-            "wait_hours": HOURS_PER_DAY * ((start - first).days if lead is None else lead.value - ahead),
+            "waiting_usd": _waiting_usd(until_done, limits, before=before),
+            "wait_hours": before if lead is None else HOURS_PER_DAY * (lead.value - ahead),
             "done_by_confident": _last_day(until_done, limits, start=counted_from, passed=passed),
             "meets_deadline": (timeless or None) if hours is None else in_time is None or in_time >= limits.confidence,
             "within_budget": None if usd is None else in_budget is None or in_budget >= limits.confidence,
@@ -74,26 +78,20 @@ def with_chances(
 
 def _both(option: CampaignOption, budget: Quantity | None, *, hours: float | None, usd: float | None) -> float | None:
     """Return the chance that it keeps every limit there is: in time, in the budget, and in what is paid ahead."""
-    if hours is None and usd is None:
-        return None
-    if hours is None and option.campaign_hours is not None and option.paid_ahead_hours is not None:
-        hours = chance_below(campaign_range(option), option.paid_ahead_hours)
     if hours is None or usd is None:
         return usd if hours is None else hours
     assert budget is not None, "its chance is known"
     against = _held_against(option, Interval(budget.value, budget.low, budget.high))[0]
-    return chance_of_both(hours, usd, correlation=correlation(option, campaign_range(option), against))
+    return chance_of_both(hours, usd, correlation=correlation(option, CampaignTime.of(option).work, against))
 
 
-def _waiting_usd(until_done: Interval | None, limits: CampaignLimits, *, before: float) -> float:
+def _waiting_usd(until_done: CampaignTime | None, limits: CampaignLimits, *, before: float) -> float:
     """Return what it is worth to wait for the end: USD an hour x the hours that it stays under with the confidence.
 
     `before`: hours from the campaign's first day to the one from which `until_done` counts, when a grant opens, say.
     """
     each = limits.waiting_usd_per_hour
-    return (
-        0.0 if not each or until_done is None else each * max(0.0, before + stays_under(until_done, limits.confidence))
-    )
+    return 0.0 if not each or until_done is None else each * max(0.0, before + until_done.hours_at(limits.confidence))
 
 
 def confident_usd(option: CampaignOption, confidence: float) -> float:
@@ -121,34 +119,16 @@ def _confident_local(option: CampaignOption, limits: CampaignLimits, currency: C
     return bisect_left(range(math.ceil(100 * most)), True, key=is_kept) / 100
 
 
-def campaign_range(option: CampaignOption) -> Interval:
-    """Return the campaign's hours as a decision counts them.
-
-    Where the measurement that they rest on is contradicted (`doubts`), they may be off by a factor of 1.5 more.
-    """
-    assert option.campaign_hours is not None, "they are known"
-    hours = doubted(option.campaign_hours)
-    return hours.times(Interval.within_factor(1.0, UNSTATED_FACTOR)) if option.doubts else hours
-
-
-def _last_day(until_done: Interval | None, limits: CampaignLimits, *, start: date, passed: float) -> date | None:
+def _last_day(until_done: CampaignTime | None, limits: CampaignLimits, *, start: date, passed: float) -> date | None:
     if until_done is None:
         return None
-    return last_day(start=start, hours=stays_under(until_done, limits.confidence), passed=passed)
+    return last_day(start=start, hours=until_done.hours_at(limits.confidence), passed=passed)
 
 
-def _until_done(work: Interval, lead_days: Quantity | None) -> Interval:
-    """Return the hours that are held against the deadline: the campaign's, after the lead time of what is ordered.
-
-    hours = 24 x lead days + campaign hours; both ranges end to end, as if they erred together
-    """
-    return work if lead_days is None else sum_of([doubted(lead_days).scaled(HOURS_PER_DAY), work])
-
-
-def _deadline(until_done: Interval | None, limits: CampaignLimits, *, start: date, passed: float) -> float | None:
+def _deadline(until_done: CampaignTime | None, limits: CampaignLimits, *, start: date, passed: float) -> float | None:
     if limits.deadline is None or until_done is None:
         return None
-    return chance_below(until_done, hours_until(limits.deadline, start=start, passed=passed))
+    return until_done.chance_within(hours_until(limits.deadline, start=start, passed=passed))
 
 
 def _budget(option: CampaignOption, budget: Quantity | None) -> float | None:

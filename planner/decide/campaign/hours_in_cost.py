@@ -16,10 +16,11 @@ BY_THE_HOUR = frozenset({COMPUTE, LOST, PRACTICE, ELECTRICITY, UNUSED, COMMITMEN
 def hourly_share(option: CampaignOption) -> float:
     """Return the share of what an option costs that grows with the hours of its runs.
 
-    share = lines by the hour / all lines x campaign cost / cash out;  0 of a block, whose length is a decision
+    share = lines by the hour / all lines x campaign cost / cash out;  0 of a block, whose length is a decision, of a
+    window, and of a term that is longer than the work
     """
     bill, usd, cash = option.bill, option.campaign_usd, option.cash_usd
-    if bill is None or usd is None or bill.usable_hours is not None:
+    if bill is None or usd is None or bill.usable_hours is not None or option.smallest_purchase_usd is not None:
         return 0.0
     whole = sum(line.usd.value for line in bill.lines)
     if whole <= 0:

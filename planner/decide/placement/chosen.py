@@ -12,18 +12,18 @@ from planner.cost.cloud.bill import Work
 from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.campaign import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
-from planner.decide.campaign.chances import campaign_range
+from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.plan_figures import beyond_its_row, billed_as, row_of, with_median
 from planner.decide.placement.played_plan import drawn_budget, local_within, played_plan
 from planner.decide.placement.question import STANDARD_ERROR, Candidate, Question, decided_hours, run_hours
 from planner.decide.simulation.campaigns import ROUNDING_HOURS, SEED, Played
+from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.simulated import SimulatedCampaign, Spread
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.chance import chance_below
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval, sum_of
 
@@ -125,15 +125,11 @@ def chosen_plan(
     row, beyond = row_of(plan, options, limits), beyond_its_row(plan, options, limits)
     plan = billed_as(plan, row) if row is not None else plan
     played = played_plan(plan)
-    closed = any(
-        one.most_hours is not None or lane.closes is not None or lane.most_hours is not None
-        for one in plan.placements
-        for lane in one.lanes
-    )
+    closed = any(one.closed for one in plan.placements)
     windows = float(played.in_windows.mean()) if closed else None
     if row is not None:
         if row.paid_ahead_hours is not None:
-            windows = chance_below(campaign_range(row), row.paid_ahead_hours)
+            windows = CampaignTime.of(row).chance_within(row.paid_ahead_hours)
         both = windows if row.chance_both is None else row.chance_both
         chances = (row.chance_deadline, windows, row.chance_budget, both)
         return Chosen(plan, asked, question.calendar, played, *chances, row, currency=question.currency)
@@ -258,7 +254,15 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
         most_hours=None if math.isinf(candidate.most_node_hours) else candidate.most_node_hours / (option.nodes or 1),
         doubtful=bool(option.doubts),
         price_stale=bool(option.price_stale),
+        between=_between(candidate, lanes),
     )
+
+
+def _between(candidate: Candidate, lanes: tuple[Lane, ...]) -> BetweenTurns | None:
+    """Return when the machines are free of others' turns, where the option does all runs and they are equal."""
+    between = candidate.alone.between_turns
+    whole = between is not None and sum(lane.count for lane in lanes) == between.runs
+    return between if whole and len({runs.work for lane in lanes for runs in lane.runs}) == 1 else None
 
 
 def _hourly_share(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> float:

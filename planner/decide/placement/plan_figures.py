@@ -46,9 +46,10 @@ def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> 
         return "days of its time zone"
     if placed.queued is not None:
         return "draws of its queue"
-    if placed.most_hours is not None or any(lane.closes is not None for lane in placed.lanes):
+    if placed.most_hours is not None or (placed.between is None and any(lane.closes for lane in placed.lanes)):
         return "the ends of its windows"
-    if len(opens) > 1 or len(placed.lanes) != min(limits.runs, row.at_once) or hours is None:
+    apart = placed.between is None and (len(opens) > 1 or len(placed.lanes) != min(limits.runs, row.at_once))
+    if apart or hours is None:
         return "which machines are free when"
     late = abs(plan.hours.value - row.wait_hours - hours.value)
     same = SAME_END * (row.wait_hours + hours.value) + (DAY if row.wait_hours > 0 else 0.0)

@@ -14,6 +14,7 @@ from planner.decide.simulation.price_error import price_error
 from planner.decide.simulation.stated_time import interruptions_of
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import mean_wait
+from planner.model.answer.between_turns import BetweenTurns
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity
 from planner.quantity.chance import UNSTATED_FACTOR, doubted
@@ -67,7 +68,7 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
     convergence = one.time.convergence if one.time is not None else None
     return PlayedOption(
         option=one.option,
-        lanes=tuple(_lane(plan.start, lane, earliest, launch, losses(lost).total) for lane in one.lanes),
+        lanes=tuple(_lane(plan.start, lane, earliest, launch, losses(lost).total, one.between) for lane in one.lanes),
         asked_at=earliest - mean_wait(one.queued) if one.queued is not None else 0.0,
         wait=wait,
         launch_hours=launch,
@@ -79,13 +80,21 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
         price_error=price_error(doubted(one.usd), speed, one.hourly_share),
         payer=one.payer or "",
         most_hours=math.inf if one.most_hours is None else one.most_hours,
+        between=one.between,
     )
 
 
-def _lane(start: datetime, lane: Lane, earliest: float, launch: float, total: float) -> PlayedLane:
-    """Return a lane; one that opens when the option's machines can be had opens when that is drawn."""
+def _lane(
+    start: datetime, lane: Lane, earliest: float, launch: float, total: float, between: BetweenTurns | None
+) -> PlayedLane:
+    """Return a lane; one that opens when the option's machines can be had opens when that is drawn.
+
+    Runs that begin in whichever gap holds them are bound to none.
+    """
     opens = _hours(start, lane.opens)
     batches = [Batch(one.runs, max(0.0, one.hours.value - launch) / total, one.phase) for one in lane.runs]
+    if between is not None:
+        return PlayedLane(tuple(batches))
     closes = math.inf if lane.closes is None else _hours(start, lane.closes)
     most = math.inf if lane.most_hours is None else lane.most_hours
     return PlayedLane(tuple(batches), opens if opens > earliest + AT_ONCE else 0.0, closes, most)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from datetime import date
 
-from planner.decide.campaign.chances import campaign_range
+from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.limits import refusals
 from planner.decide.recommend.rank import is_feasible, ranked
 from planner.decide.recommend.wording import name_of
@@ -15,7 +15,6 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode, codes_of
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
-from planner.quantity.chance import stays_under
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
@@ -57,7 +56,7 @@ def quote_request(option: CampaignOption, limits: CampaignLimits, *, today: date
     nodes = (option.nodes or 1) * option.at_once
     each = f"{(option.accelerators or 0) // (option.nodes or 1)}x {option.accelerator}" if option.accelerator else ""
     machine = (option.offer or name_of(option)).split("/", 1)[-1]
-    days = max(1, math.ceil(stays_under(campaign_range(option), limits.confidence) / HOURS_PER_DAY))
+    days = max(1, math.ceil(CampaignTime.of(option).hours_at(limits.confidence) / HOURS_PER_DAY))
     start = max(option.ready_on or today, limits.start or today)
     end = last_day(start=start, hours=(days + 1) * HOURS_PER_DAY)
     where = f" in {option.region}" if option.region not in (None, "any") else ""

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from planner.decide.campaign.chances import campaign_range
+from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.recommend.wording import name_of, short_amount, short_duration, three_digits_up, up_to_amount
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
-from planner.quantity.chance import stays_under
 
 WORDS = 20
 IN_HOURS = 48
@@ -82,7 +81,7 @@ class Phrases:
         """Return the hours from today that it stays under at the confidence; None where a day says it better."""
         if option.done_by_confident is None or option.campaign_hours is None or option.wait_hours != 0:
             return None
-        hours = stays_under(campaign_range(option), self.limits.confidence)
+        hours = CampaignTime.of(option).hours_at(self.limits.confidence)
         return hours if hours < IN_HOURS else None
 
     def short(self, option: CampaignOption) -> str:

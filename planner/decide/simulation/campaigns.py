@@ -10,8 +10,10 @@ import numpy as np
 
 from planner.decide.simulation.draws import Array, Mask, from_range, generator
 from planner.decide.simulation.run_times import run_times
+from planner.duration.between_turns import hours_between
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import drawn_wait
+from planner.model.answer.between_turns import BetweenTurns
 from planner.model.plan.option_times import Queue, Tries
 from planner.quantity.chance import TAIL
 from planner.quantity.interval import Interval
@@ -81,6 +83,8 @@ class PlayedOption:
     """Whose credits pay its bill."""
     most_hours: float = math.inf
     """Hours for which its machines can be used, those of all lanes together: an allocation."""
+    between: BetweenTurns | None = None
+    """Where others take turns with its machines: its runs, all equal, begin in whichever gap holds them."""
 
 
 @dataclass(frozen=True)
@@ -146,6 +150,8 @@ def play(
     cost            = price error x usd x (1 - hourly share + hourly share x hours / most likely hours)
     to pay          = sum over payers of max(0, cost - credits)
 
+    Where others take turns, the last of an option's runs ends as `hours_between` says for the mean run.
+
     Each lane runs what it was given. The steps of equal runs are drawn together: segments between checkpoints add up,
     so their sum is distributed as that of as many draws. The seed and an option's id determine all of its draws.
     """
@@ -153,6 +159,7 @@ def play(
     size = (replications or max(LEAST_REPLICATIONS, min(REPLICATIONS, MOST_DRAWS // max(1, batches))),)
     speed = [from_range(generator(seed, one.option), one.speed_error, size) for one in options]
     free = [_opened(one, seed, size) for one in options]
+    begun = [lanes[0] for lanes in free]
     used = [[np.zeros(size) for _ in one.lanes] for one in options]
     last, in_windows = np.zeros(size), np.ones(size, dtype=bool)
     for phase in sorted({batch.phase for one in options for lane in one.lanes for batch in lane.batches}):
@@ -165,10 +172,12 @@ def play(
                     load = np.sum(hours, axis=0)
                     used[place][number] += load
                     free[place][number] = np.maximum(free[place][number], before) + load
-                    last = np.maximum(last, free[place][number])
+                    last = last if one.between else np.maximum(last, free[place][number])
                     in_windows &= free[place][number] <= lane.closes + ROUNDING_HOURS
     busy = [np.sum(lanes, axis=0) for lanes in used]
-    for one, lanes, hours in zip(options, used, busy, strict=True):
+    for one, lanes, hours, opened in zip(options, used, busy, begun, strict=True):
+        if one.between is not None:
+            last = np.maximum(last, opened + hours_between(one.between, hours / one.between.runs))
         in_windows &= hours <= one.most_hours + ROUNDING_HOURS
         for lane, of_lane in zip(one.lanes, lanes, strict=True):
             in_windows &= of_lane <= lane.most_hours + ROUNDING_HOURS

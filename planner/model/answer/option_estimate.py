@@ -7,6 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.bill import Bill
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.reason import Reason, ReasonCode
@@ -172,6 +173,9 @@ class CampaignOption(OptionEstimate):
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
     campaign_hours: Quantity | None
+    between_turns: BetweenTurns | None = None
+    """Where others take turns with its machines (`taken`): when they are free, from which its hours and their chance
+    follow; null of all others."""
     owning: Owning | None
     """Of an owned machine always `marginal`, as `full_usd` stands beside; null: it is rented."""
     campaign_usd: Quantity | None

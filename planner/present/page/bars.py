@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from planner.decide.campaign.chances import campaign_range
+from planner.decide.campaign.campaign_time import campaign_range
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity

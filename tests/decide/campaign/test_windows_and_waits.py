@@ -127,6 +127,63 @@ def test_a_turn_that_ends_too_late_for_the_deadline_makes_it_late():
     assert found.chance_deadline == pytest.approx(0.0, abs=0.01)
 
 
+DOUBTFUL = STEP | {"low_seconds": 10 / 1.5, "high_seconds": 15.0}
+"""Of runs of 10 h, 9 in 10 take 6.67 to 15 h: the standard deviation of ln h is ln(1.5) / 1.645 = 0.2465."""
+
+
+@pytest.mark.parametrize(
+    ("deadline", "chance"),
+    [
+        # one run before noon and one after 20:00, or, above 12 h, both after it: 20 + 2 h <= 48 asks for h <= 14
+        pytest.param("2026-12-02", 0.914, id="Phi(ln(14 / 10) / 0.2465): runs of up to 14 h"),
+        # both before noon, or one before it and one in the 4 h after the turn
+        pytest.param("2026-12-01", 0.019, id="Phi(ln(6 / 10) / 0.2465): runs of up to 6 h"),
+    ],
+)
+def test_the_chance_with_turns_is_that_of_runs_that_fit_between_them(deadline, chance):
+    found = alone(turns(("01T12", "01T20")) | {"step": DOUBTFUL}, runs=2, at_once=1, deadline=deadline)
+    assert found.chance_deadline == pytest.approx(chance, abs=0.002)
+
+
+def test_turns_hold_up_each_end_of_the_range_by_itself():
+    """Runs of 6.67 h and of 10 h: one before noon, one from 20:00; of 15 h: both from 20:00."""
+    hours = alone(turns(("01T12", "01T20")) | {"step": DOUBTFUL}, runs=2).campaign_hours
+    assert hours is not None
+    assert (hours.low, hours.value, hours.high) == pytest.approx((26.667, 30.0, 50.0), abs=0.001)
+
+
+def test_a_window_costs_the_same_however_long_the_work_may_take():
+    """24 h at 20 USD are all that can be had; two runs of 10 h fit into 23.5 h with Phi(ln(23.5 / 20) / 0.2465)."""
+    found = alone(block("02T00:00") | {"step": DOUBTFUL}, runs=2, confidence=0.7, deadline="2026-12-31", budget_usd=500)
+    assert found.campaign_usd is not None
+    assert (found.campaign_usd.low, found.campaign_usd.high) == pytest.approx((480.0, 480.0))
+    assert found.chance_both == pytest.approx(0.744, abs=0.002)
+    assert found.not_allowed is None
+
+
+def test_work_beyond_the_end_of_its_window_adds_nothing_to_the_bill():
+    """Three runs of 10 h do not fit into the 24 h, which cost 480 USD all the same."""
+    found = alone(block("02T00:00"), runs=3)
+    assert found.bill is not None
+    assert found.bill.usd_total.value == pytest.approx(480.0)
+    assert [one.code.value for one in found.not_allowed_reasons] == ["window_too_short"]
+
+
+def test_each_set_buys_a_block_for_its_own_runs():
+    """Five runs of 10 h on two sets: 30 h need a block of 48 h, 20 h one of 24 h; at 20 USD an hour 1,440 USD."""
+    found = alone({"price": "capacity_block"}, runs=5, at_once=2)
+    assert found.campaign_usd is not None
+    assert found.campaign_usd.value == pytest.approx(20 * (48 + 24))
+    assert found.paid_ahead_hours == pytest.approx(min(47.5, 23.5 * 3 / 2))
+
+
+def test_hours_of_today_that_have_passed_are_no_wait():
+    """Today counts from noon: a machine that is ready in two days is waited for 36 h, which cost 5 USD each."""
+    found = alone({"ready_on": "2026-11-26"}, start=None, waiting_usd_per_hour=5.0)
+    assert found.wait_hours == pytest.approx(36.0)
+    assert found.waiting_usd == pytest.approx(5.0 * (36 + 10))
+
+
 def test_waiting_counts_the_days_until_the_machine_is_ready():
     """Nine days and a run of 10 h, at 5 USD an hour."""
     found = alone({"ready_on": "2026-12-10"}, waiting_usd_per_hour=5.0)

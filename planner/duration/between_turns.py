@@ -1,0 +1,46 @@
+"""When equal runs end on machines with which others take turns."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from planner.model.answer.between_turns import BetweenTurns
+
+STEPS = 60
+"""Of the bisection, which ends far below a second."""
+WHOLE = 1e-9
+"""A run that ends with its window by less than this share of a run ends in it."""
+SHORTEST = 1e-6
+"""Hours of a run whose range begins at nothing."""
+
+Hours = npt.NDArray[np.float64]
+
+
+def hours_between(between: BetweenTurns, run_hours: Hours) -> Hours:
+    """Return the hours from when the machines are ready until the last run has ended, for each length of a run.
+
+    runs done by T = sum over free windows of sets x floor((min(T, closes) - opens) / hours of a run)
+
+    A run is not split, so it does not begin in a gap that is too short for it. By bisection: longer runs never end
+    sooner.
+    """
+    run_hours = np.maximum(run_hours, SHORTEST)
+    last = max((span.opens for span in between.free), default=0.0)
+    early, late = np.zeros(run_hours.shape), last - between.opens + between.runs * run_hours
+    for _ in range(STEPS):
+        middle = (early + late) / 2
+        done = runs_done(between, middle, run_hours) >= between.runs
+        early, late = np.where(done, early, middle), np.where(done, middle, late)
+    return late
+
+
+def runs_done(between: BetweenTurns, hours: Hours, run_hours: Hours) -> Hours:
+    """Return how many runs of this length can have ended so many hours after the machines are ready."""
+    done = np.zeros(np.broadcast(hours, run_hours).shape)
+    for span in between.free:
+        end = np.minimum(between.opens + hours, math.inf if span.closes is None else span.closes)
+        done += span.sets * np.maximum(0.0, np.floor((end - span.opens) / run_hours + WHOLE))
+    return done
