@@ -24,7 +24,7 @@ from planner.errors import InputError, MissingExtraError
 from planner.model.base import SCHEMA_VERSION
 from planner.ui import launch
 from planner.ui.address_guard import PUBLIC_URL, origin_of, public_origins
-from planner.use_cases import catalogs, plans
+from planner.use_cases import catalogs, plans, schemas
 
 app = command_app()
 
@@ -49,7 +49,7 @@ def init(
 @command(app, example="planner schema plan > plan.schema.json")
 def schema(name: Annotated[str, typer.Argument(metavar="plan|run|site|tariff", help="Kind of file")]) -> None:
     """Print the JSON Schema of a file."""
-    sys.stdout.write(plans.schema_text(name))
+    sys.stdout.write(schemas.schema_text(name))
 
 
 @command(app, example="planner doctor --json")

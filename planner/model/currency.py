@@ -22,12 +22,17 @@ class Currency(Frozen):
     """Units of a currency for one US dollar. Inside, the planner counts in USD; amounts are shown in both."""
 
     code: CurrencyCode
+    """ISO 4217 code, such as EUR."""
     per_usd: Positive
+    """Units of the currency for one US dollar."""
     low: Positive | None = None
     """`low` and `high` bound the rate with 90 % probability; left out: the rate itself."""
     high: Positive | None = None
+    """High end of the rate; left out: the rate itself."""
     as_of: Day
+    """Date of the rate."""
     source: Text
+    """Where the rate comes from."""
 
     @model_validator(mode="after")
     def _a_rate_of_another_currency(self) -> Self:

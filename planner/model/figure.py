@@ -18,11 +18,17 @@ class Figure(Frozen):
     """A number whose unit is the last part of its key; `low` and `high` bound it with 90 % probability."""
 
     value: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)]
+    """The number, in the unit that ends its key."""
     low: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)] | None = None
+    """Low end of the 90 % range; left out: the value."""
     high: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)] | None = None
+    """High end of the 90 % range; left out: the value."""
     basis: Basis = Basis.ASSUMED
+    """How the number is known."""
     source: Text | None = None
+    """Where it comes from; needed unless the basis is assumed."""
     as_of: SourceDay | None = None
+    """Date of the source."""
 
     @model_validator(mode="after")
     def _range_and_source(self) -> Self:

@@ -63,12 +63,19 @@ class Quantity(Frozen):
     """
 
     value: Number
+    """The number, in `unit`."""
     low: Number
+    """Low end of the 90 % range, in `unit`."""
     high: Number
+    """High end of the 90 % range, in `unit`."""
     unit: Unit
+    """Unit of value, low and high."""
     basis: Basis
+    """How the number is known."""
     source: Text
+    """Where it comes from."""
     as_of: SourceDay | None = None
+    """Date of the oldest input."""
 
     @model_validator(mode="after")
     def _value_lies_in_its_range(self) -> Self:

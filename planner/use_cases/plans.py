@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
@@ -30,11 +29,7 @@ from planner.decide.recommend.answer_plan import campaign_document, rank_alone
 from planner.decide.recommend.why_not import with_exclusions
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
-from planner.model.base import Frozen
 from planner.model.catalog import Catalog
-from planner.model.evidence.run import RunRecord
-from planner.model.owning.site import Site
-from planner.model.owning.tariff import Tariff
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan
 from planner.scenario.region_groups import check_places
@@ -194,13 +189,3 @@ def new_plan(catalog: Catalog, *, measured: str | None) -> str:
         f"  - {{run: {run.id}, power_kw: {ASSUMED_OWN_KW}}}\n",
         1,
     )
-
-
-def schema_text(name: str) -> str:
-    """Return the JSON Schema of a file that people write or keep, as it is committed under `catalogs/schemas/`."""
-    models: dict[str, type[Frozen]] = {"plan": Plan, "run": RunRecord, "site": Site, "tariff": Tariff}
-    model = models.get(name)
-    if model is None:
-        raise NotFoundError("schema", name, models, fix=f"Known: {', '.join(models)}")
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | model.model_json_schema()
-    return json.dumps(schema, indent=1, sort_keys=True) + "\n"

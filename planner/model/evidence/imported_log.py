@@ -15,11 +15,13 @@ class ImportedLog(Frozen):
     """The log of a run; nothing of its text is kept."""
 
     format: Id
+    """Format of the log."""
     framework: Text | None
     """As a plan names it (`training.framework`)."""
     sha256: Annotated[tuple[Sha256, ...], Field(min_length=1)]
     """Of each file that it was read from."""
     counted_steps: Positive
+    """Optimizer steps that the speed is taken from."""
     counted_seconds: Positive | None
     """Null: the log holds rates alone."""
     dropped_seconds: dict[str, NonNegative] = Field(default_factory=dict)

@@ -30,10 +30,13 @@ class RunHardware(Frozen):
     """On what it ran. `node` names a catalog node, or describes one that no catalog knows."""
 
     accelerator: Id
+    """Accelerator, by its name in the catalog."""
     node: Id | None
     """Null: a machine that no catalog knows; such runs match only themselves and single accelerators."""
     nodes: Count
+    """Nodes of the run."""
     accelerators_per_node: Count
+    """Accelerators used in each node."""
 
     @property
     def accelerators(self) -> int:
@@ -45,9 +48,11 @@ class Probe(Frozen):
     """One short try of the search for a micro-batch, kept as evidence of how full the device is."""
 
     micro_batch: Count
+    """Samples of one forward pass on one accelerator."""
     samples_per_s: Positive | None
     """Null: nothing was measured, as after out of memory."""
     grad_accumulation: Count = 1
+    """Forward passes of one optimizer step."""
     refused: Text | None = None
     """Why this micro-batch cannot be taken; null: it can."""
     device_memory_fraction: NonNegative | None = None
@@ -67,17 +72,23 @@ class LaunchFacts(Frozen):
     target: Text
     """As `planner launch --on` reads it."""
     nodes: Count
+    """Nodes that were launched."""
     region: Text | None = None
+    """Region in which they were launched."""
     purchase: Text
+    """Kind of price."""
     price: Quantity | None
     """Of one node-hour at the time of the launch."""
     no_price_reason: Text | None
+    """Why the price is not known."""
     billed: Quantity | None = None
     """The ledger's interval x price, for everything that was launched; null where either is not known."""
     worst_case_usd: NonNegative | None = None
     """What it was allowed to cost."""
     submitted_at: Text | None = None
+    """When the launch was asked for."""
     down_at: Text | None = None
+    """When its machines were gone."""
     truncated: Flag = False
     """Stopped before its end; what was measured until then counts."""
 
@@ -99,20 +110,33 @@ class RunRecord(Frozen):
     """
 
     schema_version: Literal[1]
+    """Version of the format."""
     id: Id
+    """Name of the run."""
     workload: Id
+    """Name of the network."""
     architecture: Architecture | None = None
+    """The network's sizes."""
     parameters: Count | None = None
+    """Parameters of the network."""
     seq_len: Count | None = None
+    """Tokens of a sample; images have none."""
     hardware: RunHardware
+    """Machine of the run."""
     strategy: Strategy | None
+    """How states are spread over devices."""
     precision: Precision | None
+    """Number format of matrix products."""
     checkpointing: Checkpointing | None = None
+    """What the backward pass computes again."""
     compiled: Flag | None = None
+    """Whether torch.compile compiles the layers."""
     loss_chunks: Count | None = None
+    """Parts in which the loss is computed."""
     method: Literal["full", "lora"] | None = None
     """All weights are trained, or low-rank adapters beside frozen ones."""
     trained_parameters: Count | None = None
+    """Parameters that are trained."""
     adapters: Adapters | None = None
     """Which of them, where adapters alone were trained; older records do not say."""
     channels_last: Flag | None = None
@@ -120,9 +144,11 @@ class RunRecord(Frozen):
     mode: BenchMode | None = None
     """How the micro-batch was chosen; ratios between hardware come from tuned runs."""
     micro_batch: Count | None
+    """Samples of one forward pass on one accelerator."""
     grad_accumulation: Count | None = None
     """Forward passes in one optimizer step."""
     global_batch: Count | None
+    """Samples of one optimizer step, over all accelerators."""
     data: Literal["synthetic", "shards"] | None = None
     """What it read: tokens made beforehand, or a person's own token shards through a real input pipeline."""
     data_wait_fraction: NonNegative | None = None
@@ -130,9 +156,13 @@ class RunRecord(Frozen):
     slowest_rank: Positive | None = None
     """Seconds of the slowest rank's own work against the middle one's, without waiting for each other."""
     throughput: Quantity
+    """Samples per second of all accelerators together."""
     step_seconds: Positive | None = None
+    """Seconds of one optimizer step."""
     samples: Count | None = None
+    """Samples of all measured windows."""
     wall_seconds: Positive | None = None
+    """Seconds of all measured windows."""
     power: Quantity | None = None
     """Of the whole machine."""
     accelerator_power: Quantity | None = None
@@ -151,6 +181,7 @@ class RunRecord(Frozen):
     matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
     """Work of the matrix products in one step of rank 0, by the type they were computed in: the proof of precision."""
     sdpa_backend: Text | None = None
+    """Attention kernel that torch chose."""
     memory: dict[str, Number | None] = Field(default_factory=dict)
     """Of the hungriest rank, as the benchmark names it; with `estimate_gib` and used / estimate on a known device."""
     mfu: dict[str, NonNegative] = Field(default_factory=dict)
@@ -158,6 +189,7 @@ class RunRecord(Frozen):
     probes: tuple[Probe, ...] = ()
     """Every try of a search for the micro-batch, in order."""
     phases: dict[str, NonNegative] = Field(default_factory=dict)
+    """Seconds of each part of the run, by its name."""
     topology: tuple[dict[str, Any], ...] = ()
     """Of each node: links, peer access, PCIe, NUMA, RDMA interfaces, read and raw, as the benchmark names them."""
     telemetry: tuple[dict[str, Any], ...] = ()
@@ -165,6 +197,7 @@ class RunRecord(Frozen):
     calibration: tuple[dict[str, Any], ...] = ()
     """Of each start that was asked for it: what the machine did at best just before."""
     environment: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
+    """Versions of software, and facts of the machine."""
     method_version: Count | None = None
     """Of our own benchmark; null for runs taken from documents. Versions are never averaged together."""
     short_window: Flag = False
@@ -175,6 +208,7 @@ class RunRecord(Frozen):
     """Those of `verdict` after which the speed says nothing: the run did not do what it states. Records that were
     written before 0.2.0 do not tell them apart."""
     note: Text | None = None
+    """A remark."""
     answer_id: AnswerId | None = None
     """The answer that asked for this run, for `planner show`; null where none was named."""
     launch: LaunchFacts | None = None

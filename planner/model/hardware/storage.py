@@ -18,8 +18,11 @@ class StorageRates(Frozen):
     """Storage of one's own, written out."""
 
     read_gb_per_s: PositiveFigure
+    """Reading, GB/s of 10^9 bytes."""
     write_gb_per_s: PositiveFigure
+    """Writing, GB/s of 10^9 bytes."""
     scope: Scope = "training"
+    """What has these rates: each accelerator, each node, or the whole training."""
 
 
 class StorageKind(Frozen):

@@ -69,8 +69,11 @@ class Adapters(Frozen):
     """Their kind and rank, and the linear maps of every layer that have them."""
 
     kind: AdapterKind = AdapterKind.LORA
+    """What kind of adapter is trained; it decides what a step costs."""
     rank: Count = 16
+    """Inner size of each adapter."""
     targets: Annotated[tuple[AdapterTarget, ...], Field(min_length=1)] = ("query", "key", "value", "out")
+    """Linear maps of a layer that have an adapter."""
     frozen: FrozenFormat | None = None
     """None in a plan: in the products' format, at 16 bit beside 16-bit products, in fp32 beside fp32 and TF32. None in
     the record of a run: in fp32 under ddp and fsdp2, as older benchmarks kept them."""

@@ -34,20 +34,35 @@ class _Transformer(Frozen):
     is_causal: ClassVar[bool] = True
     """A token attends to those before it alone."""
     layers: Layers
+    """Number of layers."""
     hidden: Count
+    """Size of the hidden state."""
     heads: Count
+    """Query heads of attention."""
     kv_heads: Count
+    """Heads of keys and values; `heads` is a multiple of it."""
     head_dim: Count
+    """Size of one head."""
     mlp: Literal["gelu", "swiglu"]
+    """Kind of MLP: gelu has two matrices, swiglu has three."""
     norm: Literal["layernorm", "rmsnorm"]
+    """Kind of normalization."""
     norm_eps: Positive = 1e-5
+    """Number added to the variance before its root is taken."""
     bias: Flag = False
+    """Whether linear maps have a bias."""
     positions: Literal["learned", "rope"]
+    """How positions are encoded: by learned vectors, or by rotating queries and keys (RoPE)."""
     max_positions: Count
+    """Longest sequence in tokens."""
     rope_theta: Positive = 10_000.0
+    """Base of RoPE's frequencies."""
     qk_norm: Flag = False
+    """Whether queries and keys are normalized."""
     vocab: Count
+    """Entries of the vocabulary."""
     tied_head: Flag
+    """Whether the output layer shares its matrix with the embedding."""
     vectors: Annotated[int, Field(strict=True, ge=0, le=MOST_COUNT)] | None = None
     """Parameters outside the matrices: norms, biases, gates. Left out: two norms of a layer and a last one, those of
     `qk_norm`, and the biases of `bias`."""
@@ -63,7 +78,9 @@ class Decoder(_Transformer):
     """A dense decoder-only transformer."""
 
     kind: Literal["decoder"] = "decoder"
+    """Kind of network."""
     ffn_hidden: Count
+    """Inner size of the MLP."""
 
     def cut(self, layers: int) -> Decoder:
         """Return the same network with its first layers alone."""
@@ -80,6 +97,7 @@ class Encoder(Decoder):
 
     is_causal: ClassVar[bool] = False
     kind: Literal["encoder"]  # type: ignore[assignment]  # it is a decoder in all but its mask
+    """Kind of network."""
     token_types: Annotated[int, Field(strict=True, ge=0, le=1000)] = 0
     """Kinds of tokens, each with an embedding: BERT's two sentences."""
 
@@ -92,9 +110,11 @@ class MoeDecoder(_Transformer):
     """
 
     kind: Literal["moe_decoder"]
+    """Kind of network."""
     experts: Count
     """Routed experts in each sparse layer."""
     experts_per_token: Count
+    """Routed experts that each token meets."""
     moe_ffn_hidden: Count
     """Of one expert, routed or shared."""
     shared_experts: Annotated[int, Field(strict=True, ge=0, le=MOST_COUNT)] = 0
@@ -140,6 +160,7 @@ class Resnet(Frozen):
     """
 
     kind: Literal["resnet"]
+    """Kind of network."""
     blocks: Annotated[tuple[Blocks, ...], Field(min_length=1, max_length=MOST_STAGES)]
     """In each stage; every stage after the first halves the image and doubles the width."""
     width: Count = 64
@@ -147,6 +168,7 @@ class Resnet(Frozen):
     image_size: Pixels
     """Pixels on a side; three colours."""
     classes: Count
+    """Number of classes."""
 
 
 class Vit(Frozen):
@@ -156,14 +178,21 @@ class Vit(Frozen):
     """
 
     kind: Literal["vit"]
+    """Kind of network."""
     layers: Blocks
+    """Number of layers."""
     hidden: Count
+    """Size of the hidden state."""
     heads: Count
+    """Heads of attention."""
     ffn_hidden: Count
+    """Inner size of the MLP."""
     patch_size: Count
+    """Pixels on a side of a patch."""
     image_size: Pixels
     """Pixels on a side; three colours."""
     classes: Count
+    """Number of classes."""
 
     @model_validator(mode="after")
     def _sizes_divide(self) -> Self:

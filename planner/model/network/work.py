@@ -14,12 +14,16 @@ class WorkloadChoice(Frozen):
     """Exactly one of: a measured run, a network by name, an architecture written out, a model's config.json."""
 
     measured: Id | None = None
+    """A measured run, by its id: its network is trained."""
     ref: Id | None = None
+    """A network, by its name in the catalog."""
     architecture: Architecture | None = None
+    """A network, written out."""
     config: Text | None = None
     """The path of a Hugging Face config.json, beside the plan; with `architecture`: what was read there, as in a lock,
     and the file is not read again."""
     seq_len: Count | None = None
+    """Tokens of a sample; images have none."""
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
@@ -39,9 +43,13 @@ class Work(Frozen):
     """How much is trained: samples over epochs, or a number of tokens, samples or steps (one epoch over them)."""
 
     epochs: Annotated[Positive, Field(le=1e9)] | None = None
+    """Times that all samples are seen."""
     samples_per_epoch: Positive | None = None
+    """Samples of one epoch."""
     tokens: Positive | None = None
+    """Tokens of the whole training."""
     samples: Positive | None = None
+    """Samples of the whole training."""
     steps: Positive | None = None
     """Optimizer steps; they need `training.global_batch`."""
     tokens_per_sample: Positive | None = None

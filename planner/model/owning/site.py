@@ -42,8 +42,11 @@ class Purchase(Frozen):
     """Machines to be bought. All amounts are of one node."""
 
     server_usd: PositiveFigure
+    """Price of one node in USD, without its share of network and storage."""
     network_fraction_of_capex: FractionFigure | None = None
+    """The network's share of the whole purchase."""
     storage_fraction_of_capex: FractionFigure | None = None
+    """Storage's share of the whole purchase."""
 
     @model_validator(mode="after")
     def _something_is_left_for_the_server(self) -> Self:
@@ -57,8 +60,11 @@ class Lease(Frozen):
     """Machines on hire from a lessor, standing at the site. All amounts are of one node."""
 
     usd_per_month: PositiveFigure
+    """Rate of one node, USD per month."""
     term_months: Annotated[int, Field(strict=True, ge=1, le=240)]
+    """Months until the lease ends."""
     maintenance_included: Flag = False
+    """Whether the lessor maintains the machines."""
 
 
 class AlreadyOwned(Frozen):
@@ -67,7 +73,9 @@ class AlreadyOwned(Frozen):
     resale_usd: UsdFigure | None = None
     """What it would sell for today; left out, it is taken from `paid_usd` and the residual curve."""
     paid_usd: PositiveFigure | None = None
+    """What one node cost, in USD."""
     bought_on: Day | None = None
+    """Day of the purchase."""
     remaining_life_years: LeftYearsFigure | None = None
     """Left out: the life less the age; 0 is a machine past its life, which is looked at one year at a time."""
     book_usd: UsdFigure | None = None
@@ -78,14 +86,18 @@ class ResidualPoint(Frozen):
     """What a machine fetches at an age, as a share of what was paid for it; negative where disposal costs."""
 
     age_years: Annotated[float, Field(strict=True, ge=0, le=30)]
+    """Age in years."""
     fraction: ResidualFigure
+    """Share of the price that the machine still fetches."""
 
 
 class Colocation(Frozen):
     """A place in somebody's data centre, paid for the power that it reserves."""
 
     usd_per_kw_month: UsdFigure | None = None
+    """USD for each reserved kW and month."""
     usd_per_kw_hour: UsdFigure | None = None
+    """USD for each reserved kW and hour."""
     reserved_kw_per_node: PowerFigure | None = None
     """Left out: the rated power of a node."""
     power_included: Flag
@@ -109,7 +121,9 @@ class Staff(Frozen):
     """People who keep the machines running."""
 
     fte_per_node: FractionFigure | None = None
+    """Full-time people for each node."""
     usd_per_fte_year: UsdFigure | None = None
+    """What one of them costs, USD per year."""
 
 
 class Utilisation(Frozen):
@@ -142,18 +156,27 @@ class Incentive(Frozen):
     """One line of public money. It counts only where `eligible` says that somebody checked."""
 
     name: Text
+    """Name of the incentive."""
     kind: IncentiveKind
+    """How it pays."""
     base: Literal["server", "capex"] = "capex"
+    """What its rate is a share of: the server, or the whole purchase."""
     rate: RateFigure | None = None
+    """Share of the base."""
     cap_usd: UsdFigure | None = None
     """Of one node."""
     schedule_fractions: tuple[Annotated[float, Field(strict=True, ge=0, le=1)], ...] = ()
     """Share of the base written off in each year."""
     eligibility: Text
+    """Who gets it, in words."""
     eligible: Flag = False
+    """Whether somebody checked that this site gets it."""
     expires: Day | None = None
+    """Last day on which it can be had."""
     source: Text
+    """Where it comes from."""
     as_of: Day
+    """Date of the source."""
 
     @model_validator(mode="after")
     def _rate_or_schedule(self) -> Self:
@@ -173,7 +196,9 @@ class Tax(Frozen):
     """Taxes on profit; without it only the view before tax is given."""
 
     rate: FractionFigure
+    """Share of the profit."""
     source: Text
+    """Where the rate comes from."""
 
 
 class Site(Frozen):
@@ -183,25 +208,36 @@ class Site(Frozen):
     """
 
     schema_version: Literal[1]
+    """Version of the format."""
     id: Id
+    """Name by which plans use it."""
     name: Text
+    """Name of the site, for people."""
     node: Id
+    """Its machine, by the name in the catalog."""
     nodes: Count = 1
     """How many such nodes stand there."""
     purchase: Purchase | None = None
+    """Terms of machines that are to be bought."""
     lease: Lease | None = None
+    """Terms of leased machines."""
     already_owned: AlreadyOwned | None = None
+    """What is known of machines that are paid for."""
     hold: Hold | None = None
     """How it is had for a campaign, in a plan that does not say. Left out: `purchase` is to be bought; a `lease` is
     signed, so that its machines stand there; all others stand there."""
     life_years: YearsFigure | None = None
     """From new."""
     residual: Annotated[tuple[ResidualPoint, ...], Field(max_length=50)] = ()
+    """What a machine fetches by its age."""
     discount_rate_per_year: RateFigure | None = None
+    """Rate at which later money counts less, each year."""
     maintenance_fraction_per_year: FractionFigure | None = None
     """Of the server's price."""
     maintenance_usd_per_node_year: UsdFigure | None = None
+    """Maintenance of one node, USD per year."""
     software_usd_per_gpu_year: UsdFigure | None = None
+    """Licences of one accelerator, USD per year."""
     power: PowerQuantity | None = None
     """What one node draws while it trains, where somebody knows; otherwise taken from the rated power."""
     rated_kw: PowerFigure | None = None
@@ -209,6 +245,7 @@ class Site(Frozen):
     idle_kw: PowerFigure | None = None
     """Of one node that waits; left out: a share of the rated power."""
     electricity: TariffQuantity | None = None
+    """Price of a kWh, in USD."""
     tariff: Id | Tariff | None = None
     """A tariff by its id, or written out; instead of `electricity`."""
     country: CountryCode | None = None
@@ -219,22 +256,35 @@ class Site(Frozen):
     contracted_kw_per_node: PowerFigure | None = None
     """What a demand charge is paid for; left out: rated power x PUE."""
     pue: PueQuantity | None = None
+    """Power of the building over the power of its machines."""
     storage: Id | StorageRates | None = None
     """For samples and checkpoints: a kind of `catalogs/storage.csv`, or its own rates."""
     colocation: Colocation | None = None
+    """Terms of a place in somebody else's data centre."""
     room: Room | None = None
+    """What a place of your own costs."""
     staff: Staff | None = None
+    """People who keep the machines running."""
     spares_fraction_of_nodes: FractionFigure | None = None
+    """Spare nodes, as a share of all."""
     availability: ShareFigure | None = None
+    """Share of the year in which the machines work."""
     utilisation: Utilisation | None = None
+    """Share of the hours in which the machines are used."""
     lead_time_months: MonthsFigure | None = None
+    """Months from the order until the first training."""
     circuit_kw: PowerFigure | None = None
     """What the site's circuits carry: all nodes at rated power must stay under it."""
     rack_kw: PowerFigure | None = None
+    """Most power of one rack, in kW."""
     nodes_per_rack: Count = 1
+    """Nodes of one rack."""
     incentives: tuple[Incentive, ...] = ()
+    """Public money for the purchase."""
     tax: Tax | None = None
+    """Tax on profit."""
     source: Text
+    """Where the figures come from."""
     as_of: Day
     """Ages and the expiry of incentives are counted to this day."""
 

@@ -18,29 +18,42 @@ class TariffPeriod(Frozen):
     """One price of a kWh, in some months and hours; hour 22 is 22:00 to 23:00."""
 
     name: Text
+    """Name of the period."""
     months: Annotated[tuple[Month, ...], Field(min_length=1)]
+    """Months of the year, 1 to 12."""
     hours: Annotated[tuple[Hour, ...], Field(min_length=1)]
+    """Hours of the day, 0 to 23."""
     per_kwh: NonNegative
+    """Price of a kWh, in the tariff's currency."""
 
 
 class Tariff(Frozen):
     """A supplier's terms, in its own currency. Either `per_kwh` (flat) or `periods` that cover every hour once."""
 
     schema_version: Literal[1]
+    """Version of the format."""
     id: Id
+    """Name by which plans and sites use it."""
     name: Text
+    """Name of the tariff, for people."""
     currency: CurrencyCode
+    """Currency of all its prices."""
     per_usd: PositiveFigure | None = None
     """Units of that currency for one US dollar; needed where it is not USD."""
     per_kwh: UsdFigure | None = None
+    """Price of a kWh at all times."""
     periods: tuple[TariffPeriod, ...] = ()
+    """Prices by season and hour; they cover every hour once."""
     surcharge_per_kwh: NonNegative = 0.0
     """On top of every kWh: climate and fuel charges."""
     demand_per_kw_month: NonNegative = 0.0
     """Per contracted kW, used or not."""
     source: Text
+    """Where it comes from."""
     as_of: Day
+    """Date of the source."""
     note: Text | None = None
+    """A remark."""
 
     @model_validator(mode="after")
     def _says_one_thing(self) -> Self:

@@ -38,8 +38,11 @@ class FindFilters(Frozen):
     network_gbit_per_s: Positive | None = None
     """Of each node where the catalog knows no rate: it leaves nothing out, and replaces what would be assumed."""
     provider: Annotated[tuple[Id, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
+    """Providers to look at, by the first part of an offer's name."""
     region: Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
+    """Regions to look at, as price rows name them."""
     terms: Terms | None = None
+    """Whether machines that may be taken away are looked at."""
     available: Flag = False
     """Only what its source says is to be had."""
 

@@ -33,6 +33,7 @@ class Goodput(Frozen):
     checkpoint_interval_hours: PositiveFigure | None = None
     """Left out: the best one, at most `longest_interval_hours` of the defaults."""
     checkpoint_writing: CheckpointWriting | None = None
+    """Whether training waits until a checkpoint is stored."""
     evaluation_fraction: FractionFigure | None = None
     """Time of evaluation, as a share of the time of the steps."""
 

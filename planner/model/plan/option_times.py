@@ -16,7 +16,9 @@ class Window(Frozen):
     """From when to when machines are rented, and paid for, used or not; times carry their zone."""
 
     start: Moment
+    """When it begins, with its time zone."""
     end: Moment
+    """When it ends, with its time zone."""
 
     @model_validator(mode="after")
     def _ends_after_it_starts(self) -> Self:
@@ -34,6 +36,7 @@ class Turn(Window):
     """A time in which others have some of the nodes: their jobs, or serving."""
 
     nodes: Count
+    """Nodes that others have in this time."""
 
 
 Turns = Annotated[tuple[Turn, ...], Field(max_length=MOST_TURNS)]
@@ -51,6 +54,7 @@ class Queue(Frozen):
     busy: Annotated[float, Field(strict=True, ge=0, le=0.99)] | None = None
     """Share of the machines' time that jobs take which come at random."""
     job_hours: JobHours
+    """Mean hours of a job."""
     machines: Machines = 1
     """That the queue is served by: one takes jobs of one length (M/D/1), of several their lengths vary (M/M/c)."""
 
@@ -65,7 +69,9 @@ class Tries(Frozen):
     """How often machines were there when somebody looked: observed availability."""
 
     had: Machines
+    """Times that machines were there."""
     of: Machines
+    """Times that somebody looked."""
     every_hours: JobHours
     """Between two looks, and between two tries."""
 

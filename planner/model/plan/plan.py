@@ -49,10 +49,13 @@ class Training(TrainerSettings):
     """How it is trained; an option may name another strategy."""
 
     precision: Precision | None = None
+    """Number format of matrix products; left out: the 16 bits that the card is best at."""
     strategy: Strategy | Literal["auto"] = "auto"
     """auto: as measured there, else the fastest that fits, option by option."""
     global_batch: Count | None = None
+    """Samples of one optimizer step, over all accelerators."""
     micro_batch: Count | Literal["auto"] = "auto"
+    """Samples of one forward pass on one accelerator. auto: the largest that fits."""
     checkpointing: Checkpointing | Literal["auto"] = "auto"
     """auto: of a decoder what is fastest of all that fits; else recompute only where it does not fit otherwise."""
     packing: Flag | None = None
@@ -68,6 +71,7 @@ class CampaignLimits(Frozen):
     """How many trainings, until when, for how much money."""
 
     runs: Runs = 1
+    """Number of trainings."""
     runs_per_year: Runs | None = None
     """How many such trainings a year has, for `planner own-or-rent`; left out: `runs` are one year's work, or are
     spread over the years to a deadline that is more than one away."""
@@ -85,8 +89,11 @@ class CampaignLimits(Frozen):
     mix: Literal["allowed", "never"] = "allowed"
     """Whether the runs may be divided over several options; never: `compare` recommends one."""
     start: Day | None = None
+    """First day; left out: today."""
     deadline: Day | None = None
+    """Last day."""
     budget_usd: Money | None = None
+    """Most that all runs together may cost, in USD."""
     budget_local: Money | None = None
     """The same in the plan's `currency`."""
     prefer: Prefer | None = None
@@ -132,6 +139,7 @@ class Assumptions(Frozen):
     """What the plan assumes; whatever is missing comes from `catalogs/defaults.yaml` and is named in the answer."""
 
     electricity_usd_per_kwh: Money | None = None
+    """Price of electricity at your own machines, USD per kWh."""
     tariff: Id | None = None
     """A tariff of `catalogs/tariffs/` by its id, for every owned machine; instead of electricity_usd_per_kwh."""
     country: CountryCode | None = None
@@ -142,12 +150,14 @@ class Assumptions(Frozen):
     electricity_local_per_kwh: Money | None = None
     """The same in the plan's `currency`."""
     pue: Annotated[float, Field(strict=True, ge=1, le=10)] | None = None
+    """Power of the building over the power of its machines."""
     goodput_fraction: Fraction | None = None
     """Share of wall-clock time that trains: takes off restarts, checkpoints, stalls and evaluation, all of which are
     then not counted one by one. Left out: they are, from `goodput` and the defaults."""
     mfu: Fraction | None = None
     """Model FLOPs utilisation assumed on hardware nobody measured, of the dense peak."""
     flops_convention: FlopsConvention = FlopsConvention.FULL_ATTENTION
+    """Which operations count as model FLOPs."""
     setup_hours: Hours | None = None
     """Of each launch of a rented machine, until the first step: provisioning and installing."""
     idle_tail_hours: Hours | None = None
@@ -174,6 +184,7 @@ class Data(Frozen):
     already_there: Flag = False
     """The data set lies with the provider already: it is not uploaded, and its storage is paid for anyway."""
     upload_mbit_per_s: Positive | None = None
+    """Rate of your line to the cloud, in Mbit/s."""
     storage: Id | StorageRates | None = None
     """Where samples are read: a kind of `catalogs/storage.csv`, or rates of your own."""
     checkpoint_storage: Id | StorageRates | None = None
@@ -201,6 +212,7 @@ class ProviderLimits(Frozen):
     allow: Annotated[tuple[Id, ...], Field(min_length=1)] | None = None
     """These alone; left out: all."""
     deny: tuple[Id, ...] = ()
+    """Providers whose offers are left out."""
 
     @model_validator(mode="after")
     def _not_both(self) -> Self:
@@ -220,6 +232,7 @@ class OptionLimits(Frozen):
     spot: SpotUse = SpotUse.ALLOWED
     """never: neither spot nor marketplace, whose machines may be taken away and whose prices move by the hour."""
     providers: ProviderLimits = ProviderLimits()
+    """Providers whose offers are considered."""
 
 
 class Owning(StrEnum):
@@ -245,11 +258,17 @@ class Plan(Frozen):
     """A question to the planner, as a file."""
 
     schema_version: Literal[1]
+    """Version of the format."""
     name: Text
+    """Name of the plan, shown above every answer."""
     workload: WorkloadChoice
+    """What is trained."""
     work: Work
+    """How much is trained."""
     training: Training = Training()
+    """How it is trained."""
     campaign: CampaignLimits = CampaignLimits()
+    """How many trainings, until when, for how much money."""
     options: Annotated[tuple[PlanOption, ...], Field(max_length=MOST_OPTIONS, json_schema_extra=_or_auto)]
     """A list; or `auto`, or filters in its place (`find`): the planner looks through the catalog and all prices."""
     find: FindFilters | None = None
@@ -257,13 +276,18 @@ class Plan(Frozen):
     found: Text | None = None
     """How options were found, where they were; the planner's own note."""
     assumptions: Assumptions = Assumptions()
+    """Assumptions in place of the planner's defaults."""
     goodput: Goodput = Goodput()
+    """What stops a training on its way."""
     practice: Practice = Practice.TYPICAL
     """Whether times are a benchmark's, as people usually get them, or as tuned trainings do; steps that the plan states
     or somebody measured there are not stretched."""
     owning: Owning = Owning.MARGINAL
+    """What an owned machine's costs count."""
     data: Data = Data()
+    """What is moved and stored beside the training."""
     limits: OptionLimits = OptionLimits()
+    """Which options are considered."""
     currency: Currency | None = None
     """Shown beside USD; what the plan states in it is counted at its rate."""
 

@@ -28,11 +28,17 @@ class UserStep(Frozen):
     """Somebody's own figure for this machine: `seconds` per optimizer step of `batch` samples."""
 
     batch: Count
+    """Samples of one optimizer step."""
     seconds: Positive
+    """Seconds of one optimizer step."""
     low_seconds: Positive | None = None
+    """Low end of the 90 % range; left out: `seconds`."""
     high_seconds: Positive | None = None
+    """High end of the 90 % range; left out: `seconds`."""
     basis: Basis
+    """How the figure is known."""
     source: Text | None = None
+    """Where it comes from."""
 
     @model_validator(mode="after")
     def _range_holds_the_value(self) -> Self:
@@ -63,9 +69,11 @@ class PlanOption(Frozen):
     """One machine (an owned site, a cloud offer) or service to consider; lists stand for several options."""
 
     site: Id | None = None
+    """A machine of your own, by the id of its site file."""
     own: Text | None = None
     """An accelerator of the catalog in a machine of your own that no site describes; `count` of them, default 1."""
     count: Annotated[int, Field(strict=True, ge=1, le=72)] | None = None
+    """Accelerators of `own`; left out: 1."""
     hold: Hold | None = None
     """have: it stands there; buy: it must be bought first. Left out: what its site says; `own` stands there."""
     purchase_usd: Positive | None = None
@@ -97,10 +105,13 @@ class PlanOption(Frozen):
     minimum_hours: Annotated[float, Field(strict=True, ge=0, le=10_000)] | None = None
     """The least that is billed at a price of your own: up to one hour of each launch, more once for the campaign."""
     offer: Id | None = None
+    """A machine to rent, or a service, by its name in the catalog, such as aws/p5.48xlarge."""
     run: Id | None = None
     """The machine on which this run was made, as an owned one."""
     region: Text | None = None
+    """Region of the offer; left out: the one where it costs least."""
     price: PriceKind | None = None
+    """Kind of price of the offer; left out: on demand."""
     usd_per_hour: Positive | None = None
     """Your own price for the whole instance, in place of the list's."""
     local_per_hour: Positive | None = None
@@ -112,12 +123,15 @@ class PlanOption(Frozen):
     commitment_bought: Flag = False
     """The term (savings plan, reservation, block) is paid for already: its hours add nothing to the bills."""
     nodes: Count | Counts | None = None
+    """Nodes of one training; left out: 1, or as many as `run` had."""
     accelerators: Count | Counts | None = None
     """How many of a node's accelerators are used; default all."""
     network_gbit_per_s: Positive | None = None
     """Between nodes, of each node with all its ports; comes before the catalog's. Several nodes need one of the two."""
     strategy: Strategy | Literal["auto"] | None = None
+    """How states are spread over devices, in place of `training.strategy`."""
     step: UserStep | None = None
+    """Your own figure for one optimizer step on this machine."""
     power_kw: Positive | None = None
     """What one node draws in training; assumed, as it is yours to say."""
     storage: Id | StorageRates | None = None

@@ -20,12 +20,15 @@ class RunGroup(Frozen):
     """Equal runs of the plan's workload."""
 
     name: Text
+    """Name of the group, different from all others."""
     runs: Annotated[Count, Field(le=MOST_RUNS)]
+    """Number of runs."""
     work: Work | None = None
     """Of each; left out: the plan's `work`."""
     min_nodes: Count | None = None
     """Of one run: options with fewer nodes do not count for it."""
     max_nodes: Count | None = None
+    """Most nodes of one run: options with more do not count for it."""
     priority: Annotated[int, Field(strict=True, ge=-1000, le=1000)] = 0
     """On each machine runs of a higher priority come first."""
 
@@ -44,7 +47,9 @@ class SuccessiveHalving(Frozen):
     """
 
     trials: Annotated[Count, Field(le=MOST_RUNS)]
+    """Trials of the first rung."""
     factor: Annotated[int, Field(strict=True, ge=2, le=100)] = 3
+    """One in this many runs goes on to the next rung."""
     first_fraction: Fraction
     """Of the plan's `work`, for each trial before the first are stopped."""
     asynchronous: Flag = False
