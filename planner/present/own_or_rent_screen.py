@@ -25,6 +25,7 @@ OWNING = {
     Acquisition.ALREADY_OWNED: "Owning: in full, with what it would sell for.",
 }
 AS_IF_BOUGHT = "Owning: as if bought today; already_owned in its site counts what it would sell for."
+LEASE_OWED = "Owning: electricity alone; the signed lease, its place and its people are owed either way."
 NOT_SOLD = "Owning: without what yours would sell for; resale_usd of its option counts it."
 NARROW = 80
 
@@ -158,7 +159,9 @@ def _marks(document: OwnOrRentDocument, year: PlannedYear, rows: list[YearOption
     used = {sign for row in rows for sign in _signs(row)}
     explained = [f"{sign} {text}." for sign, text in MARKS.items() if sign in used]
     owning = OWNING[document.acquisition]
-    if any(row.as_if_bought for row in rows):
+    if any(row.lease_owed for row in rows):
+        owning = LEASE_OWED
+    elif any(row.as_if_bought for row in rows):
         owning = AS_IF_BOUGHT
     elif any(row.resale_not_counted for row in rows):
         owning = NOT_SOLD
@@ -205,7 +208,7 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
     whose = "the default" if default else "as its site assumes"
     site = f"At {share} busy, {whose}: {short_amount(annual)} USD a year, "
     site += f"{full.value:.2f} USD per busy GPU-hour"
-    if year.counted_from is not CountedFrom.SITE:
+    if year.counted_from is not CountedFrom.SITE and not any(row.lease_owed for row in year.options):
         site += f", {year.usd_per_busy_gpu_hour.value:,.2f} at {share_text(year.busy_fraction.value)}"
     adds = document.marginal_usd_per_training
     electricity = "" if adds is None else f"; electricity of a training {short_amount(adds.value)} USD"

@@ -220,7 +220,9 @@ def _narrowed(quantity: Quantity | None, factor: float, before: float, left: flo
 
 
 def sd_of(band: Interval) -> float:
-    """Return the standard deviation of the logarithm: of both sides' the mean."""
+    """Return the standard deviation of the logarithm: of both sides' the mean; 0 of what costs nothing."""
+    if band.value <= 0:
+        return 0.0
     return math.log(band.high / max(band.low, band.value * 1e-6)) / (2 * TAIL)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.cost.cloud.bill_lines import local_amount
+from planner.cost.ownership.owed_anyway import is_owed
 from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost, busy_gpu_hours_per_year, capex_usd
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
@@ -52,8 +53,10 @@ def choices(
     resolved, nodes = owned.resolved, owned.resolved.site.nodes
     inputs = resolved.inputs
     already = inputs.acquisition is Acquisition.ALREADY_OWNED
-    laid_out = [_owned(KIND_OF[inputs.acquisition], owned, nodes, work * nodes, upfront_usd(inputs, nodes))]
-    if not already:
+    owed = is_owed(resolved, owned.option.hold)
+    kind = ChoiceKind.KEEP if owed else KIND_OF[inputs.acquisition]
+    laid_out = [_owned(kind, owned, nodes, work * nodes, upfront_usd(inputs, nodes))]
+    if not already and not owed:
         more = upfront_usd(inputs, nodes + 1)
         laid_out.append(_owned(ChoiceKind.ADD_NODES, owned, nodes + 1, work * (nodes + 1), more))
     proceeds = nodes * inputs.resale_usd if already else 0.0

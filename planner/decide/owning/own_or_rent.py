@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.bill_lines import local_amount
+from planner.cost.ownership.owed_anyway import avoidable
 from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
 from planner.cost.ownership.resolved_site import ResolvedSite
@@ -32,6 +33,7 @@ from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocu
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
+from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
@@ -43,6 +45,8 @@ class OwningQuestion:
     """One owned machine of a plan with everything that it is held against."""
 
     asked: YearAsked
+    in_full: ResolvedSite
+    """Of the machine, with what is owed anyway."""
     candidate: Candidate
     rented: Sequence[Candidate]
     rentals: tuple[RentalOption, ...]
@@ -69,13 +73,13 @@ def asked_of_plan(
     rented = [other for other in candidates if other.site is None]
     rentals = tuple(
         rental_alternative(
-            OwnVsRent(resolved, owned.option, options[other.id], same_hardware=_same_hardware(candidate, other))
+            OwnVsRent(owned.resolved, owned.option, options[other.id], same_hardware=_same_hardware(candidate, other))
         )
         for other in rented
     )
     rents = [each for each in estimated if each.option.site is None]
     asked = YearAsked(plan, today, owned, others, rents, mean_work(run_groups(plan, catalog)))
-    return OwningQuestion(asked, candidate, rented, rentals)
+    return OwningQuestion(asked, resolved, candidate, rented, rentals)
 
 
 def year_of_plan(
@@ -106,7 +110,7 @@ def own_or_rent(
             "docs/owning.md.",
         )
     asked, rented, rentals = question.asked, question.rented, question.rentals
-    candidate, owned, resolved, others = question.candidate, asked.owned, asked.owned.resolved, asked.others
+    candidate, owned, resolved, others = question.candidate, asked.owned, question.in_full, asked.others
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
     by_plan = question.year
     clauses = headline(by_plan)
@@ -137,14 +141,14 @@ def own_or_rent(
         curve=curve(resolved),
         rivals=rentals,
         choices=choices(owned, others, rentals, plan.currency),
-        sensitivities=_sensitivities(resolved, against, rentals),
+        sensitivities=_sensitivities(owned.resolved, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
         confidence=plan.campaign.confidence,
         by_plan=by_plan,
         headline=clauses,
         sentence=" ".join(clauses),
-        site_sentence=site_sentence(resolved, owned.option, rentals, against),
+        site_sentence=site_sentence(owned.resolved, owned.option, rentals, against),
         inputs=_inputs(resolved),
         notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
         why_not=text_of(reasons),
@@ -180,17 +184,21 @@ def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) ->
 
 
 def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
+    """Return the owned machine that is named, else the first; of options of one site the one that stands there."""
     owned = {candidate.id: candidate for candidate in candidates if candidate.site is not None}
     if not owned:
         raise InputError(
             "own-or-rent: the plan has no owned machine.",
             fix="Add one to its options, e.g. {site: hgx-h200-8x}, or name one with --site.",
         )
-    if site is None:
-        return next(iter(owned.values()))
-    for candidate in owned.values():
-        if site in (candidate.id, candidate.site.id if candidate.site else None):
-            return candidate
+    if site in owned:
+        return owned[site]
+    first = next(iter(owned.values())).site
+    name = site or (first.id if first else None)
+    of_site = [candidate for candidate in owned.values() if candidate.site is not None and candidate.site.id == name]
+    if of_site:
+        return next((candidate for candidate in of_site if candidate.hold is Hold.HAVE), of_site[0])
+    assert site is not None, "the first one has a site"
     raise NotFoundError("owned machine", site, owned, where="--site", fix=f"The plan has: {', '.join(owned)}")
 
 
@@ -219,7 +227,9 @@ def _other_owned(
 
 
 def _owned(candidate: Candidate, options: dict[str, OptionEstimate], resolved: ResolvedSite) -> OwnedOption:
-    return OwnedOption(options[candidate.id], resolved, candidate.node, candidate.option.other_use or 0.0)
+    """Return the option with the costs that renting instead would save."""
+    option = options[candidate.id]
+    return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, candidate.option.other_use or 0.0)
 
 
 def _same_hardware(one: Candidate, other: Candidate) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.cost.ownership.owed_anyway import is_owed
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.recommend.headline import VERBS
@@ -145,8 +146,10 @@ def site_sentence(
     """Write which is cheaper at the site's own busy share, by the hour, and where owning breaks even with each rent."""
     inputs = resolved.inputs
     own = annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
+    owed = is_owed(resolved, owned.hold)
+    doing, counted = ("Keeping", "beyond its lease") if owed else (ACQUIRING[inputs.acquisition], "in full")
     start = (
-        f"{ACQUIRING[inputs.acquisition]} {owned.display_name} costs {own:.2f} USD per busy GPU-hour in full at "
+        f"{doing} {owned.display_name} costs {own:.2f} USD per busy GPU-hour {counted} at "
         f"{_percent(inputs.busy_fraction)} busy"
     )
     if against is None or against.usd_per_owned_gpu_hour is None:

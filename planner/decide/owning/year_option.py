@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from planner.cost.cloud.bill_lines import local_amount
+from planner.cost.ownership.owed_anyway import is_owed
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.owning.verdict import chance_cheaper, may_be_recommended
@@ -34,8 +35,8 @@ def resale_not_counted(option: OptionEstimate, resolved: ResolvedSite) -> bool:
 
 def counted_as(option: OptionEstimate, resolved: ResolvedSite) -> dict[str, object]:
     """Return how the capital of a machine that stands there is counted."""
-    sold = resale_not_counted(option, resolved)
-    return {"as_if_bought": as_if_bought(option, resolved), "resale_not_counted": sold}
+    sold, owed = resale_not_counted(option, resolved), is_owed(resolved, option.hold)
+    return {"as_if_bought": as_if_bought(option, resolved), "resale_not_counted": sold, "lease_owed": owed}
 
 
 def with_chances(options: Sequence[YearOption], owning: str) -> tuple[YearOption, ...]:

@@ -9,7 +9,7 @@ from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.campaign.campaign import campaign_bill
 from planner.decide.options.option import EstimatedOption
-from planner.decide.owning.yearly_work import YearlyWork, gpu_hours_available
+from planner.decide.owning.yearly_work import YearlyWork
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.spread import Swing, combined
@@ -20,10 +20,11 @@ def owning_usd(inputs: OwnedInputs, *, nodes: int, gpu_hours: float, other_use: 
     """USD a year of a site whose accelerators work so many hours for us.
 
     USD  = nodes x annual cost at the busy share x (1 - other use): others bear the share of the hours that they use
-    busy = accelerator-hours / (1 - other use) / (nodes x GPUs x 8,766 x availability), at most 1
+    busy = accelerator-hours / (1 - other use) / (nodes x GPUs x 8,766), at most the availability: hours at work draw
+           the power of a training, and no others do
     """
     ours = 1 - other_use
-    busy = min(1.0, gpu_hours / ours / gpu_hours_available(inputs, nodes=nodes))
+    busy = min(inputs.availability, gpu_hours / ours / (nodes * inputs.gpus * HOURS_PER_YEAR))
     return nodes * annual_cost(replace(inputs, busy_fraction=busy)).total * ours
 
 

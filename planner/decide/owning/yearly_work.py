@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
+from planner.cost.ownership.owed_anyway import share_of_year
 from planner.cost.ownership.owned_cost import OwnedInputs
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.answer.option_estimate import OptionEstimate
@@ -79,7 +80,7 @@ def yearly_work(
     """Return the year's work on a site; None where the time of a training is not known.
 
     most   = floor(nodes of the site / nodes of a training) x 8,766 x availability x (1 - other use) / hours of a
-             training
+             training; of a signed lease that ends within the year in its time alone
     wanted = where the plan does not say, as many as keep the site as busy as it states:
              nodes x GPUs x 8,766 x availability x busy share / (hours x accelerators of a training), at most `most`
     """
@@ -88,7 +89,8 @@ def yearly_work(
         return None
     inputs = resolved.inputs
     at_once = max(1, resolved.site.nodes // nodes)
-    most = at_once * HOURS_PER_YEAR * inputs.availability * (1 - other_use) / hours.value
+    there = HOURS_PER_YEAR * share_of_year(resolved, option.hold)
+    most = at_once * there * inputs.availability * (1 - other_use) / hours.value
     if wanted is None:
         busy = inputs.busy_fraction * gpu_hours_available(inputs, nodes=resolved.site.nodes)
         text = "as busy as the site is taken to be, as the plan names no trainings (campaign.runs_per_year)"

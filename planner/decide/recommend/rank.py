@@ -20,8 +20,10 @@ TWICE_AS_GOOD = 2.0
 TOO_SLOW = 5.0
 TOO_DEAR = 2.0
 """Without a deadline nothing comes first that is over 5 times slower than another at under twice its cost."""
+MOST_OF_TIE = 1.5
+"""Options within that share of the budget are ties up to this factor of the least cost."""
 BESIDE_OWN = 1.5
-"""The same factor, and that of ties, where what comes first stands there already."""
+"""The factor of what is too dear, where what comes first stands there already."""
 EVEN_CHANCE = 0.5
 HOLDS = (Hold.HAVE, Hold.USE, Hold.RENT, Hold.BUY, None)
 
@@ -141,20 +143,32 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
 
     One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
     measured before modelled, undivided before divided, firm before spot, fewer nodes. The age of a price counts in
-    the cost at the confidence alone, with which its doubt grows. What costs over 1.5 times as much as a machine that
-    stands there is no tie of it, however large the budget is.
+    the cost at the confidence alone, with which its doubt grows. What costs over 1.5 times as much as the cheapest is
+    no tie of it, however large the budget is, and no tie wins that another one beats in all (`_is_beaten`).
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
     slack = 0.0 if by_time or limits.budget_usd is None else TIE_OF_BUDGET * limits.budget_usd
     least = decides(ordered[0])
-    most = max(least * (1 + TIE_FRACTION), least + slack)
-    had = [decides(one) for one in ordered if one.hold is Hold.HAVE and decides(one) <= most]
-    if had and not by_time:
-        most = min(most, BESIDE_OWN * min(had))
-    ties = sorted((one for one in ordered if decides(one) <= most), key=lambda one: (_class(one), _order(one, limits)))
+    most = max(least * (1 + TIE_FRACTION), min(least + slack, least * MOST_OF_TIE))
+    near = [one for one in ordered if decides(one) <= most]
+    unbeaten = [one for one in near if not any(_is_beaten(one, rival) for rival in near)]
+    ties = sorted(unbeaten, key=lambda one: (_class(one), _order(one, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
+
+
+def _is_beaten(one: CampaignOption, rival: CampaignOption) -> bool:
+    """Return whether a rival held the same way is cheaper and sooner, and in nothing less sure."""
+    if one.hold is not rival.hold or ranking_usd(rival) >= ranking_usd(one) or hours_of(rival) >= hours_of(one):
+        return False
+    return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(one), strict=True))
+
+
+def _sureness(option: CampaignOption) -> tuple[float, float, bool, bool, bool]:
+    """Return the chances to keep the limits and to fit, in percent, and whether it is measured, undivided and firm."""
+    fits = 1.0 if option.fit_chance is None else option.fit_chance
+    return round(chance_of(option), 2), round(fits, 2), is_measured(option), option.split is None, is_firm(option)
 
 
 def _class(option: CampaignOption) -> tuple[int, bool, bool, bool, int]:

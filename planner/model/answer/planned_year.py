@@ -47,7 +47,8 @@ class YearOption(Frozen):
     nodes: int | None
     """Owned nodes; null: it is rented as needed."""
     usd_per_year: Quantity | None
-    """Owned: in full, as equal yearly amounts over its life. Rented: the bill of the year's trainings."""
+    """Owned: in full, as equal yearly amounts over its life, less what a signed lease binds. Rented: the bill of the
+    year's trainings."""
     local_per_year: LocalAmount | None
     above_owning_usd_per_year: float | None
     """What it costs more than the machine that is asked about; negative: it is cheaper."""
@@ -64,6 +65,8 @@ class YearOption(Frozen):
     """It stands there, and is counted at its price: its site does not say what it would sell for."""
     resale_not_counted: bool = False
     """It stands there, and what it would sell for counts as nothing: the plan does not state it."""
+    lease_owed: bool = False
+    """It stands there under a signed lease: only the electricity of its trainings counts, as all else is owed."""
     over_budget: bool = False
     """What is spent at once is over the plan's budget: it is not recommended."""
     price_stale: bool

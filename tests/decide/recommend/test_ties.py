@@ -1,0 +1,92 @@
+"""Which of the options that are as good as the cheapest comes first."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from planner.decide.recommend.rank import chance_of, hours_of, is_firm, is_measured, ranked, ranking_usd
+from planner.model.answer.option_estimate import CampaignOption
+from planner.model.owning.hold import Hold
+from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.quantity import Basis, Unit
+from tests.decide.recommend.by_hand import option, quantity
+
+DEADLINE = date(2026, 12, 31)
+
+
+def first(options: list[CampaignOption], limits: CampaignLimits) -> str:
+    return ranked(options, limits, deadline_hours=960)[0].id
+
+
+@pytest.mark.parametrize(
+    ("nodes", "usd", "hours", "budget"),
+    [
+        pytest.param((4, 8), (336_000, 307_000), (336, 168), 1_500_000, id="within a tenth, half the nodes, later"),
+        pytest.param((1, 2), (1_880, 761), (22, 13), 200_000, id="within a hundredth of the budget, later"),
+        pytest.param((1, 2), (391, 176), (3.8, 2.3), 100_000, id="twice as dear in a large budget"),
+    ],
+)
+def test_what_is_dearer_and_later_is_not_taken_for_its_fewer_nodes(nodes, usd, hours, budget):
+    limits = CampaignLimits(deadline=DEADLINE, budget_usd=budget)
+    few, many = (option(f"{n} nodes", h, u, nodes=n) for n, h, u in zip(nodes, hours, usd, strict=True))
+    assert first([few, many], limits) == many.id
+
+
+@pytest.mark.parametrize("budget", [20_000, 100_000, 10_000_000])
+def test_more_money_takes_no_rent_that_costs_over_one_and_a_half_times_as_much(budget):
+    """1.5 x 176 = 264 USD: fewer nodes for 260 are a tie once 1 % of the budget is over 84 USD; for 270 they never are.
+
+    The dearer one is sooner, so that the cheaper one does not beat it in all.
+    """
+    limits = CampaignLimits(deadline=DEADLINE, budget_usd=budget)
+    two = option("2 nodes", 3.0, 176, nodes=2)
+    assert first([option("1 node", 2.9, 260), two], limits) == "1 node"
+    assert first([option("1 node", 2.9, 270), two], limits) == "2 nodes"
+
+
+def test_what_is_surer_may_be_dearer_and_later():
+    """A measured option within a tenth of the cheapest comes before a modelled one."""
+    modelled = quantity(1.0, Unit.SAMPLES_PER_S).model_copy(update={"basis": Basis.MODELLED})
+    options = [option("measured", 11, 105), option("modelled", 10, 100, throughput=modelled)]
+    assert first(options, CampaignLimits(deadline=DEADLINE)) == "measured"
+
+
+DRAWN = st.builds(
+    lambda number, usd, hours, nodes, hold, basis, chance: option(
+        f"{number}", hours, usd, nodes=nodes, hold=hold, chance_both=chance, site="ours" if hold is Hold.HAVE else None,
+        throughput=quantity(1.0, Unit.SAMPLES_PER_S).model_copy(update={"basis": basis}),
+    ),
+    st.integers(0, 10**6),
+    st.floats(1, 2_000),
+    st.floats(1, 500),
+    st.integers(1, 16),
+    st.sampled_from([Hold.HAVE, Hold.RENT, Hold.BUY]),
+    st.sampled_from([Basis.MEASURED, Basis.MODELLED]),
+    st.sampled_from([0.85, 0.95, 0.99]),
+)  # fmt: skip
+LIMITS = st.builds(
+    CampaignLimits,
+    deadline=st.sampled_from([None, DEADLINE]),
+    budget_usd=st.sampled_from([None, 2_000.0, 100_000.0, 10_000_000.0]),
+    prefer=st.sampled_from(Prefer),
+)
+
+
+@given(options=st.lists(DRAWN, min_size=2, max_size=6, unique_by=lambda one: one.id), limits=LIMITS)
+def test_nothing_comes_first_that_another_one_held_alike_beats_in_cost_time_and_sureness(options, limits):
+    best = ranked(options, limits, deadline_hours=960)[0]
+
+    def as_sure(one: CampaignOption) -> bool:
+        return all(of(one) >= of(best) for of in (chance_of, is_measured, is_firm))
+
+    better = [
+        one.id
+        for one in options
+        if one.hold is best.hold and as_sure(one)
+        and ranking_usd(one) < ranking_usd(best) and hours_of(one) < hours_of(best)
+    ]  # fmt: skip
+    assert not better
