@@ -173,7 +173,7 @@ class TestTheDocument:
         parts = {line["part"]: line["usd_per_node_year"]["value"] for line in document["annual"]}
         assert parts["lease"] == 108_000
         assert not {"recovery", "residual"} & parts.keys()
-        leased = next(choice for choice in document["choices"] if choice["kind"] == "lease")
+        leased = next(choice for choice in document["choices"] if choice["kind"] == "keep")
         assert "does not fit its circuit" in leased["why_not"]
         assert document["fits_circuit"] is False
 
