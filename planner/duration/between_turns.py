@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING
 
 from planner.model.answer.between_turns import BetweenTurns
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Hours = npt.NDArray[np.float64]
 
 STEPS = 60
 """Of the bisection, which ends far below a second."""
@@ -15,8 +19,6 @@ WHOLE = 1e-9
 """A run that ends with its window by less than this share of a run ends in it."""
 SHORTEST = 1e-6
 """Hours of a run whose range begins at nothing."""
-
-Hours = npt.NDArray[np.float64]
 
 
 def hours_between(between: BetweenTurns, run_hours: Hours) -> Hours:
@@ -27,6 +29,8 @@ def hours_between(between: BetweenTurns, run_hours: Hours) -> Hours:
     A run is not split, so it does not begin in a gap that is too short for it. By bisection: longer runs never end
     sooner.
     """
+    import numpy as np
+
     run_hours = np.maximum(run_hours, SHORTEST)
     last = max((span.opens for span in between.free), default=0.0)
     early, late = np.zeros(run_hours.shape), last - between.opens + between.runs * run_hours
@@ -39,6 +43,8 @@ def hours_between(between: BetweenTurns, run_hours: Hours) -> Hours:
 
 def runs_done(between: BetweenTurns, hours: Hours, run_hours: Hours) -> Hours:
     """Return how many runs of this length can have ended so many hours after the machines are ready."""
+    import numpy as np
+
     done = np.zeros(np.broadcast(hours, run_hours).shape)
     for span in between.free:
         end = np.minimum(between.opens + hours, math.inf if span.closes is None else span.closes)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from planner.duration.between_turns import hours_between, runs_done
 from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.option_estimate import CampaignOption
@@ -49,6 +47,8 @@ class CampaignTime:
         """Return the hours that it stays under with this chance."""
         if self.between is None:
             return stays_under(sum_of([self.lead, self.work]), chance)
+        import numpy as np
+
         busy = hours_between(self.between, np.array([stays_under(self.work, chance)]))
         return stays_under(self.lead, chance) + float(busy[0])
 
@@ -66,6 +66,8 @@ class CampaignTime:
         return round(least, 9)
 
     def _ends_within(self, hours: float, chance: float) -> bool:
+        import numpy as np
+
         assert self.between is not None, "others take turns"
         left, run = hours - stays_under(self.lead, chance), stays_under(self.work, chance)
         return left > 0 and runs_done(self.between, np.array([left]), np.array([run]))[0] >= self.between.runs

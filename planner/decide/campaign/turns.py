@@ -6,8 +6,6 @@ import math
 from collections.abc import Sequence
 from datetime import date
 
-import numpy as np
-
 from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.ready import Ready
 from planner.decide.campaign.windows import TakenNodes, free_lanes
@@ -67,4 +65,6 @@ def with_turns(hours: Quantity | None, between: BetweenTurns | None) -> Quantity
 
 def range_between(between: BetweenTurns) -> Interval:
     """Return the campaign's hours by those of a run: the turns hold up each end of their range by itself."""
+    import numpy as np
+
     return Interval(*map(float, hours_between(between, np.array(interval(between.run_hours, Unit.HOURS)))))

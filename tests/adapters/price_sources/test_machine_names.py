@@ -20,7 +20,7 @@ MACHINES = Machines(NODES)
         ),
         pytest.param("nebius", ("gpu-h100-sxm-8gpu-128vcpu-1600gb", "H100-SXM", 8), "gpu-h100-sxm_8gpu", id="table"),
         pytest.param("verda", ("1A6000.10V", "RTX-A6000", 1), "1x-rtx-a6000", id="the only one that carries this"),
-        pytest.param("vultr", ("vcg-l40s-16c", "L40S", 1), "vcg-l40s-16c", id="of two nobody knows which"),
+        pytest.param("vultr", ("vcg-l40s-16c", "L40S", 1), "1x-l40s-16vcpu", id="the only machine of the card"),
         pytest.param("verda", ("4A6000.40V", "RTX-A6000", 4), "4A6000.40V", id="none of ours"),
         pytest.param("aws", ("p5.48xlarge", "A100-80GB-SXM", 8), "p5.48xlarge", id="known name, another card"),
     ],
