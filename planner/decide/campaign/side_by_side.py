@@ -76,9 +76,13 @@ def _keeps_all(option: CampaignOption) -> bool:
 
 
 def _most_at_once(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits, *, today: date) -> int:
-    """Return how many trainings may run at once; 1 where one after another keeps the deadline, or the plan says it."""
+    """Return how many trainings may run at once; 1 where one after another keeps the deadline, or the plan says it.
+
+    Also where both limits are kept each, but not both at once; a budget that is missed alone is no reason.
+    """
     candidate = estimated.candidate
-    missed = one.meets_deadline is False or (one.meets_deadline and one.keeps_both is False)
+    together = one.within_budget and one.keeps_both is False  # over the budget alone: more at once pay no less
+    missed = one.meets_deadline is False or (one.meets_deadline and together)
     told = limits.at_once is not None or one.at_once > 1 or limits.deadline is None
     if candidate is None or told or not missed or one.not_allowed is not None or hours_to(limits, today=today) <= 0:
         return 1

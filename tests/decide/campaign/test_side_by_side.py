@@ -86,3 +86,16 @@ def test_the_campaign_places_them_so_too():
     assert found.placements[0].nodes == 6
     assert found.campaign_hours.value == pytest.approx(20.0)
     assert found.usd_confident == plans.compare(plan, bundled_catalog(), today=TODAY).options[0].usd_confident
+
+
+def test_what_keeps_the_deadline_and_misses_the_budget_alone_runs_one_after_another():
+    """Two trainings of a few hours end in a day, nine days early: two at once pay for the same hours."""
+    plan = Plan.model_validate(
+        {
+            "schema_version": 1, "name": "test", "workload": {"ref": "resnet50"}, "training": {"precision": "fp16"},
+            "work": {"epochs": 90, "samples_per_epoch": 1_281_167}, "options": [{"offer": "lambda/gpu_8x_v100"}],
+            "campaign": {"runs": 2, "deadline": "2026-12-06", "budget_usd": 100},
+        }
+    )  # fmt: skip
+    (option,) = plans.compare(plan, bundled_catalog(), today=date(2026, 11, 27)).options
+    assert (option.meets_deadline, option.within_budget, option.at_once) == (True, False, 1)
