@@ -71,6 +71,10 @@ def resolve_site(
     )
 
 
+SWITCHED_OFF = "assumed to be switched off when it does not train (idle_kw states what it draws at rest)"
+"""Source of the idle power of a machine outside a rack."""
+
+
 def operates_rack(site: Site) -> bool:
     """Return whether somebody must look after a rack: in colocation, the default place, or with rack_kw stated."""
     return site.room is None or site.rack_kw is not None
@@ -269,6 +273,11 @@ class _Inputs:
                 self.quantities[name] = own
             elif name == "idle_kw" and site.idle_kw is not None:
                 self.take(name, site.idle_kw, Unit.KW)
+            elif name == "idle_kw" and not operates_rack(site):
+                self.defaults.append(name)
+                self.quantities[name] = to_quantity(
+                    Interval.exact(0.0), Unit.KW, Basis.ASSUMED, SWITCHED_OFF, defaults.idle_power_fraction.as_of
+                )
             else:
                 self.defaults.append(name)
                 drawn = interval(share, Unit.RATIO).scaled(rated_kw)
