@@ -93,16 +93,6 @@ class Case:
         """Return the whole campaign on each option alone, as an answer."""
         return campaign_document(self.plan, self.alone())
 
-    def campaign_at_speed(self, factor: float) -> dict[str, CampaignOption]:
-        """Return the options by their ids, with every machine so many times as fast."""
-        paced = []
-        for candidate, speed in self.paced:
-            assert speed is not None, "they are found"
-            rate = speed.samples_per_s
-            faster = speed if rate is None else replace(speed, samples_per_s=rate.scaled(factor))
-            paced.append(Paced(candidate, faster))
-        return {option.id: option for option in replace(self, paced=tuple(paced), estimates=None).campaign().options}
-
     def decide(self, options: Sequence[CampaignOption]) -> Decision:
         """Choose among options by the rules of the answer."""
         order = ranked(options, self.limits, deadline_hours=hours_to(self.limits, today=self.today))

@@ -14,11 +14,13 @@ from planner.decide.advice.case import Case
 from planner.decide.advice.error_correlation import correlation
 from planner.decide.advice.sample_value import Errors, Learnt, SampleValue, regret_of, sample_value
 from planner.decide.campaign.campaign import hours_to
+from planner.decide.campaign.hours_in_cost import hourly_share
 from planner.decide.campaign.turns import range_between
 from planner.decide.limits import refusals
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.recommend.rank import is_comparable
 from planner.decide.simulation.draws import Array, generator
+from planner.duration.between_turns import hours_between
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Prefer
@@ -64,8 +66,7 @@ class Prospects:
 
     @classmethod
     def of(cls, case: Case, options: Sequence[CampaignOption]) -> Self:
-        """Return the comparable options of machines; the hourly share by the answer at half of all speeds."""
-        slow = case.campaign_at_speed(0.5)
+        """Return the comparable options of machines."""
         by_id = {one.candidate.id: one for one in case.paced}
         kept = [
             option
@@ -76,7 +77,7 @@ class Prospects:
         return cls(
             case, tuple(kept), tuple(by_id[option.id] for option in kept),
             np.array([sd_of(doubted(option.throughput)) for option in kept if option.throughput is not None]),
-            np.array([_hourly(option, slow[option.id]) for option in kept]),
+            np.array([hourly_share(option) for option in kept]),
         )  # fmt: skip
 
     def covariance(self) -> Array:
@@ -113,9 +114,11 @@ class Prospects:
             paid = np.maximum(0.0, out - credit)
             usd[:, number] = np.maximum(0.0, paid - (option.taken_off_usd.low if option.taken_off_usd else 0.0))
             late = hours is not None and limits.deadline is not None
-            rest = _rest(sd_of(doubted(hours)), self.error[number]) if hours is not None else 0.0
-            drawn = rng.standard_normal(len(grown))
-            ends = option.wait_hours + (hours.value * grown * np.exp(rest * drawn) if late and hours else 0.0)
+            between = option.between_turns
+            each = hours if between is None else between.run_hours
+            rest = _rest(sd_of(doubted(each)), self.error[number]) if each is not None else 0.0
+            worked = grown * np.exp(rest * rng.standard_normal(len(grown))) * (each.value if late and each else 0.0)
+            ends = option.wait_hours + (worked if between is None or not late else hours_between(between, worked))
             keeps[:, number] = (ends <= until) & (paid <= budget)
         return regret_of(usd, keeps)
 
@@ -228,11 +231,3 @@ def sd_of(band: Interval) -> float:
 
 def _rest(whole: float, part: float) -> float:
     return math.sqrt(max(0.0, whole**2 - part**2))
-
-
-def _hourly(option: CampaignOption, slow: CampaignOption) -> float:
-    """Return the share of the cost that grows with the hours: by how much it grows where the speed is half."""
-    usd, then = option.cash_usd or option.campaign_usd, slow.cash_usd or slow.campaign_usd
-    if usd is None or then is None or usd.value <= 0:
-        return 0.0
-    return min(1.0, max(0.0, then.value / usd.value - 1))
