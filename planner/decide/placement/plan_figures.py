@@ -17,7 +17,6 @@ SAME_END = 0.01
 """Ends that differ by less, as a share of the hours, are one."""
 SAME_BILL = 0.01
 """Bills that differ by less, as a share, are one: a solver adds up run by run, and counts in cents."""
-DAY = 24.0
 ENDS_90 = (0.05, 0.5, 0.95)
 
 
@@ -51,10 +50,10 @@ def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> 
     apart = placed.between is None and (len(opens) > 1 or len(placed.lanes) != min(limits.runs, row.at_once))
     if apart or hours is None:
         return "which machines are free when"
-    late = abs(plan.hours.value - row.wait_hours - hours.value)
-    same = SAME_END * (row.wait_hours + hours.value) + (DAY if row.wait_hours > 0 else 0.0)
+    opened = placed.earliest_start.value if placed.earliest_start is not None else 0.0
+    late = abs(plan.hours.value - opened - hours.value)
     usd = _billed(row).value
-    alike = late <= same and abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
+    alike = late <= SAME_END * (opened + hours.value) and abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
     return None if alike else "how unlike runs share the machines"
 
 

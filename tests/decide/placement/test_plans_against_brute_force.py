@@ -43,3 +43,14 @@ def test_no_placement_is_better(seed):
         assert (usd, hours) == pytest.approx(expected[1:], abs=0.01)
     assert sum(one.runs for one in found.placements) == sum(kind.runs for kind in asked.kinds)
     assert found.optimality_gap_pct == pytest.approx(0.0, abs=1e-4)
+
+
+def test_a_plan_whose_runs_end_sooner_than_those_of_its_row_has_chances_of_its_own():
+    """After 13 h: three runs of 10 h beside one of 30 h end after 43 h, of the 48 until the deadline.
+
+    Drawn by the test above. The row in `compare` counts 53 h, so its chance is not that of the plan.
+    """
+    found = plans.campaign(Plan.model_validate(plan_of(drawn(10685064))), bundled_catalog(), today=TODAY,
+                           objective="time")  # fmt: skip
+    assert found.feasible
+    assert middle_hours(found) == pytest.approx(43.0)
