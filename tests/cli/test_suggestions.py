@@ -69,7 +69,7 @@ def test_an_8_bit_optimizer_is_suggested_at_what_asking_for_it_answers(asked) ->
 
 @pytest.mark.slow
 def test_the_cheapest_option_that_surely_fits_is_named_where_the_best_may_not_fit(asked) -> None:
-    answer = asked(*FULL)
+    answer = asked(*FULL, "--accelerator", "B200")
     best = answer["options"][0]
     assert best["fit_chance"] < SURELY
     sure = cheapest_sure(answer, most_hours=5 * campaign_hours(best))
