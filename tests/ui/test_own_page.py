@@ -86,7 +86,7 @@ def test_a_pc_at_home_has_no_staff() -> None:
 def test_a_number_of_trainings_that_the_question_states_is_the_page_s() -> None:
     page = opened(start="train", machines="have:2xRTX-3090", runs="12")
     assert {one.label: one.value for one in page.slider}["Trainings a year"] == 12
-    assert "for 12 trainings" in said(page)
+    assert "the campaign's 12 trainings" in said(page)
 
 
 def test_a_slider_is_in_the_answer_and_in_the_address() -> None:
