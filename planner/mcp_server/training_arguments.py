@@ -40,12 +40,12 @@ def with_training_arguments(tool: Callable[..., Answer]) -> Callable[..., Answer
 
     @functools.wraps(tool)
     def asked(*args: Any, **named: Any) -> Answer:
-        said = {name: named.pop(name) for name in (*SETTINGS, *ADAPTERS) if named.get(name) is not None}
-        settings = {name: value for name, value in said.items() if name in SETTINGS}
+        settings, adapters = (
+            {name: value for name in shared if (value := named.pop(name, None)) is not None}
+            for shared in (SETTINGS, ADAPTERS)
+        )
         training = parse_model(Training, settings, where="the arguments")
-        choice = AdapterChoice(**{name: value for name, value in said.items() if name in ADAPTERS})
-        left = {name: value for name, value in named.items() if name not in SETTINGS and name not in ADAPTERS}
-        return tool(*args, **{STATED: StatedSettings(training, choice)}, **left)
+        return tool(*args, **{STATED: StatedSettings(training, AdapterChoice(**adapters))}, **named)
 
     types = get_type_hints(tool, include_extras=True)
     own = [one for one in inspect.signature(tool).parameters.values() if one.name != STATED]

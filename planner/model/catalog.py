@@ -14,7 +14,7 @@ from planner.model.evidence.practice import PracticeFit
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
-from planner.model.network.names import base_name, name_key, nearest_names, original_name
+from planner.model.network.names import base_name, name_key, nearest_names, original_name, preset_words
 from planner.model.network.other_families import missing_for, nearest_to
 from planner.model.network.workload import Preset
 from planner.model.owning.country import Country, ElectricityPrice
@@ -121,6 +121,11 @@ class Catalog(Frozen):
         if name in self.presets:
             return self.presets[name]
         return self._preset_of(name) or self._preset_of(original_name(name)) or self._base_of(name)
+
+    def preset_called(self, words: str | None) -> Preset | None:
+        """Return the workload that a trainer's word or the path of a folder means; None where it means none."""
+        found = (self.preset_named(name) for name in preset_words(words)) if words else ()
+        return next((preset for preset in found if preset is not None), None)
 
     def _base_of(self, name: str) -> Preset | None:
         """Return the network that a name says it was trained from; None where it may be of another kind."""

@@ -13,7 +13,6 @@ from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters, FrozenFormat, targets_of
 from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.known_network import usual_seq_len
-from planner.model.network.names import preset_words
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
 from planner.model.network.workload import Checkpointing, Precision, Strategy
@@ -102,12 +101,8 @@ def _network(facts: Facts, where: str, catalog: Catalog) -> tuple[str, Architect
             f"{where}: does not say which network is trained.",
             fix="Add the file that says it, with a comma between them: planner ask train.yaml,config.yaml",
         )
-    for words in preset_words(facts.model):
-        preset = catalog.preset_named(words)
-        if preset is not None:
-            return preset.name, preset.architecture
     try:
-        preset = catalog.find_preset(facts.model)
+        preset = catalog.preset_called(facts.model) or catalog.find_preset(facts.model)
     except NotFoundError as error:
         raise InputError(f"{where}: {error.message}", fix="Name its config.json in the file.") from error
     return preset.name, preset.architecture
@@ -116,8 +111,7 @@ def _network(facts: Facts, where: str, catalog: Catalog) -> tuple[str, Architect
 def _with_vocabulary(sizes: Mapping[str, object], facts: Facts, where: str, catalog: Catalog) -> Mapping[str, object]:
     if "vocab_size" in sizes:
         return sizes
-    words = preset_words(facts.model) if facts.model else []
-    preset = next((found for one in words if (found := catalog.preset_named(one)) is not None), None)
+    preset = catalog.preset_called(facts.model)
     if preset is None or isinstance(preset.architecture, ImageModel):
         raise InputError(f"{where}: does not say the vocabulary of the network.", fix="Add --vocab-size to it.")
     return {**sizes, "vocab_size": preset.architecture.vocab}

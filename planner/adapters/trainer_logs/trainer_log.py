@@ -83,7 +83,7 @@ class Facts:
     method: str | None = None
     """full, or lora."""
     objective: str | None = None
-    """Of a training that is no plain one on tokens: dpo, grpo, ppo, rm, as the trainer calls it."""
+    """The objective of a training with preferences or rewards, as the trainer calls it: dpo, grpo, ppo, rm."""
     epochs: float | None = None
     optimizer: str | None = None
     """As plans name it."""

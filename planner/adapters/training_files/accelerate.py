@@ -36,10 +36,8 @@ def facts(data: Mapping[str, Any]) -> Facts:
         strategy = "zero2" if resharded is False else FSDP.get(sharding, "fsdp2")
         offload = "all" if keys.flag("fsdp_config.fsdp_offload_params") else None
     elif kind == "deepspeed":
-        stage = keys.value("deepspeed_config.zero_stage")
-        strategy = strategy_of_stage(stage if isinstance(stage, int) else None)
-        strategy = strategy or strategy_of_file_name(keys.text("deepspeed_config.deepspeed_config_file"))
-        named = keys.text("deepspeed_config.deepspeed_config_file")
+        stage, named = keys.value("deepspeed_config.zero_stage"), keys.text("deepspeed_config.deepspeed_config_file")
+        strategy = strategy_of_stage(stage if isinstance(stage, int) else None) or strategy_of_file_name(named)
         offload = offload_of_file_name(named) or offload_of(
             keys.text("deepspeed_config.offload_optimizer_device"), keys.text("deepspeed_config.offload_param_device")
         )

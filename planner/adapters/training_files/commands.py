@@ -19,7 +19,7 @@ PROGRAMS = re.compile(
 PROCESSES = ("nproc_per_node", "num_gpus", "nproc_per_node_", "ngpu")
 NODES = ("nnodes", "num_nodes", "num_machines")
 SUBCOMMANDS_OF = ("trl", "run")
-"""What stands before a recipe: `trl dpo`, `tune run lora_dpo_distributed`."""
+"""Words before the name of a recipe: `trl dpo`, `tune run lora_dpo_distributed`."""
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
 
 

@@ -57,7 +57,7 @@ FORMATS = tuple(
 
 OF_LAUNCHERS = ("accelerate", "DeepSpeed", "SkyPilot task")
 LAUNCHERS_OPTIONS = ("num_processes", "num_machines", "mixed_precision")
-"""What a command may say over the file of `accelerate config`."""
+"""Options of a command that replace what the file of `accelerate config` says."""
 
 
 class NamedFile(NamedTuple):

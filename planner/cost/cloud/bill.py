@@ -160,28 +160,26 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
     if rates.committed:
         return _committed(entries, rates)
     price, terms = interval(rates.price, Unit.USD_PER_HOUR), rates.terms
-    if not terms.once:
+    of_sets: dict[int, Interval] = {}
+    if terms.once:
+        for runs in work.by_set:
+            needed = sum_of([billed_hours, failed]).scaled(runs)
+            needed = Interval.exact(stays_under(needed, work.confidence)) if terms.blocks else needed
+            of_sets[runs] = _sold(needed, terms)
+        bought = sum_of([hours.scaled(work.by_set[runs] * rates.nodes) for runs, hours in of_sets.items()])
+    else:
         bought = sum_of([_sold(billed_hours, terms), failed]).scaled(work.trainings * rates.nodes)
-        rent, left = bought.times(price), bought.value - sum(entry.quantity for entry in entries)
-        if left > 1e-9 * bought.value:
-            entries.append(_unused(left, rates, bought_hours=bought.value))
-        return Rent(entries, rent, rent)
-    of_sets = {}
-    for runs in work.by_set:
-        needed = sum_of([billed_hours, failed]).scaled(runs)
-        needed = Interval.exact(stays_under(needed, work.confidence)) if terms.blocks else needed
-        of_sets[runs] = _sold(needed, terms)
-    bought = sum_of([hours.scaled(work.by_set[runs] * rates.nodes) for runs, hours in of_sets.items()])
-    usable = min((hours.value - BLOCK_LAST_HOURS) * work.waves / runs for runs, hours in of_sets.items())
     rent, left = bought.times(price), bought.value - sum(entry.quantity for entry in entries)
-    whole = None
+    whole = usable = None
     if left > 1e-9 * bought.value:
         entries.append(_unused(left, rates, bought_hours=bought.value))
         counted = [(work.by_set[runs] * rates.nodes, hours.value) for runs, hours in of_sets.items()]
-        whole = _bought_usd(rent, training, rates, counted)
-    elif left < -1e-9 * bought.value:
+        whole = _bought_usd(rent, training, rates, counted) if counted else None
+    elif terms.ends and left < -1e-9 * bought.value:
         entries.append(_not_to_be_had(-left, rates))
-    return Rent(entries, rent, rent, whole, usable if terms.ends else None)
+    if terms.ends:
+        usable = min((hours.value - BLOCK_LAST_HOURS) * work.waves / runs for runs, hours in of_sets.items())
+    return Rent(entries, rent, rent, whole, usable)
 
 
 def hours_of_a_run(

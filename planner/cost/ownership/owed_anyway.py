@@ -1,4 +1,4 @@
-"""What of a machine's cost is owed whichever way the work is done: a signed lease, and all that its machine needs."""
+"""Costs that are owed even if the work is done elsewhere: a signed lease, and all that its machine needs."""
 
 from __future__ import annotations
 

@@ -264,25 +264,19 @@ class _Inputs:
         """Set what a node draws and what that costs."""
         site, plan, defaults = self.site, self.plan, self.catalog.defaults
         rated = self._kw(site.rated_kw, rated_kw, "rated_kw", f"data sheet of {node.id}")
-        own_power = training_power or site.power
-        for name, own, share in (
-            ("training_kw", own_power, defaults.training_power_fraction),
-            ("idle_kw", None, defaults.idle_power_fraction),
-        ):
-            if own is not None:
-                self.quantities[name] = own
-            elif name == "idle_kw" and site.idle_kw is not None:
-                self.take(name, site.idle_kw, Unit.KW)
-            elif name == "idle_kw" and not operates_rack(site):
-                self.defaults.append(name)
-                self.quantities[name] = to_quantity(
-                    Interval.exact(0.0), Unit.KW, Basis.ASSUMED, SWITCHED_OFF, defaults.idle_power_fraction.as_of
-                )
-            else:
-                self.defaults.append(name)
-                drawn = interval(share, Unit.RATIO).scaled(rated_kw)
-                source = f"{rated_kw:g} kW rated ({rated.source}) x {share.value:g}; {share.source}"
-                self.quantities[name] = derived(drawn, Unit.KW, rated, share, source=source)
+        training, at_rest = training_power or site.power, defaults.idle_power_fraction
+        if training is not None:
+            self.quantities["training_kw"] = training
+        else:
+            self._share_of_rated("training_kw", rated, rated_kw, defaults.training_power_fraction)
+        if site.idle_kw is not None:
+            self.take("idle_kw", site.idle_kw, Unit.KW)
+        elif operates_rack(site):
+            self._share_of_rated("idle_kw", rated, rated_kw, at_rest)
+        else:
+            self.defaults.append("idle_kw")
+            off = to_quantity(Interval.exact(0.0), Unit.KW, Basis.ASSUMED, SWITCHED_OFF, at_rest.as_of)
+            self.quantities["idle_kw"] = off
         building = pue(site, plan, self.catalog)
         self.quantities["pue"] = building
         if building is defaults.pue:
@@ -300,6 +294,13 @@ class _Inputs:
             )
         if includes_power(site):
             self.notes.append("the place includes power: no electricity is charged beside it")
+
+    def _share_of_rated(self, name: str, rated: Quantity, rated_kw: float, share: Quantity) -> None:
+        """Set a power that is assumed as a share of the rated one."""
+        self.defaults.append(name)
+        drawn = interval(share, Unit.RATIO).scaled(rated_kw)
+        source = f"{rated_kw:g} kW rated ({rated.source}) x {share.value:g}; {share.source}"
+        self.quantities[name] = derived(drawn, Unit.KW, rated, share, source=source)
 
     def use(self, node: Node, accelerator: Accelerator) -> None:
         """Set how much of the year the machine works."""

@@ -82,8 +82,8 @@ class Placement:
     """Whether it rests on a doubtful measurement: hours may be off by a factor of 1.5 more."""
     price_stale: bool
     between: BetweenTurns | None = None
-    """Where others take turns with its machines, and it does all runs, which are equal: each begins in whichever gap
-    holds it, be it the one of its lane or not."""
+    """When its machines are free of others' turns. Set where it does all runs and they are equal: a run may then begin
+    in any gap that holds it, also outside its lane."""
 
     @property
     def closed(self) -> bool:

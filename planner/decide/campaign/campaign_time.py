@@ -13,7 +13,7 @@ from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
 STEPS = 40
-"""Of the bisection of a chance."""
+"""Halvings in the search for a chance."""
 NO_LEAD = Interval.exact(0.0)
 
 

@@ -17,7 +17,7 @@ from planner.speed.throughput.evidence_text import rests_on_own_figures
 
 SENTENCES = 3
 VERBS = {Hold.HAVE: "Keep", Hold.RENT: "Rent", Hold.BUY: "Buy", Hold.USE: "Use"}
-NOT_MEASURED = "This exact setup was not measured."
+NOT_MEASURED = "This exact setup was not measured"
 SOONER = 1.5
 """By which factor the fastest option must be faster to be named."""
 
@@ -111,7 +111,7 @@ def _not_measured(choice: Choice) -> Iterator[str]:
     if option.known_from and rests_on_own_figures(option.known_from):
         yield f"Its speed is {option.known_from}."
     else:
-        yield f"This exact setup was not measured: {option.known_from}." if option.known_from else NOT_MEASURED
+        yield f"{NOT_MEASURED}: {option.known_from}." if option.known_from else f"{NOT_MEASURED}."
 
 
 def _of_its_speed(option: CampaignOption) -> Iterator[str]:

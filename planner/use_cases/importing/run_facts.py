@@ -13,7 +13,6 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunHardware
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel, TextModel
-from planner.model.network.names import preset_words
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.importing.log_adapters import adapters_of_log
@@ -165,8 +164,7 @@ def _network(facts: Facts, source: LogSource, stated: Stated, catalog: Catalog) 
         network = find_architecture(str(source.file(facts.config)), catalog)
         whole_network(network, where=facts.config, fix=PARTS_FIX)
         return _name_of(network.architecture), network.architecture
-    words = preset_words(facts.model) if facts.model else []
-    preset = next((found for one in words if (found := catalog.preset_named(one)) is not None), None)
+    preset = catalog.preset_called(facts.model)
     if preset is None:
         raise MissingFactError(str(source.path), "what was trained", "--workload", "llama3-8b (or its config.json)")
     return preset.name, preset.architecture
