@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from pathlib import Path
 
-from playwright.sync_api import Download, Page, TimeoutError
+from playwright.sync_api import Download, FilePayload, Page, TimeoutError
 
+PLAN_FILE = "Your own plan (YAML or JSON)"
+RUN_FILES = "Your run records (JSON)"
 SETTLED = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
 
 
 def settle(page: Page) -> None:
     page.wait_for_function(SETTLED)
+
+
+def upload(page: Page, into: str, file: FilePayload | Path) -> None:
+    """Give a file to the uploader of this name, found by its name: a page being drawn may lack the one above it."""
+    settle(page)
+    page.get_by_role("region", name=into).locator("input[type=file]").set_input_files(file)
+
+
+def yaml_file(name: str, data: bytes) -> FilePayload:
+    return {"name": name, "mimeType": "text/yaml", "buffer": data}
 
 
 def download(page: Page, button: str) -> Download:

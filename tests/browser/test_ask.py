@@ -19,7 +19,7 @@ from planner.adapters.workspace import examples_dir
 from planner.use_cases.catalogs import catalog_for
 from planner.use_cases.plans import compare, parse_plan, read_plan
 from tests.browser.conftest import Visit
-from tests.browser.settled import download
+from tests.browser.settled import PLAN_FILE, download, upload, yaml_file
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -101,10 +101,9 @@ def test_nothing_feasible_keeps_the_page(plan_page: Page) -> None:
 
 def test_an_uploaded_plan_takes_the_page_and_a_bad_one_does_not(plan_page: Page) -> None:
     good = FIRST.read_bytes().replace(b"budget_usd: 20000", b"budget_usd: 1")
-    chooser = plan_page.locator("input[type=file]").first
-    chooser.set_input_files({"name": "mine.yaml", "mimeType": "text/yaml", "buffer": good})
+    upload(plan_page, PLAN_FILE, yaml_file("mine.yaml", good))
     expect(headline(plan_page)).to_contain_text("Nothing fits")
-    chooser.set_input_files({"name": "bad.yaml", "mimeType": "text/yaml", "buffer": b"options: ["})
+    upload(plan_page, PLAN_FILE, yaml_file("bad.yaml", b"options: ["))
     problem = plan_page.get_by_role("alert").filter(has_text="bad.yaml")
     expect(problem).to_contain_text("is not YAML")
     expect(problem).to_contain_text("The answer shown is the one before this.")

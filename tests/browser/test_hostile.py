@@ -19,7 +19,7 @@ from playwright.sync_api import Page, expect
 
 from planner.adapters.workspace import examples_dir
 from tests.browser.conftest import Visit
-from tests.browser.settled import download
+from tests.browser.settled import PLAN_FILE, download, upload, yaml_file
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -45,11 +45,6 @@ def page(visit: Visit) -> Iterator[Page]:
     visit.errors[:] = [error for error in visit.errors if not re.search(r"status of (404|413)", error)]
 
 
-def upload(page: Page, name: str, data: bytes) -> None:
-    chooser = page.locator("input[type=file]").first
-    chooser.set_input_files({"name": name, "mimeType": "text/yaml", "buffer": data})
-
-
 def saved(page: Page, button: str, to: Path) -> Path:
     download(page, button).save_as(to)
     return to
@@ -62,7 +57,7 @@ def test_a_name_is_text_on_every_page_and_in_what_is_downloaded(page: Page, visi
     plan = re.sub(r"(?m)^name: .*$", lambda _: f"name: {quoted}", GOOD)
     plan = re.sub(r"name: short\b", lambda _: f"name: {quoted}", plan)
     assert plan.count(quoted) == 2
-    upload(page, "mine.yaml", plan.encode())
+    upload(page, PLAN_FILE, yaml_file("mine.yaml", plan.encode()))
     expect(page).to_have_url(re.compile("plan="))
     report = saved(page, "Report (HTML)", tmp_path / "report.html")
     book = openpyxl.load_workbook(saved(page, "Workbook (XLSX)", tmp_path / "report.xlsx"))
@@ -91,7 +86,7 @@ def test_a_name_is_text_on_every_page_and_in_what_is_downloaded(page: Page, visi
     ],
 )
 def test_a_bad_file_is_named_and_the_answer_stays(page: Page, name: str, data: bytes, said: str) -> None:
-    upload(page, name, data)
+    upload(page, PLAN_FILE, yaml_file(name, data))
     problem = page.get_by_role("alert").filter(has_text="The answer shown is the one before this.")
     expect(problem).to_contain_text(said)
     expect(page.locator(".tp .headline h2")).to_contain_text("Mix 3 options")
@@ -101,7 +96,7 @@ def test_half_a_gigabyte_is_refused_before_it_is_sent(page: Page, visit: Visit, 
     large = tmp_path / "large.yaml"
     with large.open("wb") as file:
         file.truncate(HALF_A_GIGABYTE)
-    page.locator("input[type=file]").first.set_input_files(large)
+    upload(page, PLAN_FILE, large)
     expect(page.get_by_text("File must be 20.0MB or smaller.")).to_be_visible()
     expect(page.locator(".tp .headline h2")).to_contain_text("Mix 3 options")
     others_notice_nothing(page, visit)
@@ -109,7 +104,7 @@ def test_half_a_gigabyte_is_refused_before_it_is_sent(page: Page, visit: Visit, 
 
 def test_who_sends_half_a_gigabyte_past_the_page_is_refused(page: Page, visit: Visit) -> None:
     with page.expect_request(re.compile("upload_file")) as started:
-        upload(page, "mine.yaml", GOOD.encode())
+        upload(page, PLAN_FILE, yaml_file("mine.yaml", GOOD.encode()))
     address = urlsplit(started.value.url)
     cookies = "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
     token = started.value.headers.get("x-xsrftoken", "")

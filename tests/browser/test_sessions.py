@@ -17,11 +17,11 @@ import pytest
 pytest.importorskip("streamlit")
 pytest.importorskip("playwright")
 
-from playwright.sync_api import Browser, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect, sync_playwright
 
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from scripts.served_app import BROWSER_FLAGS
-from tests.browser.settled import download, settle
+from tests.browser.settled import PLAN_FILE, RUN_FILES, download, settle, upload, yaml_file
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -88,10 +88,8 @@ def second(browser: Browser, app_url: str) -> Session:
     return Session(browser.new_context(accept_downloads=True).new_page(), app_url)
 
 
-def upload(session: Session, place: int, name: str, text: str) -> None:
-    kind = "application/json" if name.endswith("json") else "text/yaml"
-    chooser = session.page.locator("input[type=file]").nth(place)
-    chooser.set_input_files({"name": name, "mimeType": kind, "buffer": text.encode()})
+def run_file(text: str) -> FilePayload:
+    return {"name": "run.json", "mimeType": "application/json", "buffer": text.encode()}
 
 
 def marked_run() -> str:
@@ -103,7 +101,7 @@ def test_two_sessions_never_see_each_others_data(first: Session, second: Session
     second.open()
     first.open("?start=plan&example=campaign_mix")
     marked = PLAN.replace(NAME, f"Plan of {MARK}").replace(GROUP, f"name: {MARK}").replace("24.0", PRICE)
-    upload(first, 0, f"{MARK}.yaml", marked)
+    upload(first.page, PLAN_FILE, yaml_file(f"{MARK}.yaml", marked.encode()))
     expect(first.page).to_have_url(PLAN_IN_ADDRESS)
     settle(first.page)
     first.page.get_by_role("button", name="Pin this answer").click()
@@ -117,7 +115,7 @@ def test_two_sessions_never_see_each_others_data(first: Session, second: Session
     first.received.clear()
     first.page.get_by_role("link", name="Evidence").click()
     first.page.locator(".tp .runs").wait_for()
-    upload(first, 0, f"{MARK}.json", marked_run())
+    upload(first.page, RUN_FILES, run_file(marked_run()))
     expect(first.page.locator(".tp .runs")).to_contain_text(MARK)
     assert first.was_sent(MARK)
 
@@ -136,7 +134,7 @@ def test_two_sessions_never_see_each_others_data(first: Session, second: Session
 
 def test_a_secret_in_an_upload_is_said_and_hidden(first: Session, second: Session) -> None:
     first.open("?start=plan&example=campaign_mix")
-    upload(first, 0, "mine.yaml", PLAN.replace(NAME, f"Plan {TOKEN}"))
+    upload(first.page, PLAN_FILE, yaml_file("mine.yaml", PLAN.replace(NAME, f"Plan {TOKEN}").encode()))
     expect(first.page).to_have_url(PLAN_IN_ADDRESS)
     warning = first.page.get_by_role("alert").filter(has_text="holds a secret")
     expect(warning).to_have_count(1)
@@ -157,7 +155,7 @@ def test_a_secret_in_an_upload_is_said_and_hidden(first: Session, second: Sessio
 
 def test_the_warning_stays_with_its_visit(first: Session, second: Session) -> None:
     first.open("?start=plan&example=campaign_mix")
-    upload(first, 1, "run.json", marked_run().replace(f'"note": "{MARK}"', f'"note": "{TOKEN}"'))
+    upload(first.page, RUN_FILES, run_file(marked_run().replace(f'"note": "{MARK}"', f'"note": "{TOKEN}"')))
     expect(first.page.get_by_role("alert").filter(has_text="run.json: holds a secret (note)")).to_have_count(1)
     first.page.get_by_role("link", name="Prices").click()
     expect(first.page.get_by_role("alert").filter(has_text="run.json: holds a secret (note)")).to_have_count(1)

@@ -38,7 +38,8 @@ def started(backend, machine, tmp_path, request):
     noted = tmp_path / "noted"
 
     def start(script: str, *, then: str = "exec sleep 3007") -> int:
-        task = launch.task | {"setup": "true", "run": f"{script.format(note=noted)}\n{then}"}
+        wait = f"until [ -e {noted} ]; do sleep 0.05; done"  # a job that is over ends what it left, however young
+        task = launch.task | {"setup": "true", "run": f"{script.format(note=noted)}\n{wait}\n{then}"}
         backend.submit(launch.model_copy(update={"task": task}))
         until(noted.exists)
         return int(noted.read_text(encoding="ascii"))
