@@ -14,7 +14,7 @@ class Fault:
 
     id: str
     fault: str
-    """What goes wrong: the first column of the table in docs/launching.md."""
+    """What goes wrong: the first column of the table in docs/launch_faults.csv."""
     where: str
     """In what it is injected: client, worker, SkyPilot, EC2, Lambda, host, store, ledger."""
     happens: str
