@@ -18,7 +18,7 @@ from tests.speed.throughput.asking import asked
 
 pytestmark = pytest.mark.slow
 
-NETWORKS = ("gpt-305m", "qwen3-0.6b", "llama-3.2-1b", "qwen2.5-7b", "llama3-8b", "qwen3-30b-a3b")
+NETWORKS = ("pythia-410m", "qwen3-0.6b", "llama-3.2-1b", "qwen2.5-7b", "llama3-8b", "qwen3-30b-a3b")
 FRAMEWORKS = ("HF Trainer", "TRL", "axolotl", "torchtune", "DeepSpeed", "Megatron-LM", "torchtitan")
 MACHINES = (
     "lambda/gpu_1x_h100_sxm5",
