@@ -19,7 +19,7 @@ from planner.model.network.workload import (
     Precision,
 )
 from planner.model.plan.plan import Plan
-from planner.scenario.job import checked_adapters, checked_length, known_framework, resolve_job
+from planner.scenario.job import checked_adapters, known_framework, resolve_job
 from planner.use_cases.network_files import ARCHITECTURE_FIX, is_network_file, network_of, with_config
 from planner.use_cases.plans import parse_plan
 from planner.use_cases.training_files import read_stated_training, training_paths
@@ -66,9 +66,7 @@ def bench_workload(
         )
     whole = network if isinstance(network, BenchWorkload) else _own_workload(network, Path(workload), catalog)
     if seq_len is not None:
-        whole = whole.model_copy(
-            update={"seq_len": checked_length(whole.architecture, seq_len, where=f"{workload}: --seq-len")}
-        )
+        whole = whole.model_copy(update={"seq_len": seq_len})
     return whole if layers is None else whole.cut(layers=layers)
 
 

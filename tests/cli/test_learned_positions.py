@@ -20,7 +20,6 @@ ASKED = ("--own", "1xRTX-3090", "--tokens", "1e8")
         pytest.param(("ask", "gpt2", *ASKED, "--seq-len", "1025"), id="ask"),
         pytest.param(("memory", "gpt2", "--on", "RTX-3090", "--seq-len", "1025"), id="memory"),
         pytest.param(("strategies", "gpt2", "--on", "RTX-3090", "--seq-len", "1025"), id="strategies"),
-        pytest.param(("bench", "gpt2", "--seq-len", "1025"), id="bench"),
         pytest.param(("ask", "bert-base-uncased", *ASKED, "--seq-len", "1025"), id="an encoder"),
     ],
 )
