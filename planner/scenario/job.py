@@ -8,7 +8,7 @@ from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.architecture import Architecture, ImageModel, TextModel
 from planner.model.network.trainer_memory import Optimizer, TrainerSettings, WeightFormat
 from planner.model.network.workload import Method, Precision, usual_frozen
 from planner.model.plan.plan import FlopsConvention, Plan
@@ -58,14 +58,16 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
         preset = catalog.find_preset(choice.ref, where="workload.ref")
         if choice.seq_len is not None and isinstance(preset.architecture, ImageModel):
             raise InputError(f"workload.seq_len: a sample of {preset.name} is an image.", fix="Leave seq_len out.")
-        name, network, seq_len = preset.name, preset.architecture, choice.seq_len or preset.seq_len
+        seq_len = checked_length(preset.architecture, choice.seq_len or preset.seq_len, where="workload.seq_len")
+        name, network = preset.name, preset.architecture
     elif choice.architecture is None:
         raise InputError(
             f"workload.config: {choice.config} is read beside a plan's file, and this plan came as text.",
             fix="Write the network's architecture into the plan, or name it with ref.",
         )
     else:
-        name, network, seq_len = "inline", choice.architecture, choice.seq_len
+        name, network = "inline", choice.architecture
+        seq_len = checked_length(network, choice.seq_len, where="workload.seq_len")
     count = count_samples(plan, network, seq_len)
     return Job(
         setup=_setup(plan, TrainingSetup(workload=name, network=network, seq_len=seq_len), named, catalog),
@@ -145,6 +147,20 @@ def checked_adapters(
             fix="Leave frozen out, or train in bf16.",
         )
     return adapters.model_copy(update={"frozen": adapters.frozen or usual})
+
+
+def checked_length(network: Architecture, seq_len: int | None, *, where: str) -> int | None:
+    """Return the tokens of a sample; InputError where they are more than the positions that a network has learned.
+
+    Rotated positions (RoPE) have no such end: networks are trained beyond the length that they began with.
+    """
+    if not isinstance(network, TextModel) or network.positions != "learned" or (seq_len or 0) <= network.max_positions:
+        return seq_len
+    raise InputError(
+        f"{where}: {seq_len:,} tokens are more than the {network.max_positions:,} positions that this network learns.",
+        fix=f"Train at most {network.max_positions:,} tokens a sample, or give the network more: "
+        "n_positions in its config.json, max_positions in an architecture file.",
+    )
 
 
 OF_IMAGES = (Optimizer.ADAMW, Optimizer.SGD)

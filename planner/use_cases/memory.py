@@ -13,6 +13,7 @@ from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.workload import WHOLE, ArchitectureFile, Checkpointing, Method, Precision, Split, Strategy
 from planner.scenario.frameworks import XLA, needs_xla, planned_family, stack_of
+from planner.scenario.job import checked_length
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.diagnosis.run_setup import usual_precision
 from planner.speed.memory.memory_answer import answer
@@ -95,7 +96,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
     setup = TrainingSetup(
         workload=network.name or request.workload,
         network=network.architecture,
-        seq_len=request.seq_len or network.seq_len,
+        seq_len=checked_length(network.architecture, request.seq_len or network.seq_len, where=request.workload),
         adapters=adapters,
         precision=precision,
         micro_batch=request.micro_batch or network.micro_batch,

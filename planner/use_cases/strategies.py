@@ -13,7 +13,7 @@ from planner.model.network.trainer_memory import Offload
 from planner.model.network.workload import ArchitectureFile
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import other_maker
-from planner.scenario.job import checked_adapters, checked_settings, known_framework
+from planner.scenario.job import checked_adapters, checked_length, checked_settings, known_framework
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.planned_trainer import OFFLOADED_WEIGHTS
@@ -55,6 +55,7 @@ def find_strategies(
     if (refused := other_maker(trainer, accelerator)) is not None:
         raise InputError(f"{framework_from}: {refused}.", fix="Name another machine.")
     assert length is not None, "a decoder has samples of a length"
+    checked_length(network.architecture, length, where=workload)
     settings = asked.settings.over(network)
     stated = checked_settings(settings, network.architecture, precision=precision, where=workload)
     if stated.offload is Offload.ALL:

@@ -87,7 +87,7 @@ def test_what_waiting_is_worth_counts_in_every_command(planner, tmp_path):
     """The station takes a month, eight H100 three days: 15 USD an hour of waiting is worth more than their rent."""
     path = tmp_path / "wait.yaml"
     told = {
-        "schema_version": 1, "name": "people wait", "workload": {"ref": "gpt-305m", "seq_len": 1024},
+        "schema_version": 1, "name": "people wait", "workload": {"ref": "gpt-305m", "seq_len": 512},
         "work": {"tokens": 2e10}, "training": {"precision": "fp16"},
         "options": [{"site": "dgx-station-v100"}, {"offer": "lambda/gpu_8x_h100_sxm5"}],
     }  # fmt: skip

@@ -11,7 +11,7 @@ from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import AdapterKind, Adapters, AdapterTarget, FrozenFormat
 from planner.model.network.architecture import TextModel
 from planner.network.lora_memory import EVERY, OF_THE_MLP, PAIRS, USUAL, MapShape, adapted, map_shapes
-from planner.scenario.frameworks import HUGGING_FACE, framework_family, planned_family
+from planner.scenario.frameworks import HUGGING_FACE, framework_family
 from planner.speed.physics.accelerator_facts import peak_flops
 from planner.speed.physics.kernels import kernel_words, planned_words, written_for_adapters
 
@@ -66,7 +66,11 @@ the rotated weight instead of the map's own. Left out is what other kinds materi
 def planned_adapters(
     decoder: TextModel, adapters: Adapters | None, framework: str | None, *, compiled: bool
 ) -> dict[str, float]:
-    """Return the adapters that a plan asks for; `framework` as the plan names it, without one the benchmark's."""
+    """Return the adapters that a plan asks for; `framework` as the plan names it, without one the benchmark's.
+
+    None is gathered by itself: only FSDP 1 wraps PEFT's adapters as units of their own (`fsdp_auto_wrap_policy` of
+    peft), and a plan says FSDP 2, whose policy in accelerate takes whole layers, or DeepSpeed.
+    """
     if adapters is None:
         return NO_ADAPTERS
     beside = adapted(decoder, adapters)
@@ -80,7 +84,7 @@ def planned_adapters(
         **DENSE_COSTS[adapters.kind]._asdict(),
         "rotation_flops": 0.0,
         "adapters_fused": float(joined),
-        "separate_gathers": float(planned_family(framework or "") in HUGGING_FACE),
+        "separate_gathers": 0.0,
         "quantized": float(adapters.frozen is FrozenFormat.NF4),
         "outliers": float(adapters.frozen is FrozenFormat.INT8),
     }

@@ -18,7 +18,7 @@ from tests.speed.throughput.asking import asked
 
 pytestmark = pytest.mark.slow
 
-NETWORKS = ("gpt-305m", "qwen3-0.6b", "llama-3.2-1b", "qwen2.5-7b", "llama3-8b", "qwen3-30b-a3b")
+NETWORKS = ("pythia-410m", "qwen3-0.6b", "llama-3.2-1b", "qwen2.5-7b", "llama3-8b", "qwen3-30b-a3b")
 FRAMEWORKS = ("HF Trainer", "TRL", "axolotl", "torchtune", "DeepSpeed", "Megatron-LM", "torchtitan")
 MACHINES = (
     "lambda/gpu_1x_h100_sxm5",
@@ -113,12 +113,12 @@ def test_offloading_is_never_faster(drawn: dict[str, Any], offload: str) -> None
 
 
 @hypothesis_settings(max_examples=100, deadline=None)
-@given(trainings(LARGE, lengths=(2048, 4096), strategies=("ddp", "zero1", "zero2")), st.integers(1, 64))
+@given(trainings(LARGE, lengths=(2048, 4096)), st.integers(1, 64))
 def test_adapters_are_not_slower_than_training_every_weight(drawn: dict[str, Any], rank: int) -> None:
-    """The same recomputation and kernels, weights at 16 bits and whole on each accelerator.
+    """The same recomputation and kernels, weights at 16 bits, whole on each accelerator or sharded.
 
-    Some steps wait for the host, which has adapters' kernels to launch besides: those of a small network, those of
-    few tokens, and those that gather weights module by module. There adapters are slower in truth too.
+    Some steps wait for the host, which has adapters' kernels to launch besides: those of a small network, and those of
+    few tokens. There adapters are slower in truth too.
     """
     adapters = {"rank": rank, "frozen": "16bit"}
     assert tokens_per_s(drawn, adapters=adapters) >= tokens_per_s(drawn) * (1 - 1e-9)

@@ -16,6 +16,12 @@ from planner.speed.physics.planned_text_config import planned_text_config
 from tests.bundled import bundled_catalog
 
 PRIORS = {parameter.name: parameter.prior for parameter in PARAMETERS}
+FREE = PRIORS | {"message_us": 0.0, "hop_us": 0.0, "network": 1.0, "nvlink": 1.0}
+MIXTURE = {
+    "experts": 64.0, "active_experts": 8.0, "routed_experts": 8.0, "mlp_matrices": 3.0, "ffn_hidden": 512.0,
+    "parameters": 2e9, "dp": 64.0, "ep": 64.0, "tp": 1.0, "shards": 64.0, "intra": 1e15, "inter": 25e9,
+}  # fmt: skip
+"""Experts on 64 accelerators in machines of eight, whose links inside cost nothing."""
 HIDDEN, FFN, HEADS = 1024, 4096, 16
 
 

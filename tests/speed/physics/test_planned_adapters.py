@@ -152,3 +152,16 @@ def test_large_adapters_take_the_time_of_their_own_products_and_states(catalog: 
     products = 8 * more * 2048 / (989.4e12 * constants["gemm_hopper"])
     states = more * constants["optimizer"] / (3.35e12 * constants["hbm"]) / 4
     assert 1 / large - 1 / small == pytest.approx(products + states, rel=0.08)
+
+
+@pytest.mark.parametrize("strategy", ["zero3", "fsdp2"])
+def test_peft_s_adapters_are_gathered_with_their_layer(catalog: Catalog, strategy: str) -> None:
+    """Of 512 tokens eight H100 wait for the host, which launches a layer's kernels twice over at most, no more."""
+    how = {"framework": "HF Trainer", "strategy": strategy, "micro_batch": 1}
+    eight = {"offer": "lambda/gpu_8x_h100_sxm5", "usd_per_hour": 1.0}
+    short = {"workload": {"ref": "llama3-8b", "seq_len": 512}}
+    full, lora = (
+        predicted(catalog, how | training, option=eight, **short).samples_per_s.value
+        for training in ({}, {"adapters": {"rank": 16}})
+    )
+    assert lora > full / 2

@@ -5,14 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from planner.model.hardware.machines import Link
 from planner.speed.physics import communication, compute
 from planner.speed.physics.accelerator_facts import accelerator_facts, peak_flops, power_budget
 from planner.speed.physics.config_arrays import GENERATIONS, from_rows
-from planner.speed.physics.interconnect import assumed_link, interconnect_of, is_rack, pcie_generation
 from planner.speed.physics.step import smooth_maximum, step
 from tests.bundled import bundled_catalog
-from tests.speed.physics.decoder_configs import FFN, HIDDEN, PRIORS, configs, described, host_layers
+from tests.speed.physics.decoder_configs import FFN, FREE, HIDDEN, PRIORS, configs, described
 
 
 def test_the_last_wave_of_small_products_is_counted() -> None:
@@ -84,143 +82,6 @@ def test_16_bits_are_never_slower_than_32() -> None:
         if "fp32" in rates and min(rates.values()) < rates["fp32"] * 0.999:
             slower.append((accelerator.id, rates))
     assert slower == []
-
-
-@pytest.mark.parametrize(
-    ("name", "link", "pcie", "rack"),
-    [
-        pytest.param("RTX-4090", Link.PCIE_NO_P2P, 4, False, id="a card for desktops"),
-        pytest.param("RTX-5060Ti", Link.PCIE_NO_P2P, 5, False, id="a newer one"),
-        pytest.param("RTX-4000-Ada", Link.PCIE, 4, False, id="a professional one of a like name"),
-        pytest.param("RTX-5000-Turing", Link.PCIE, 3, False, id="an older one"),
-        pytest.param("A800-80GB-PCIe", Link.PCIE, 4, False, id="Ampere of 2022"),
-        pytest.param("A16", Link.PCIE, 4, False, id="four accelerators on a card are no rack"),
-        pytest.param("A10G", Link.PCIE_NO_P2P, 4, False, id="a card of AWS alone"),
-        pytest.param("GB200-per-GPU", Link.NVSWITCH, 5, True, id="a rack"),
-    ],
-)
-def test_links_that_are_usual(name: str, link: Link, pcie: int, *, rack: bool) -> None:
-    accelerator = bundled_catalog().accelerators[name]
-    found = (assumed_link(accelerator, per_node=4), pcie_generation(accelerator), is_rack(accelerator))
-    assert found == (link, pcie, rack)
-
-
-@pytest.mark.parametrize(
-    ("changes", "gb_per_s"),
-    [
-        pytest.param({"pcie_cards": 2.0}, 16, id="two cards: half of PCIe 4"),
-        pytest.param({"pcie_cards": 8.0}, 4, id="eight: two doublings"),
-        pytest.param({"pcie_cards": 0.0}, 16, id="no cards"),
-        pytest.param({"pcie_cards": 8.0, "intra": 64e9, "pcie_5": 1.0}, 16, id="PCIe 5: half a halving each"),
-        pytest.param({"pcie_cards": 8.0, "pcie": 0.0}, 24, id="NVLink"),
-    ],
-)
-def test_cards_share_pcie(changes: dict[str, float], gb_per_s: float) -> None:
-    constants = PRIORS | {"pcie": 0.5, "nvlink": 0.75, "pcie_falls": 1.0, "pcie_falls_5": 0.5}
-    found = communication.inside_rate(
-        configs(**({"intra": 32e9, "pcie": 1.0, "pcie_5": 0.0, "through_host": 0.0} | changes)), constants
-    )
-    assert float(found[0]) == pytest.approx(gb_per_s * 1e9)
-
-
-@pytest.mark.parametrize(
-    ("changes", "gb_per_s"),
-    [
-        pytest.param({"bus_sharers": 0.5}, 8, id="a quarter of PCIe 4, and the root port with room"),
-        pytest.param({"bus_sharers": 0.5, "intra": 16e9}, 4, id="x8: half of it"),
-        pytest.param({"bus_sharers": 16.0}, 2, id="sixteen cards behind one root port: its share"),
-        pytest.param({"bus_sharers": 4.0}, 8 / 2**0.25, id="both alike: the smooth minimum"),
-        pytest.param({"bus_sharers": 16.0, "through_host": 0.0}, 16, id="with peer-to-peer neither counts"),
-    ],
-)
-def test_without_peer_to_peer_lanes_and_root_port_limit_a_card(changes: dict[str, float], gb_per_s: float) -> None:
-    constants = PRIORS | {"pcie": 0.5, "pcie_falls": 0.0, "host_lanes": 0.25, "host_root": 1.0}
-    machine = {"intra": 32e9, "pcie": 1.0, "pcie_cards": 8.0, "pcie_5": 0.0, "through_host": 1.0}
-    found = communication.inside_rate(configs(**(machine | changes)), constants)
-    assert float(found[0]) == pytest.approx(gb_per_s * 1e9, rel=0.001)
-
-
-@pytest.mark.parametrize(
-    ("name", "per_node", "lanes"),
-    [
-        pytest.param("RTX-4090", 2, 8, id="two cards of a PC share sixteen lanes"),
-        pytest.param("RTX-3090", 8, 16, id="eight stand in a server"),
-        pytest.param("RTX-2080Ti", 2, 16, id="workstations of PCIe 3 had 40 lanes"),
-        pytest.param("RTX-A6000", 2, 16, id="professional cards stand in workstations"),
-    ],
-)
-def test_lanes_of_a_card_are_those_of_its_machine(name: str, per_node: int, lanes: int) -> None:
-    card = bundled_catalog().accelerators[name]
-    machine = {"per_node": per_node, "slots": per_node, "network_gbit_per_s": None}
-    found = interconnect_of(card, link=Link.PCIE_NO_P2P, **machine)
-    whole = interconnect_of(card, link=Link.PCIE_NO_P2P, lanes=16, **machine)
-    assert found.intra == whole.intra * lanes / 16
-
-
-@pytest.mark.parametrize(
-    ("name", "slots", "used", "roots", "sharers"),
-    [
-        pytest.param("RTX-3090", 8, 8, None, 1, id="128 lanes are eight slots"),
-        pytest.param("RTX-3090", 10, 10, None, 5, id="ten stand behind two switches"),
-        pytest.param("RTX-3090", 10, 2, None, 2, id="two of them behind the same one"),
-        pytest.param("RTX-2080Ti", 8, 8, None, 4, id="80 lanes of PCIe 3 are not"),
-        pytest.param("RTX-3090", 8, 8, 2, 4, id="stated"),
-    ],
-)
-def test_cards_of_one_root_port_share_it(name: str, slots: int, used: int, roots: int | None, sharers: int) -> None:
-    machine = {"per_node": used, "slots": slots, "link": Link.PCIE_NO_P2P, "network_gbit_per_s": None, "roots": roots}
-    assert interconnect_of(bundled_catalog().accelerators[name], **machine).bus_sharers == sharers
-
-
-def test_the_last_tile_of_each_expert_is_half_empty() -> None:
-    """64 tokens x 2 products x the weights of each of eight experts, beside half a wave for all of them together."""
-    wave, tiles = (float(compute.wasted_flops(configs(experts=experts, ep=1.0), PRIORS)[0]) for experts in (1.0, 8.0))
-    assert tiles - wave == pytest.approx(2 * 64 * 2 * HIDDEN * FFN * 8)
-
-
-def test_narrow_products_route_in_fewer_passes() -> None:
-    mixture = {"experts": 8.0, "routed_experts": 2.0}
-    narrow, usual = (
-        float(compute.layer_parts(configs(format_step=step, **mixture), PRIORS | {"routing_narrow": 0.5})["routing"][0])
-        for step in (1.0, 0.0)
-    )
-    assert narrow == pytest.approx(usual / 2)
-
-
-@pytest.mark.parametrize(
-    ("fewer", "more", "share"),
-    [
-        pytest.param(4, 8, 28 / 35, id="RTX 5090: NVIDIA/nccl issue 1639"),
-        pytest.param(2, 8, 23 / 32, id="RTX PRO 6000, all-gather"),
-    ],
-)
-def test_pcie_5_falls_as_measured(fewer: int, more: int, share: float) -> None:
-    """All-reduces and all-gathers between cards of one machine, in 2025."""
-    calibration = bundled_catalog().calibration
-    assert calibration is not None
-    machine = {"intra": 64e9, "pcie": 1.0, "pcie_5": 1.0, "through_host": 0.0}
-    rates = [
-        float(communication.inside_rate(configs(**machine, pcie_cards=float(cards)), calibration.constants)[0])
-        for cards in (fewer, more)
-    ]
-    assert rates[1] / rates[0] == pytest.approx(share, rel=0.1)
-
-
-@pytest.mark.parametrize(
-    ("name", "cards"), [("L40S", 8), ("RTX-4090", 8), ("H100-SXM", 0), ("Max-1550-tile", 0), ("Ascend-910", 0)]
-)
-def test_only_cards_share_pcie(name: str, cards: int) -> None:
-    accelerator = bundled_catalog().accelerators[name]
-    found = interconnect_of(accelerator, per_node=8, slots=8, link=None, network_gbit_per_s=None)
-    assert found.facts(per_node=8)["pcie_cards"] == cards
-
-
-def test_machines_of_aws_with_cards_have_no_peer_to_peer() -> None:
-    """Source: ray-project/ray issue 39471 (g5), llm-d-infra pull request 181 (g6), aws-ofi-nccl issue 547 (g6e)."""
-    nodes = bundled_catalog().nodes.values()
-    cards = [node for node in nodes if node.id.startswith(("aws/g5.", "aws/g6.", "aws/g6e.")) and node.accelerators > 1]
-    assert len(cards) == 9
-    assert {node.link for node in cards} == {Link.PCIE_NO_P2P}
 
 
 def test_a_product_ten_times_as_large_loses_a_tenth_of_the_share() -> None:
@@ -297,29 +158,6 @@ def test_a_smooth_maximum(one: float, other: float, exponent: float, value: floa
         assert float(smooth_maximum(np.array([first]), np.array([second]), exponent)[0]) == pytest.approx(value)
 
 
-def test_a_token_is_copied_to_each_of_its_experts() -> None:
-    """1,024 tokens x 1,024 numbers of 2 bytes, to eight experts, 20 passes, on 1,555 GB/s."""
-    c = configs(experts=64.0, active_experts=9.0, routed_experts=8.0)
-    seconds = 1024 * 1024 * 2 * 8 * 20 / (1555e9 * PRIORS["hbm"])
-    assert float(compute.layer_parts(c, PRIORS | {"routing_passes": 20.0})["routing"][0]) == pytest.approx(seconds)
-    assert float(compute.layer_parts(configs(), PRIORS)["routing"][0]) == 0.0
-
-
-def test_kernels_of_their_own_send_tokens_with_less_work() -> None:
-    mixture = {"experts": 64.0, "active_experts": 9.0, "routed_experts": 8.0, "ep": 8.0}
-    plain, sent = (configs(**mixture, dispatched=flag) for flag in (0.0, 1.0))
-    passes = [float(compute.layer_parts(one, PRIORS)["routing"][0]) for one in (plain, sent)]
-    assert passes[1] == pytest.approx(passes[0] * PRIORS["routing_dispatched"])
-    assert host_layers(**mixture, dispatched=1.0) == pytest.approx(
-        1 + (PRIORS["host_experts"] - 1) * PRIORS["routing_dispatched"]
-    )
-
-
-def test_nothing_is_sent_where_every_accelerator_holds_all_experts() -> None:
-    mixture = {"experts": 64.0, "active_experts": 9.0, "routed_experts": 8.0, "ep": 1.0}
-    assert host_layers(**mixture, dispatched=1.0) == pytest.approx(PRIORS["host_experts"])
-
-
 def test_autocast_costs_passes_and_launches() -> None:
     held, cast = (configs(autocast=flag) for flag in (0.0, 1.0))
     passes = [float(compute.layer_parts(one, PRIORS)["elementwise"][0]) for one in (held, cast)]
@@ -332,15 +170,6 @@ def test_autocast_costs_passes_and_launches() -> None:
     assert launches[1] == pytest.approx(launches[0] * PRIORS["host_cast"])
 
 
-def test_a_layer_with_experts_takes_the_host_longer_and_most_where_they_are_called_one_by_one() -> None:
-    dense, grouped, sequential = (
-        float(compute.host_seconds(configs(**changes), PRIORS)[0])
-        for changes in ({}, {"experts": 64.0}, {"experts": 64.0, "sequential_experts": 1.0})
-    )
-    assert grouped == pytest.approx(dense * PRIORS["host_experts"])
-    assert sequential == pytest.approx(dense * (PRIORS["host_experts"] + 64 * PRIORS["host_loop"]))
-
-
 def test_a_pipeline_keeps_sharded_weights_gathered() -> None:
     """Four stages of two replicas: nothing per micro-batch; per step what ZeRO-2 sends."""
     spread = {"dp": 2.0, "pp": 4.0, "shards": 2.0, "gradient_bytes": 2.0}
@@ -350,17 +179,6 @@ def test_a_pipeline_keeps_sharded_weights_gathered() -> None:
     assert seconds[0] == pytest.approx(seconds[1])
     alone = configs(**spread | {"pp": 1.0, "dp": 8.0, "shards": 8.0}, zero=3.0)
     assert float(communication.sharded_seconds(alone, PRIORS)[0]) > 0.0
-
-
-def test_experts_that_are_called_one_by_one_are_gathered_so() -> None:
-    """A message for each of 8 experts and their layer, three times a layer, over eight devices: 3 doublings."""
-    sharded = {"zero": 3.0, "dp": 8.0, "tp": 1.0, "shards": 8.0, "experts": 8.0, "ep": 1.0}
-    seconds = [
-        float(communication.sharded_seconds(configs(**sharded, sequential_experts=flag), PRIORS)[0])
-        for flag in (0.0, 1.0)
-    ]
-    layers = float(configs().layers[0])
-    assert seconds[1] - seconds[0] == pytest.approx(8 * 3 * layers * PRIORS["message_us"] * 1e-6 * 3)
 
 
 def test_a_newer_accelerator_has_a_newer_host() -> None:
@@ -380,84 +198,6 @@ def test_traffic_inside_a_layer_hides_behind_a_slow_host() -> None:
         for factor in (1.0, 0.7)
     ]
     assert np.log(seconds[1] / seconds[0]) < 0.05
-
-
-MIXTURE = {
-    "experts": 64.0, "active_experts": 8.0, "routed_experts": 8.0, "mlp_matrices": 3.0, "ffn_hidden": 512.0,
-    "parameters": 2e9, "dp": 64.0, "ep": 64.0, "tp": 1.0, "shards": 64.0, "intra": 1e15, "inter": 25e9,
-}  # fmt: skip
-"""Experts on 64 accelerators in machines of eight, whose links inside cost nothing."""
-FREE = PRIORS | {"message_us": 0.0, "hop_us": 0.0, "network": 1.0, "nvlink": 1.0}
-
-
-def test_a_token_goes_to_another_machine_as_often_as_chance_has_it() -> None:
-    """Of 8 machines, 8 experts chosen at random lie in 7 x (1 - (7/8)^8) = 4.595 others; 1,024 tokens, four ways."""
-    found = float(communication.expert_seconds(configs(**MIXTURE), FREE)[0])
-    assert found == pytest.approx(4 * 1024 * HIDDEN * 2 * 4.595 / 25e9, rel=1e-3)
-
-
-def test_a_token_is_sent_once_to_each_accelerator_that_it_meets() -> None:
-    """Of 8 accelerators, 8 experts at random lie on 7 x (1 - (7/8)^8) = 4.595 others; plainly 8 x 7/8 copies go."""
-    inside = MIXTURE | {"ep": 8.0, "dp": 8.0, "shards": 8.0, "intra": 300e9}
-    copies, once = (
-        float(communication.expert_seconds(configs(**inside, dispatched=flag), FREE)[0]) for flag in (0.0, 1.0)
-    )
-    assert copies == pytest.approx(4 * 1024 * HIDDEN * 2 * 7 / 300e9, rel=1e-3)
-    assert once == pytest.approx(4 * 1024 * HIDDEN * 2 * 4.595 / 300e9, rel=1e-3)
-
-
-def test_slices_of_a_tensor_split_send_their_own_tokens() -> None:
-    """Two slices, so four of the eight accelerators of a machine hold other experts: half of the tokens each."""
-    whole, halves = (
-        float(communication.expert_seconds(configs(**MIXTURE | {"tp": tp, "ep": 64 / tp, "dp": 64 / tp}), FREE)[0])
-        for tp in (1.0, 2.0)
-    )
-    assert halves == pytest.approx(whole / 2)
-
-
-def test_experts_are_gathered_among_those_that_hold_the_same() -> None:
-    """Eight per machine hold other experts each, so that every one of them fetches 7/8 of its own over its own wire.
-
-    Layers hold 12 x 64 x 3 x 1024 x 512 parameters of experts, an eighth of them here: two gathers and a scatter at 2
-    bytes. The other weights pool all eight links.
-    """
-    c = configs(**MIXTURE | {"ep": 8.0, "zero": 3.0})
-    expert = 12 * 64 * 3 * 1024 * 512
-    own = 3 * 7 / 8 * expert / 8 * 2 / 25e9
-    pooled = 3 * 63 / 64 * (2e9 - expert) * 2 / (8 * 25e9)
-    assert float(communication.sharded_seconds(c, FREE)[0]) == pytest.approx(own + pooled, rel=1e-3)
-
-
-def test_experts_of_a_hybrid_split_are_agreed_on_between_machines() -> None:
-    """Sharded over the eight of a machine, which hold other experts each: nothing to gather of them, and each of eight
-    machines reduces its own: 2 x 7/8 of the experts' gradients, alone on its wire."""
-    c = configs(**MIXTURE | {"ep": 8.0, "zero": 3.0, "shards": 8.0})
-    expert = 12 * 64 * 3 * 1024 * 512 / 8 * 2
-    shared = (2e9 - 12 * 64 * 3 * 1024 * 512) / 8 * 2
-    agreed = 2 * 7 / 8 * (expert + shared) / 25e9
-    assert float(communication.gradient_seconds(c, FREE)[0]) == pytest.approx(agreed, rel=1e-3)
-    assert float(communication.sharded_seconds(c, FREE)[0]) == pytest.approx(0.0, abs=1e-4)
-
-
-def test_experts_are_not_spread_over_more_devices_than_there_are() -> None:
-    """Eight experts' slices on eight devices with two tensor slices each: `ep` counts the slices."""
-    c = configs(**MIXTURE | {"tp": 2.0, "dp": 4.0, "ep": 8.0, "shards": 4.0})
-    assert float(communication.expert_span(c)[0]) == 8
-    assert float(communication.held_parameters(c).expert[0]) == 12 * 64 * 3 * 1024 * 512 / 8
-
-
-def test_more_experts_than_parameters_are_no_nonsense() -> None:
-    held = communication.held_parameters(configs(**MIXTURE | {"parameters": 1e6}))
-    assert float(held.shared[0]) == 0
-    assert float(step(configs(**MIXTURE | {"parameters": 1e6, "zero": 3.0}), PRIORS).seconds[0]) > 0
-
-
-def test_a_ring_of_machines_takes_a_step_from_each_to_the_next() -> None:
-    """Eight machines: seven steps of 10 microseconds for each of two gathers and a scatter of every layer."""
-    c = configs(**MIXTURE | {"experts": 1.0, "zero": 3.0})
-    without, with_steps = (float(communication.sharded_seconds(c, FREE | {"hop_us": hop})[0]) for hop in (0.0, 10.0))
-    layers = float(c.layers[0])
-    assert with_steps - without == pytest.approx(3 * layers * 7 * 10e-6)
 
 
 def test_context_traffic_hides_behind_attention() -> None:
