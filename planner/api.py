@@ -27,6 +27,8 @@ from planner.model.network.workload import Checkpointing, Method, Precision, Str
 from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
 from planner.present.answer_screen import comparison_screen, estimate_screen
+from planner.present.columns.entry import OptionsDocument
+from planner.present.columns.registry import asked_columns
 from planner.use_cases import catalogs, plans, price_books
 from planner.use_cases import prices as price_use_case
 from planner.use_cases.asking.answer import answer_of
@@ -97,12 +99,12 @@ class Comparison:
         """The id of the option to take; None where no option meets the limits."""
         return self.document.recommended
 
-    def to_frame(self, *, all: bool = False, sources: bool = False) -> pd.DataFrame:
+    def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
         """Return a row per option, best first, in twelve columns; see `planner.present.frames.frame_of`.
 
-        `all`: every column; `sources`: these, and where each number comes from.
+        `all`: every column; `sources`: these, and where each number comes from; `columns`: "+co2" adds that one.
         """
-        return _frame(self.document.options, OF_COMPARISON, every=all, sources=sources)
+        return _options_frame(self.document, OF_COMPARISON, every=all, sources=sources, columns=columns)
 
     def chart(self) -> alt.LayerChart | None:
         """Return cost against time of all options with their 90 % ranges; None where no option has both.
@@ -129,9 +131,9 @@ class Estimate:
 
     document: EstimateDocument
 
-    def to_frame(self, *, all: bool = False, sources: bool = False) -> pd.DataFrame:
+    def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
         """Return a row per option, in the plan's order and in twelve columns; as of a comparison."""
-        return _frame(self.document.options, OF_ESTIMATE, every=all, sources=sources)
+        return _options_frame(self.document, OF_ESTIMATE, every=all, sources=sources, columns=columns)
 
     def _repr_html_(self) -> str:
         from planner.present.html_answer import screen_html
@@ -349,6 +351,16 @@ def _frame(rows: Sequence[Frozen], first: tuple[str, ...], *, every: bool, sourc
 
     frame = frame_of(rows, first=first, sources=sources)
     return frame if every or sources else frame[[name for name in first if name in frame]]
+
+
+def _options_frame(
+    document: OptionsDocument, first: tuple[str, ...], *, every: bool, sources: bool, columns: str
+) -> pd.DataFrame:
+    more = asked_columns(columns)
+    _needs("pandas")
+    from planner.present.frames import options_frame
+
+    return options_frame(document, first, every=every, sources=sources, more=more)
 
 
 def _needs(library: str) -> None:

@@ -17,8 +17,10 @@ from planner.model.answer.audit import AuditVerdict, Severity
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis
 from planner.present.charts import CHART_READING
+from planner.present.columns.option_column import OptionTable
+from planner.present.columns.registry import columns_of, offered_columns
+from planner.present.columns.short_reasons import SHORT_REASONS
 from planner.present.facts import QUANTITIES
-from planner.present.option_table import SHORT_REASONS
 from planner.present.page.sentences import PHRASES, SENTENCES
 from planner.present.page.terms import TERMS
 from planner.present.page.words import DOMAIN, LANGUAGES, LOCALE
@@ -26,14 +28,13 @@ from planner.present.report.report import reading_notes
 from planner.ui.ask.question import FORM_FIX
 
 ROOT = Path(__file__).parents[1]
-SOURCES = (ROOT / "planner" / "ui", ROOT / "planner" / "present" / "page", ROOT / "planner" / "present" / "report")
+SOURCES = (ROOT / "planner" / "ui", *(ROOT / "planner" / "present" / name for name in ("columns", "page", "report")))
 IN_TEMPLATE = re.compile(r"""\b_\(\s*"((?:[^"\\]|\\.)*)\"""")
 COLUMNS = (
-    "line", "quantity", "USD each", "USD", "90 % range", "basis", "formula and source", "hours", "option",
-    "accelerators", "terms", "campaign time", "done by", "to pay", "chance", "price of", "fits", "why, or why not",
-    "what", "Machine", "Terms", "Price", "As of", "Source", "Assumption", "Value", "Basis", "exact",
+    "line", "quantity", "USD each", "USD", "90 % range", "basis", "formula and source", "hours", "what",
+    "Machine", "Terms", "Price", "As of", "Source", "Assumption", "Value", "Basis", "exact",
 )  # fmt: skip
-"""Of the tables of bills and hours, and of the report in Markdown."""
+"""Of the tables of bills and hours, and of the report in Markdown beside its options."""
 ASSUMED = (
     "electricity", "pue", "goodput", "mfu", "power in training", "time between failures of one accelerator",
     "time between preemptions of one spot node", "restart after an interruption", "evaluation",
@@ -52,6 +53,8 @@ def messages() -> set[str]:
     """Return every message that a page may show, in English."""
     found = {*COLUMNS, *UNITS, *KNOWN, *SIDES, FORM_FIX, CHART_READING, *ASSUMED, *TERMS, *BINDING, *reading_notes()}
     found |= {*QUANTITIES.values(), *SHORT_REASONS.values()}
+    found |= {text for column in offered_columns() for text in (column.title, column.words)}
+    found |= {column.head(table) for table in (OptionTable.PAGE, OptionTable.REPORT) for column in columns_of(table)}
     for kind in (Hold, Basis, AuditVerdict, Severity):
         found |= {one.value for one in kind}
     for folder in SOURCES:
@@ -59,7 +62,7 @@ def messages() -> set[str]:
             found |= set(_of_python(path))
         for path in folder.rglob("*.html"):
             found |= {match[1].replace('\\"', '"') for match in IN_TEMPLATE.finditer(path.read_text(encoding="utf-8"))}
-    return {*found, *SENTENCES, *PHRASES}
+    return {*found, *SENTENCES, *PHRASES} - {""}
 
 
 def _of_python(path: Path) -> Iterator[str]:

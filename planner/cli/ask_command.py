@@ -13,8 +13,8 @@ from planner import clock
 from planner.adapters.documents import parse_model
 from planner.adapters.files import write_text
 from planner.cli.number_arguments import short_number
-from planner.cli.output import HomeOption, ScreenOptions, check_positive
-from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
+from planner.cli.output import HomeOption, check_positive
+from planner.cli.plan_commands import WRITE_A_PLAN, AnswerOptions, print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.runs.import_command import may_ask
 from planner.cli.streams import say
@@ -92,7 +92,7 @@ def ask(
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the question as a plan, to go on from")
     ] = None,
-    output: ScreenOptions,
+    output: AnswerOptions,
     home: HomeOption = None,
 ) -> int:
     """Answer one question: which machines, how long, what cost.

@@ -11,8 +11,8 @@ import typer
 from planner import clock
 from planner.adapters.documents import parse_model
 from planner.cli.number_arguments import short_number
-from planner.cli.output import HomeOption, ScreenOptions
-from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
+from planner.cli.output import HomeOption
+from planner.cli.plan_commands import WRITE_A_PLAN, AnswerOptions, print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.streams import say
 from planner.cli.workload_options import AdapterOptions, NetworkOption, TrainingOptions, WorkloadArgument
@@ -76,7 +76,7 @@ def find_machines(
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a plan with the options found, to go on from")
     ] = None,
-    output: ScreenOptions,
+    output: AnswerOptions,
     home: HomeOption = None,
 ) -> int:
     """Find machines for a training among all that are offered.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -19,21 +19,41 @@ from planner.model.catalog import Catalog
 from planner.model.lock import Lock
 from planner.model.plan.plan import Plan
 from planner.present.answer_screen import Screen, campaign_screen, comparison_screen, estimate_screen, screen_lines
+from planner.present.columns.entry import OptionsDocument, entries_of
+from planner.present.columns.registry import asked_columns, not_known
+from planner.present.columns.rows import option_rows
 from planner.present.details import details_lines
 from planner.present.page.words import LANGUAGES, Words
 from planner.present.report.markdown_file import as_markdown
-from planner.present.table import Row, campaign_rows, comparison_rows, estimate_rows
 from planner.use_cases import answer_ids, catalogs, locks, plans, price_books, reports
 from planner.use_cases.locks import LockedAnswer
 from planner.use_cases.version import planner_version
 
 app = command_app()
 
-PlanAnswer = EstimateDocument | CampaignDocument | ComparisonDocument
 PlanPath = Annotated[Path, typer.Argument(metavar="PLAN", help="Plan file, YAML or JSON")]
+ColumnsOption = Annotated[
+    str | None, typer.Option("--columns", metavar="+NAME,...", help="Show more columns, as +co2,+energy_kwh")
+]
 LockedFlag = Annotated[bool, typer.Option("--locked", help="Answer from PLAN.lock.json, as it was frozen")]
 
 WRITE_A_PLAN = "To go on from this answer, write it as a plan: add --write plan.yaml"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AnswerOptions(ScreenOptions):
+    """What is printed of an answer that is a table of options."""
+
+    columns: ColumnsOption = None
+
+    def __post_init__(self) -> None:
+        """Refuse a column that there is not before anything is computed."""
+        asked_columns(self.columns)
+
+    @property
+    def more(self) -> tuple[str, ...]:
+        """The keys of the columns beside the usual ones."""
+        return asked_columns(self.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +85,7 @@ def estimate(
     *,
     freeze: Annotated[bool, typer.Option("--freeze", help="Write inputs and answer to PLAN.lock.json")] = False,
     locked: LockedFlag = False,
-    output: ScreenOptions,
+    output: AnswerOptions,
 ) -> None:
     """Estimate time, cost and energy of one training per option.
 
@@ -94,7 +114,7 @@ def estimate(
 @command(app, example="planner campaign plan.yaml")
 def campaign(
     question: PlanOptions,
-    output: ScreenOptions,
+    output: AnswerOptions,
     objective: Annotated[
         str | None, typer.Option(metavar="cost|time|front", help="What the plan is best in; default: campaign.prefer")
     ] = None,
@@ -114,7 +134,7 @@ def campaign(
 
 
 @command(app, example="planner compare plan.yaml")
-def compare(question: PlanOptions, output: ScreenOptions, locked: LockedFlag = False) -> None:
+def compare(question: PlanOptions, output: AnswerOptions, locked: LockedFlag = False) -> None:
     """Rank the options of a plan and recommend one, or a mix of them.
 
     Every other option says why it was not recommended. The exit code is 3 where nothing meets the limits.
@@ -133,6 +153,7 @@ def report(
         typer.Option(metavar="FILE", help="File: .html, .pdf, .md, .xlsx, .csv or .json; default: Markdown on stdout"),
     ] = None,
     locked: LockedFlag = False,
+    columns: ColumnsOption = None,
     lang: Annotated[str, typer.Option(metavar="en|ko", help="Language of what people read")] = "en",
     appendix: Annotated[
         bool, typer.Option("--appendix", help="Open the appendix: a .pdf, or what is printed, has it too")
@@ -146,46 +167,45 @@ def report(
         raise InputError(f"--lang {lang} is not known.", fix=f"Write {' or '.join(LANGUAGES)}.")
     if out is not None:
         reports.check_ending(out)
-    words = Words(lang)
+    words, more = Words(lang), asked_columns(columns)
     if locked:
         made = reports.locked_report(question.plan, _locked_answer(question), words, asked=question.words)
     else:
         plan = plans.read_plan(question.plan)
         made = reports.report_of(plan, question.catalog(plan), words, today=clock.today(), asked=question.words)
         answer_ids.keep(made.document, today=clock.today(), plan=plan, asked=question.words)
+    made = replace(made, more=more)
+    for line in not_known(entries_of(made.document), more):
+        say(line)
     if out is None:
         print(as_markdown(made))
         return
     say(f"Wrote {reports.write_report(made, out, unfolded=appendix)}.")
 
 
-def print_answer(document: PlanAnswer, output: ScreenOptions, *, asked: str | None) -> None:
+def print_answer(document: OptionsDocument, output: AnswerOptions, *, asked: str | None) -> None:
     """Print an answer in the wanted form; `asked`: the plan as it is given to another command, if there is one."""
     if output.json:
         print_document(document)
-    elif output.table:
+        return
+    if output.table:
         width = screen_width()
-        print_lines(screen_lines(_screen(document, asked), width=width, whole=output.all))
+        screen = replace(_screen(document, asked), more=output.more)
+        print_lines(screen_lines(screen, width=width, whole=output.all))
         if output.details:
             print_lines(details_lines(document, width=width))
     else:
-        output.print_rows(_rows(document), title=document.plan)
+        output.print_rows(option_rows(document, output.more), title=document.plan)
+    for line in not_known(entries_of(document), output.more):
+        say(line)
 
 
-def _screen(document: PlanAnswer, asked: str | None) -> Screen:
+def _screen(document: OptionsDocument, asked: str | None) -> Screen:
     if isinstance(document, EstimateDocument):
         return estimate_screen(document, plan=asked)
     if isinstance(document, CampaignDocument):
         return campaign_screen(document, plan=asked)
     return comparison_screen(document, plan=asked)
-
-
-def _rows(document: PlanAnswer) -> list[Row]:
-    if isinstance(document, EstimateDocument):
-        return estimate_rows(document.options)
-    if isinstance(document, CampaignDocument):
-        return campaign_rows(document.options)
-    return comparison_rows(document.options)
 
 
 def _comparison(question: PlanOptions, *, locked: bool) -> ComparisonDocument:

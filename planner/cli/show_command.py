@@ -9,9 +9,9 @@ import typer
 from planner.adapters.answer_store import kept_answer
 from planner.cli.explain_command import print_explanation
 from planner.cli.memory_command import print_memory
-from planner.cli.output import ScreenOptions, print_lines, screen_width
+from planner.cli.output import print_lines, screen_width
 from planner.cli.owning_command import print_own_or_rent
-from planner.cli.plan_commands import print_answer
+from planner.cli.plan_commands import AnswerOptions, print_answer
 from planner.cli.recommend_command import print_recommendation
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
@@ -30,7 +30,7 @@ app = command_app()
 @command(app, example="planner show 3f09c2d47a1e")
 def show(
     answer: Annotated[str, typer.Argument(metavar="ID", help="Id of an answer: the last word of its screen")],
-    output: ScreenOptions,
+    output: AnswerOptions,
 ) -> None:
     """Print an earlier answer of this machine again.
 

@@ -7,9 +7,10 @@ from planner.mcp_server.tool_answer import ToolAnswer, table_of
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation
 from planner.model.answer.option_estimate import RankedOption
+from planner.present.columns.rows import option_rows
 from planner.present.explanation_answer import answer_lines
 from planner.present.facts import chance_to_keep_limits, name_text
-from planner.present.table import Row, campaign_rows, estimate_rows, price_text, quantity_text
+from planner.present.table import Row, price_text, quantity_text
 from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES
 
 LEFT_OUT = ("notes", "rank", "pareto", "hold")
@@ -36,10 +37,8 @@ def comparison_answer(
 
 def listed_answer(document: EstimateDocument | CampaignDocument, *, first: int) -> ToolAnswer:
     """Return the options of an estimate or a campaign, in the plan's order."""
-    table = (
-        estimate_rows(document.options) if isinstance(document, EstimateDocument) else campaign_rows(document.options)
-    )
-    rows, left = table_of([{k: v for k, v in row.items() if k not in LEFT_OUT} for row in table], first=first)
+    table = [{k: v for k, v in row.items() if k not in LEFT_OUT} for row in option_rows(document)]
+    rows, left = table_of(table, first=first)
     return ToolAnswer(
         headline=[document.plan], rows=rows, rows_left_out=left, assumptions=list(document.notes),
         answer_id=document.answer_id,

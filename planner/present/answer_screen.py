@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import confidence_text, duration_text, percent_text, usd_text
 from planner.model.answer.documents import (
     CampaignDocument,
@@ -14,12 +13,11 @@ from planner.model.answer.documents import (
     FeasiblePlan,
     PlacedRuns,
 )
-from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
-from planner.present.facts import chance_to_keep_limits
+from planner.present.columns.entry import Entry, entries_of
 from planner.present.option_marks import marks_explained
-from planner.present.option_table import RECOMMENDED, Entry, option_lines, scales
+from planner.present.option_table import option_lines, scales
 from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
 
 SOURCES = ("Sources", "--details")
@@ -38,6 +36,8 @@ class Screen:
     notes: Sequence[str] = ()
     answer_id: str | None = None
     """None: of an answer from before there were ids."""
+    more: Sequence[str] = ()
+    """Columns beside the usual ones, by their keys."""
 
 
 def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Screen:
@@ -45,18 +45,6 @@ def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Scre
 
     None: there is no file, so that no other command can go on from it.
     """
-    marked = {document.recommended or document.nearest: RECOMMENDED}
-    if document.mix is not None:
-        marked = {one.option: f"{RECOMMENDED} {one.runs:,}" for one in document.mix.placements}
-    entries = [
-        replace(
-            _campaign_entry(number, option),
-            chance=chance_to_keep_limits(option),
-            no=not is_feasible(option),
-            mark=marked.get(option.id, ""),
-        )
-        for number, option in enumerate(document.options, start=1)
-    ]
     commands = [("Why", f"planner explain {plan}")] if plan else []
     if plan and document.mix is not None:
         commands.insert(0, ("What runs when", f"planner campaign {plan}"))
@@ -66,21 +54,17 @@ def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Scre
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)
     return Screen(
-        f"{document.plan}: {_limits(document)}", headline, entries, document.currency, commands, document.notes,
-        document.answer_id,
+        f"{document.plan}: {_limits(document)}", headline, entries_of(document), document.currency, commands,
+        document.notes, document.answer_id,
     )  # fmt: skip
 
 
 def campaign_screen(document: CampaignDocument, *, plan: str | None) -> Screen:
     """Show the whole campaign on each option alone, in the plan's order."""
-    entries = [
-        replace(_campaign_entry(None, option), chance=chance_to_keep_limits(option), no=not is_feasible(option))
-        for option in document.options
-    ]
     commands = [*([("Recommendation", f"planner compare {plan}")] if plan else []), SOURCES]
     return Screen(
-        f"{document.plan}: {_trainings(document.runs)}", _planned(document), entries, document.currency, commands,
-        document.notes, document.answer_id,
+        f"{document.plan}: {_trainings(document.runs)}", _planned(document), entries_of(document), document.currency,
+        commands, document.notes, document.answer_id,
     )  # fmt: skip
 
 
@@ -143,13 +127,11 @@ def _moment(iso: str) -> str:
 
 def estimate_screen(document: EstimateDocument, *, plan: str | None) -> Screen:
     """Show one training on each option, in the plan's order."""
-    entries = [
-        Entry(None, option, option.wall_hours, option.usd_marginal, no=_lacks(option)) for option in document.options
-    ]
     commands = [*([("All trainings", f"planner compare {plan}")] if plan else []), SOURCES]
     return Screen(
-        f"{document.plan}: one training", (), entries, document.currency, commands, document.notes, document.answer_id
-    )
+        f"{document.plan}: one training", (), entries_of(document), document.currency, commands, document.notes,
+        document.answer_id,
+    )  # fmt: skip
 
 
 def screen_lines(screen: Screen, *, width: int, whole: bool = False) -> list[str]:
@@ -165,7 +147,7 @@ def _lines(screen: Screen, shown: int, width: int) -> list[str]:
     for sentence in screen.headline:
         lines += wrapped(sentence, width=width, indent="  ")
     lines += [""] if screen.headline else []
-    lines += option_lines(kept, units, width=width)
+    lines += option_lines(kept, units, width=width, more=screen.more)
     left = len(screen.entries) - len(kept)
     lines += [f"and {left} more: --all"] if left else []
     explained = marks_explained([entry.option for entry in kept], units.money_text)
@@ -182,16 +164,6 @@ def _kept(entries: Sequence[Entry], count: int) -> list[Entry]:
     owned = next((entry for entry in entries if entry.option.hold is Hold.HAVE), None)
     marked = [entry for entry in entries[count:] if entry.mark or entry is owned]
     return [*entries[: count - len(marked)], *marked] if count < len(entries) else list(entries)
-
-
-def _campaign_entry(number: int | None, option: CampaignOption) -> Entry:
-    usd = option.campaign_usd if option.pay_now_usd is not None else option.payable_usd
-    done = option.done_by or option.finish
-    return Entry(number, option, option.campaign_hours, usd, done_by=str(done or ""))
-
-
-def _lacks(option: OptionEstimate) -> bool:
-    return option.wall_hours is None or option.usd_marginal is None
 
 
 def _limits(document: ComparisonDocument) -> str:

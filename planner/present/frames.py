@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from planner.model.base import Frozen
 from planner.model.quantity import Quantity
+from planner.present.columns.entry import OptionsDocument, entries_of
+from planner.present.columns.option_column import OptionColumn
+from planner.present.columns.registry import COLUMNS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,6 +34,33 @@ def frame_of(rows: Sequence[Frozen], *, first: Sequence[str] = (), sources: bool
     frame = pd.DataFrame([_cells(row, sources=sources) for row in rows])
     order = [name for name in first if name in frame] + [name for name in frame if name not in first]
     return frame[order]
+
+
+def options_frame(
+    document: OptionsDocument, first: Sequence[str], *, every: bool, sources: bool, more: Sequence[str]
+) -> pd.DataFrame:
+    """Return a row per option of an answer: the `first` columns, `every` field of it, and `more` columns by their keys.
+
+    With `sources`, every field, and where each number comes from.
+    """
+    import pandas as pd
+
+    frame = frame_of(document.options, first=first, sources=sources)
+    if not (every or sources):
+        frame = frame[[name for name in first if name in frame]]
+    entries = entries_of(document)
+    for column in (COLUMNS[key] for key in more):
+        values = [column.value(entry) for entry in entries]
+        rows = [_of_column(column, value, sources=sources) for value in values]
+        added = pd.DataFrame(rows, index=frame.index)
+        frame = frame.drop(columns=[name for name in added if name in frame]).join(added)
+    return frame
+
+
+def _of_column(column: OptionColumn, value: object, *, sources: bool) -> dict[str, Any]:
+    if column.quantity:
+        return _of_quantity(column.key, value if isinstance(value, Quantity) else None, sources=sources)
+    return {column.key: value.value if isinstance(value, Enum) else value}
 
 
 def _cells(row: Frozen, *, sources: bool) -> Mapping[str, Any]:

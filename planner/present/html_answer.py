@@ -20,7 +20,7 @@ MOST_PRICES = 20
 def screen_html(screen: Screen, *, assumed: Iterable[str] = ()) -> str:
     """Return an answer with its whole table, what its marks mean, its notes and what was assumed."""
     units = scales(screen.entries, screen.currency)
-    columns, rows = option_cells(screen.entries, units)
+    columns, rows = option_cells(screen.entries, units, screen.more)
     marks = marks_explained([entry.option for entry in screen.entries], units.money_text)
     notes = [*marks, *screen.notes, *(f"Assumed: {one}" for one in assumed), *again(screen.answer_id)]
     return _block([*screen.headline] or [screen.title], [_table(columns, rows)], notes)

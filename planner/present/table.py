@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from planner.model.answer.option_estimate import CampaignOption, OptionEstimate, RankedOption
-from planner.model.answer.reason import text_of
+from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity, Unit
-from planner.present.bill_text import bill_text, local_text
 from planner.text import markdown_text
 from planner.text.table_cells import table_text
 
@@ -57,64 +55,6 @@ def range_text(quantity: Quantity) -> str:
     """Write the 90 % range alone."""
     dash = " to " if quantity.low < 0 else "-"
     return f"{number_text(quantity.low, quantity.unit)}{dash}{number_text(quantity.high, quantity.unit)}"
-
-
-def estimate_rows(options: Sequence[OptionEstimate]) -> list[Row]:
-    """One row per option: one training."""
-    return [
-        _machine(option)
-        | {
-            "epoch": quantity_text(option.epoch_hours),
-            "training": quantity_text(option.training_hours),
-            "with losses": quantity_text(option.wall_hours),
-            "price": price_text(option),
-            "cost": quantity_text(option.usd_total),
-            "adds to bills": quantity_text(option.usd_marginal) + local_text(option),
-            "energy": quantity_text(option.energy_kwh),
-            "why not": _reasons_text(option),
-            "notes": _notes(option),
-        }
-        | _held(option)
-        for option in options
-    ]
-
-
-def campaign_rows(options: Sequence[CampaignOption]) -> list[Row]:
-    """One row per option: the whole campaign on it alone."""
-    return [
-        _machine(option)
-        | {
-            "at once": str(option.at_once),
-            "campaign": quantity_text(option.campaign_hours),
-            "ends": str(option.finish or NOT_KNOWN),
-            "campaign cost": quantity_text(option.campaign_usd) + local_text(option),
-            "deadline": _yes_no(option.meets_deadline),
-            "budget": _yes_no(option.within_budget),
-            "why not": _reasons_text(option),
-            "notes": _notes(option),
-        }
-        | _held(option)
-        | _limits_kept(option)
-        for option in options
-    ]
-
-
-def comparison_rows(options: Sequence[RankedOption]) -> list[Row]:
-    """One row per option, best first."""
-    return [
-        {"rank": str(option.rank or NOT_KNOWN), "pareto": "yes" if option.pareto else ""}
-        | _machine(option)
-        | {
-            "campaign": quantity_text(option.campaign_hours),
-            "campaign cost": quantity_text(option.campaign_usd) + local_text(option),
-            "price": price_text(option),
-            "why not": option.why_not or "",
-            "notes": _notes(option),
-        }
-        | _held(option)
-        | _limits_kept(option)
-        for option in options
-    ]
 
 
 def run_rows(catalog: Catalog) -> list[Row]:
@@ -165,45 +105,6 @@ def as_csv(rows: Sequence[Row]) -> str:
 
 
 WRITERS: dict[str, Callable[[Sequence[Row]], str]] = {"tsv": as_tsv, "csv": as_csv, "md": markdown_text.table}
-
-
-def _machine(option: OptionEstimate) -> Row:
-    return {"option": option.id, "accelerators": accelerators_text(option)}
-
-
-def _held(option: OptionEstimate) -> Row:
-    return {"machine": option.display_name, "hold": option.hold.value if option.hold is not None else NOT_KNOWN}
-
-
-def _limits_kept(option: CampaignOption) -> Row:
-    return {
-        "pay now": quantity_text(option.pay_now_usd),
-        "to pay": quantity_text(option.to_pay_usd),
-        "ready on": str(option.ready_on or NOT_KNOWN),
-        "done by": str(option.done_by or NOT_KNOWN),
-        "chance of deadline": _chance_text(option.chance_deadline),
-        "chance of budget": _chance_text(option.chance_budget),
-        "chance of both": _chance_text(option.chance_both),
-    }
-
-
-def _chance_text(chance: float | None) -> str:
-    return NOT_KNOWN if chance is None else f"{chance:.3f}"
-
-
-def _reasons_text(option: OptionEstimate) -> str:
-    """Write what stands against the option; of a stored answer, which has the sentence alone, all of that."""
-    return (text_of(option.blocking_reasons) if option.reasons else option.why_not) or ""
-
-
-def _notes(option: OptionEstimate) -> str:
-    bill = (bill_text(option.bill),) if option.bill and option.offer else ()
-    not_allowed = (f"not allowed: {option.not_allowed}",) if option.not_allowed else ()
-    return "; ".join((*option.doubts, *not_allowed, *bill, *option.notes))
-
-
-def _yes_no(value: bool | None) -> str:
-    return NOT_KNOWN if value is None else ("kept" if value else "missed")
 
 
 def _separated(rows: Sequence[Row], separator: str) -> str:

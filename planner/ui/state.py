@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from planner.errors import InputError
+from planner.present.columns.registry import asked_columns
 from planner.present.page.words import LANGUAGES, Words
 from planner.text.number_text import read_number
 from planner.ui.ask.form import STARTS, Form, Start
@@ -16,6 +17,9 @@ from planner.ui.ask.link import LINK_FIX, form_of, parameters_of
 LANGUAGE = "lang"
 CHOICE = "lang-choice"
 """The input of the language; Streamlit forgets it where another page is opened."""
+COLUMNS = "columns"
+COLUMNS_CHOICE = "columns-choice"
+"""The input of the columns, which is forgotten as well."""
 
 
 def version() -> int:
@@ -76,3 +80,16 @@ def chosen_words() -> Words:
     given = st.session_state.get(CHOICE) or st.session_state.get(LANGUAGE) or st.query_params.get(LANGUAGE, "")
     st.session_state[LANGUAGE] = given if given in LANGUAGES else "en"
     return Words(st.session_state[LANGUAGE])
+
+
+def chosen_columns(problems: list[InputError]) -> tuple[str, ...]:
+    """Return the columns beside the usual ones that were chosen, or that the address names."""
+    given = st.session_state.get(COLUMNS_CHOICE, st.session_state.get(COLUMNS))
+    if given is None:
+        try:
+            given = asked_columns(st.query_params.get(COLUMNS))
+        except InputError as error:
+            problems.append(error)
+            given = ()
+    st.session_state[COLUMNS] = tuple(given)
+    return tuple(given)

@@ -76,7 +76,7 @@ def write_report(report: Report, path: Path, *, unfolded: bool = False) -> Path:
     check_ending(path)
     writers: dict[str, Callable[[], bytes]] = {
         ".md": lambda: as_markdown(report).encode(),
-        ".csv": lambda: as_csv(report.document).encode(),
+        ".csv": lambda: as_csv(report.document, report.more).encode(),
         ".json": lambda: as_json(report).encode(),
         ".xlsx": lambda: as_workbook(report),
         ".pdf": lambda: printed(as_html(report, unfolded=unfolded)),

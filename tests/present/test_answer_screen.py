@@ -15,8 +15,8 @@ from planner.model.network.workload import Split, Strategy
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import campaign_screen, comparison_screen, screen_lines
+from planner.present.columns.short_reasons import short_reason
 from planner.present.option_marks import fit_text, marks, marks_explained
-from planner.present.option_table import short_reason
 from tests.present.conftest import option, quantity
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from planner.model.answer.documents import ComparisonDocument
-from planner.present.table import comparison_rows
+from planner.present.columns.rows import option_rows
 
 COLUMNS = ["rank", "pareto", "campaign", "campaign cost", "price", "why not", "notes"]
 
 
 @pytest.fixture
 def rows(comparison: ComparisonDocument) -> list[dict[str, str]]:
-    return comparison_rows(comparison.options)
+    return option_rows(comparison)
 
 
 def test_a_comparison_has_its_columns_in_order(rows):

@@ -296,3 +296,18 @@ def test_what_would_turn_the_answer_is_asked_for(plan_page: AppTest) -> None:
     assert 'class="turns"' in said(plan_page)
     change(plan_page, "Trainings", 7)
     assert 'class="turns"' not in said(plan_page)
+
+
+def test_more_columns_stand_in_the_table_and_in_the_address(plan_page: AppTest) -> None:
+    assert "energy (90 %)" not in said(plan_page)
+    change(plan_page, "More columns", ["energy_kwh", "carbon_kg"])
+    text = said(plan_page)
+    assert "energy (90 %)" in text
+    assert " kWh</b>" in text
+    assert "No option has 'kg CO2 a training': the plan states no assumptions.carbon_kg_per_kwh." in text
+    assert dict(plan_page.query_params)["columns"] == "energy_kwh,carbon_kg"
+    assert "energy (90 %)" in said(opened(**plan_page.query_params))
+
+
+def test_a_column_of_the_address_that_there_is_not_is_said(plan_page: AppTest) -> None:
+    assert "there is no column 'energi'" in said(opened(start="plan", example=FIRST.stem, columns="energi"))

@@ -11,9 +11,13 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import short_duration_parts
 from planner.model.answer.documents import ComparisonDocument
-from planner.model.answer.option_estimate import RankedOption
+from planner.model.answer.option_estimate import OptionEstimate, RankedOption
 from planner.model.plan.plan import CampaignLimits
+from planner.model.quantity import Quantity, Unit
 from planner.present import facts
+from planner.present.columns.entry import Entry, entries_of
+from planner.present.columns.option_column import OptionColumn, OptionTable, short_plain_text
+from planner.present.columns.registry import columns_of
 from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
 from planner.present.page.mix import Figure, mix_figures
@@ -23,6 +27,8 @@ from planner.present.page.templating import render
 from planner.present.page.words import Words
 
 HOLDS = {"have": "have", "rent": "rent", "buy": "buy", "use": "use"}
+NO_FIGURE = "\u2013"
+"""In a cell of what is not known."""
 FIRST_ROWS = 20
 """Rows that are drawn with what they rest on; the others are drawn when they are asked for."""
 
@@ -35,6 +41,8 @@ class AnswerPage:
     words: Words
     start: date
     """The campaign's first day."""
+    more: Sequence[str] = ()
+    """Columns of its table beside the usual ones, by their keys."""
 
     @property
     def money(self) -> Money:
@@ -47,7 +55,7 @@ class AnswerPage:
         wanted = self.document.recommended or self.document.nearest
         return next((option for option in self.document.options if option.id == wanted), None)
 
-    def is_shown(self, option: RankedOption) -> bool:
+    def is_shown(self, option: OptionEstimate) -> bool:
         """Return whether an option is recommended, or takes part in the mix that is."""
         mix = self.document.mix
         return option is self.shown if mix is None else any(one.option == option.id for one in mix.placements)
@@ -89,9 +97,28 @@ class AnswerPage:
 
     def rows_html(self, *, every: bool = False) -> str:
         """Render the table of options, each row with its bill, time, arithmetic and sources."""
-        options = self.document.options if every else self.document.options[:FIRST_ROWS]
-        explained = marks_explained(options, lambda usd: self.money.text(usd.value))
-        return self._render("rows", options=options, explained=[translated(one, self.words) for one in explained])
+        entries = entries_of(self.document)[: None if every else FIRST_ROWS]
+        explained = marks_explained([entry.option for entry in entries], lambda usd: self.money.text(usd.value))
+        return self._render("rows", entries=entries, explained=[translated(one, self.words) for one in explained])
+
+    def columns(self) -> list[OptionColumn]:
+        """Return the columns of the table of options."""
+        return columns_of(OptionTable.PAGE, self.more)
+
+    def cell(self, column: OptionColumn, entry: Entry) -> tuple[str, str]:
+        """Return what a column says of an option, and its 90 % range; of what is not known a dash."""
+        value, words = column.value(entry), self.words
+        if isinstance(value, Quantity):
+            if value.unit is Unit.HOURS:
+                return words.hours(value.value), words.hours_range(value)
+            if value.unit is Unit.USD:
+                return self.money.text(value.value), self.money.range(value)
+            return words.figure(value), words.figure_range(value)
+        if value is None or isinstance(value, date):
+            return words.day(value) or ("" if column.share else NO_FIGURE), ""
+        if isinstance(value, float) and column.share:
+            return words.percent(value), ""
+        return column.told(entry, words) if column.told else short_plain_text(column, value), ""
 
     def notes_html(self) -> str:
         """Render what is to be known of all options alike, and the answer's id."""

@@ -10,8 +10,8 @@ from planner.present import facts
 from planner.present.basis_marks import BASIS_COLOUR, BASIS_SHAPE
 from planner.present.bill_table import bill_rows
 from planner.present.bill_text import coverage_text
+from planner.present.columns.short_reasons import short_reason
 from planner.present.option_marks import marks
-from planner.present.option_table import short_reason
 from planner.present.page.sentences import phrase
 from planner.present.page.terms import terms_of
 from planner.present.time_table import time_facts, time_rows

@@ -8,7 +8,7 @@ from datetime import date
 from functools import cache
 from pathlib import Path
 
-from planner.model.quantity import Quantity
+from planner.model.quantity import Quantity, Unit
 
 LANGUAGES = {"en": "English", "ko": "한국어"}
 LOCALE = Path(__file__).with_name("locale")
@@ -60,6 +60,16 @@ class Words:
             return ""
         divisor, unit = _unit(hours.high)
         return self(f"{{n}} {unit}", n=f"{self._short(hours.low / divisor)}-{self._short(hours.high / divisor)}")
+
+    def figure(self, quantity: Quantity) -> str:
+        """Write a value with three digits, and its unit; a ratio has none."""
+        number = self.number(quantity.value, most_decimals=4)
+        return number if quantity.unit is Unit.RATIO else f"{number} {quantity.unit.value}"
+
+    def figure_range(self, quantity: Quantity) -> str:
+        """Write its 90 % range; nothing where there is none."""
+        low, high = (self.number(end, digits=2, most_decimals=4) for end in (quantity.low, quantity.high))
+        return "" if quantity.low == quantity.high else f"{low}-{high}"
 
     def _short(self, value: float) -> str:
         return self.number(value, digits=2 if value < 100 else 3)

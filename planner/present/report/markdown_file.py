@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from planner.decide.recommend.rank import is_feasible
 from planner.model.answer.documents import Assumption
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
 from planner.present.bill_table import bill_rows
-from planner.present.bill_text import coverage_text, local_text
+from planner.present.bill_text import coverage_text
+from planner.present.columns.entry import entries_of
+from planner.present.columns.option_column import OptionTable
+from planner.present.columns.registry import columns_of
 from planner.present.facts import (
-    chance_text,
     date_text,
     interval_text,
     known,
-    machine_text,
     name_text,
     not_known,
-    price_date_text,
     trainings_text,
     value_text,
     verdict_text,
 )
-from planner.present.page.terms import terms_of
 from planner.present.page.words import Words
 from planner.present.report.report import Report
-from planner.present.table import NOT_KNOWN
 from planner.present.time_table import time_facts, time_rows
 from planner.text import markdown_text
 from planner.text.markdown_text import inline
@@ -40,7 +37,7 @@ def as_markdown(report: Report) -> str:
         " ".join(markdown_text.line(one) for one in report.sentences()),
         markdown_text.line(report.limits()),
         _heading(2, words("Options")),
-        _table([_option(option, report) for option in document.options], words),
+        _table(_options(report), words),
         _heading(2, words("What would change this")),
         _changes(report),
     ]
@@ -55,22 +52,13 @@ def as_markdown(report: Report) -> str:
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
-def _option(option: RankedOption, report: Report) -> Row:
-    words = report.words
-    reason = verdict_text(option, recommended=report.document.recommended)
-    return {
-        "#": str(report.number_of(option)),
-        "option": name_text(option),
-        "accelerators": machine_text(option),
-        "terms": terms_of(option, words),
-        "campaign time": _brief(option.campaign_hours, words),
-        "done by": str(option.done_by or NOT_KNOWN),
-        "to pay": _brief(option.payable_usd, words) + local_text(option),
-        "chance": chance_text(option),
-        "price of": price_date_text(option),
-        "fits": words("yes") if is_feasible(option) else words("no"),
-        "why, or why not": words(reason) if reason == "Recommended." else reason,
-    }
+def _options(report: Report) -> list[Row]:
+    table = OptionTable.REPORT
+    columns = columns_of(table, report.more)
+    return [
+        {column.head(table): column.cell_told(entry, report.words) for column in columns}
+        for entry in entries_of(report.document)
+    ]
 
 
 def _changes(report: Report) -> str:
@@ -139,12 +127,6 @@ def _quantity(quantity: Quantity, words: Words) -> Row:
         "As of": date_text(quantity),
         "formula and source": quantity.source,
     }
-
-
-def _brief(quantity: Quantity | None, words: Words) -> str:
-    if quantity is None:
-        return words("not known")
-    return f"{value_text(quantity)} ({words(interval_text(quantity))}), {words(quantity.basis.value)}"
 
 
 def _heading(level: int, text: str) -> str:

@@ -12,9 +12,11 @@ from urllib.parse import urlsplit
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.recommendation import RecommendationDocument
-from planner.model.quantity import Basis, Quantity, Unit
+from planner.model.quantity import Basis
 from planner.present import facts
 from planner.present.bill_text import currency_text
+from planner.present.columns.entry import Entry, entries_of
+from planner.present.columns.option_column import OptionColumn
 from planner.present.option_marks import marks_explained
 from planner.present.page.answer import AnswerPage
 from planner.present.page.money import Money
@@ -69,6 +71,8 @@ class Report:
     written_on: date
     """The day of the answer: its prices and dates are counted from it."""
     advice: RecommendationDocument | None = None
+    more: Sequence[str] = ()
+    """Columns of its table of options beside the usual ones, by their keys."""
     most_lines: ClassVar[int] = 9
     """Of prices and of evidence, on the second page."""
     most_assumptions: ClassVar[int] = 15
@@ -76,7 +80,7 @@ class Report:
     @property
     def page(self) -> AnswerPage:
         """The answer as the app shows it."""
-        return AnswerPage(self.document, self.words, self.start)
+        return AnswerPage(self.document, self.words, self.start, self.more)
 
     @property
     def money(self) -> Money:
@@ -113,11 +117,15 @@ class Report:
         """Return how many trainings there are."""
         return self.words.trainings(self.document.runs)
 
-    def first_options(self) -> Sequence[RankedOption]:
-        """Return the options of the first page, with the recommended or nearest ones."""
-        options = self.document.options
-        shown = [option for option in options[ROWS:] if self.page.is_shown(option)][:ROWS]
-        return [*options[: ROWS - len(shown)], *shown]
+    def columns(self) -> list[OptionColumn]:
+        """Return the columns of its table of options: where nothing is limited, none for the chance to keep limits."""
+        return [column for column in self.page.columns() if column.key != "chance" or self.limited()]
+
+    def first_entries(self) -> Sequence[Entry]:
+        """Return the rows of the first page, with the recommended or nearest options."""
+        entries = entries_of(self.document)
+        shown = [entry for entry in entries[ROWS:] if self.page.is_shown(entry.option)][:ROWS]
+        return [*entries[: ROWS - len(shown)], *shown]
 
     def runs_of(self, option: RankedOption) -> str:
         """Return how many trainings of a mix an option does; nothing of one that does none, or without a mix."""
@@ -125,13 +133,11 @@ class Report:
         runs = sum(one.runs for one in mix.placements if one.option == option.id) if mix else 0
         return self.words.trainings(runs) if runs else ""
 
-    def number_of(self, option: RankedOption) -> int:
-        """Return the number of an option's row, by which `--option` knows it."""
-        return next(number for number, one in enumerate(self.document.options, start=1) if one is option)
-
     def marks_explained(self) -> list[str]:
         """Return what the marks of the first options mean."""
-        explained = marks_explained(self.first_options(), lambda usd: self.money.text(usd.value))
+        explained = marks_explained(
+            [entry.option for entry in self.first_entries()], lambda usd: self.money.text(usd.value)
+        )
         return [translated(one, self.words) for one in explained]
 
     def changes(self) -> list[Turn]:
@@ -170,17 +176,7 @@ class Report:
         name, doubts = facts.name_text(option), len(option.doubts)
         if speed is None:
             return EvidenceLine(name, "", "", None, known, doubts)
-        return EvidenceLine(name, self.value(speed), self.range(speed), speed.basis, known, doubts)
-
-    def value(self, quantity: Quantity) -> str:
-        """Write a value with three digits, and its unit; a ratio has none."""
-        number = self.words.number(quantity.value, most_decimals=4)
-        return number if quantity.unit is Unit.RATIO else f"{number} {quantity.unit.value}"
-
-    def range(self, quantity: Quantity) -> str:
-        """Write its range; nothing where there is none."""
-        low, high = (self.words.number(end, digits=2, most_decimals=4) for end in (quantity.low, quantity.high))
-        return "" if quantity.low == quantity.high else f"{low}-{high}"
+        return EvidenceLine(name, words.figure(speed), words.figure_range(speed), speed.basis, known, doubts)
 
     def notes(self) -> list[str]:
         """Return what is to be known of all numbers alike."""

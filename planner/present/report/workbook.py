@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from planner.present.facts import name_text
-from planner.present.report.csv_file import QUANTITY_COLUMNS, option_rows
+from planner.present.report.csv_file import QUANTITY_COLUMNS, sheet_rows
 from planner.present.report.report import Report
 from planner.text.visible_text import visible_text
 
@@ -45,7 +45,7 @@ def as_workbook(report: Report) -> bytes:
         sheets = (
             (words("Answer"), _answer(report)),
             (words("Inputs"), _inputs(report)),
-            (words("Options"), option_rows(report.document)),
+            (words("Options"), sheet_rows(report.document, report.more)),
             (words("Bill lines"), _bill_lines(report)),
         )
         for name, rows in sheets:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date
 
 import streamlit as st
 
 from planner.errors import InputError
+from planner.present.columns.entry import entries_of
+from planner.present.columns.registry import COLUMNS, not_known, offered_columns
 from planner.present.facts import LEFT_OUT
 from planner.present.option_marks import bill_before_credits
 from planner.present.page.answer import FIRST_ROWS, AnswerPage
@@ -22,14 +25,18 @@ from planner.ui.answer.turns import FILE, turns
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import parameters_of
 from planner.ui.ask.question import Answered, Known, turning_points
+from planner.ui.state import COLUMNS_CHOICE
 from planner.use_cases.find import plan_text
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
-def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: date) -> None:
-    """Show headline, figures, pinned answers, bars, table, what would change it, and downloads."""
-    page = AnswerPage(answered.document, words, answered.plan.campaign.start or today)
+def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: date, more: Sequence[str] = ()) -> None:
+    """Show headline, figures, pinned answers, bars, table, what would change it, and downloads.
+
+    `more`: columns of the table beside the usual ones.
+    """
+    page = AnswerPage(answered.document, words, answered.plan.campaign.start or today, more)
     html(page.headline_html())
     html(page.figures_html())
     _pins(Pin(parameters_of(form), page), words)
@@ -39,6 +46,9 @@ def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: d
     if options > FIRST_ROWS:
         every = st.toggle(words("Show all {n} options", n=options), key="every")
     html(page.rows_html(every=every))
+    _columns(more, words)
+    for line in not_known(entries_of(answered.document), more, words):
+        note(line)
     if any(option.list_price or bill_before_credits(option) for option in answered.document.options):
         st.markdown(f"**{words('List, net, credits, to pay')}**")
         html(finance_html(answered.document, words))
@@ -47,8 +57,20 @@ def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: d
     html(page.changes_html())
     turns(form, answered, known, words, today=today)
     _taken(answered, words)
-    _downloads(form, answered, known, words, today=today)
+    _downloads(page, form, answered, known, words, today=today)
     note(words(LEFT_OUT))
+
+
+def _columns(more: Sequence[str], words: Words) -> None:
+    """Choose columns beside the usual ones, for the table, the report and its files."""
+    offered = [*dict.fromkeys((*(column.key for column in offered_columns()), *more))]
+    st.session_state.setdefault(COLUMNS_CHOICE, list(more))
+    st.multiselect(
+        words("More columns"),
+        offered,
+        key=COLUMNS_CHOICE,
+        format_func=lambda key: words(COLUMNS[key].words or COLUMNS[key].title),
+    )
 
 
 def _pins(shown: Pin, words: Words) -> None:
@@ -71,8 +93,9 @@ def _taken(answered: Answered, words: Words) -> None:
         html(page.assumptions_html(answered.assumed))
 
 
-def _downloads(form: Form, answered: Answered, known: Known, words: Words, *, today: date) -> None:
-    document = answered.document
+def _downloads(
+    page: AnswerPage, form: Form, answered: Answered, known: Known, words: Words, *, today: date
+) -> None:  # fmt: skip
 
     def made() -> Report:
         """Return the report with what would change the answer, which takes some seconds the first time."""
@@ -80,7 +103,7 @@ def _downloads(form: Form, answered: Answered, known: Known, words: Words, *, to
             advice = turning_points(form, answered.plan, known, today=today, asked=FILE)
         except InputError:
             advice = None
-        return Report(document, words, answered.plan.campaign.start or today, today, advice)
+        return Report(page.document, words, page.start, today, advice, page.more)
 
     with st.container(horizontal=True):
         st.download_button(
@@ -96,7 +119,7 @@ def _downloads(form: Form, answered: Answered, known: Known, words: Words, *, to
             on_click="ignore",
         )  # fmt: skip
         st.download_button(
-            words("All numbers (CSV)"), lambda: as_csv(document), file_name="training-plan.csv", mime="text/csv",
-            on_click="ignore",
+            words("All numbers (CSV)"), lambda: as_csv(page.document, page.more),
+            file_name="training-plan.csv", mime="text/csv", on_click="ignore",
         )  # fmt: skip
     note(words("The report prints as two pages to sign. The address of this page reproduces it."))

@@ -17,7 +17,7 @@ from planner.ui.ask.question import Answered, Known, answer_form
 from planner.ui.ask.widgets import ask
 from planner.ui.catalogs import visited_catalog
 from planner.ui.scenario import config_of_upload, example_plan, examples, first_form, plan_of_upload
-from planner.ui.state import chosen_words, current_form, remember, set_form, version
+from planner.ui.state import chosen_columns, chosen_words, current_form, remember, set_form, version
 from planner.ui.widgets import Inputs
 from planner.use_cases.asking.question import MissingAnswerError
 
@@ -28,6 +28,7 @@ def render() -> None:
     """Draw the page."""
     words, today = chosen_words(), clock.today()
     problems: list[InputError] = []
+    more = chosen_columns(problems)
     known = visited_catalog(problems, today)
     form = _uploaded(current_form(problems), problems)
     form = _start(form, words)
@@ -43,11 +44,11 @@ def render() -> None:
             problems.append(error)
     answered = _answer(form, known, problems, today=today)
     if not problems:  # before it is drawn: whoever goes on to another page meanwhile keeps the question
-        remember(form, words)
+        remember(form, words, columns=",".join(more))
     with right:
         parts.problems(problems, words, stands=answered is not None)
         if answered is not None:
-            view.draw(answered, form, known, words, today=today)
+            view.draw(answered, form, known, words, today=today, more=more)
 
 
 def _start(form: Form, words: Words) -> Form:

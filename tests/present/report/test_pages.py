@@ -131,7 +131,7 @@ def test_many_options_leave_the_first_page_to_the_best_and_the_recommended(compa
     owned, rented, _ = comparison.options
     many = (*(rented.model_copy(update={"id": f"cloud/{n}"}) for n in range(30)), owned)
     report = report_of(comparison.model_copy(update={"options": many}))
-    assert [report.number_of(option) for option in report.first_options()] == [*range(1, ROWS), 31]
+    assert [entry.number for entry in report.first_entries()] == [*range(1, ROWS), 31]
     assert f"And {31 - ROWS} more, in the appendix." in first_page(as_html(report))
 
 

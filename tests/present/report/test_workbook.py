@@ -12,7 +12,7 @@ import pytest
 
 from planner.model.answer.bill import CreditUsed
 from planner.model.answer.documents import ComparisonDocument
-from planner.present.report.csv_file import OPTION_COLUMNS, QUANTITY_COLUMNS
+from planner.present.report.csv_file import QUANTITY_COLUMNS
 from planner.present.report.workbook import BILL_COLUMNS, LONGEST, as_workbook
 from tests.present.conftest import advice, report_of
 
@@ -38,7 +38,7 @@ def test_the_sheets_have_korean_names(comparison: ComparisonDocument) -> None:
 
 def test_options_hold_numbers_days_and_ids(comparison: ComparisonDocument) -> None:
     owned, rented, unpriced = rows(opened(comparison)["Options"])
-    assert len(owned) == len(OPTION_COLUMNS) + 20 * len(QUANTITY_COLUMNS)
+    assert len(owned) == 36 + 20 * len(QUANTITY_COLUMNS)
     assert (owned["option"], owned["recommended"]) == ("our-dgx", True)
     assert owned["finish"] == datetime(2026, 11, 26)
     assert (rented["campaign_usd_value"], rented["campaign_usd_low"]) == (1966.4, 983.2)

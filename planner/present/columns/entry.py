@@ -1,0 +1,71 @@
+"""An option as a table's row: its number, the time and money of the work that is asked for, what it is marked with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import date
+
+from planner.decide.recommend.rank import is_feasible
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate, RankedOption
+from planner.model.quantity import Quantity
+from planner.present.facts import chance_to_keep_limits
+
+RECOMMENDED = "<-"
+"""Also of the nearest, where none is recommended."""
+OptionsDocument = EstimateDocument | CampaignDocument | ComparisonDocument
+"""An answer that is a table of options."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One option as a table shows it."""
+
+    number: int | None
+    """Of its row, by which `planner explain` knows it; None in the plan's order."""
+    option: OptionEstimate
+    hours: Quantity | None
+    usd: Quantity | None
+    done_by: date | None = None
+    chance: float | None = None
+    no: bool = False
+    mark: str = ""
+    trainings: int = 1
+    """That the row's time and money are of."""
+    recommended: bool = False
+
+
+def entries_of(document: OptionsDocument) -> list[Entry]:
+    """Return the rows of an answer: best first in a comparison, else in the plan's order."""
+    if isinstance(document, EstimateDocument):
+        return [Entry(None, one, one.wall_hours, one.usd_marginal, no=_lacks(one)) for one in document.options]
+    if isinstance(document, CampaignDocument):
+        return [_of_campaign(None, option, document.runs) for option in document.options]
+    marked = {document.recommended or document.nearest: RECOMMENDED}
+    if document.mix is not None:
+        marked = {one.option: f"{RECOMMENDED} {one.runs:,}" for one in document.mix.placements}
+    return [
+        replace(
+            _of_campaign(number, option, document.runs),
+            mark=marked.get(option.id, ""),
+            recommended=option.id == document.recommended,
+        )
+        for number, option in enumerate(document.options, start=1)
+    ]
+
+
+def _of_campaign(number: int | None, option: CampaignOption | RankedOption, trainings: int) -> Entry:
+    return Entry(
+        number,
+        option,
+        option.campaign_hours,
+        option.campaign_usd if option.pay_now_usd is not None else option.payable_usd,
+        done_by=option.done_by or option.finish,
+        chance=chance_to_keep_limits(option),
+        no=not is_feasible(option),
+        trainings=trainings,
+    )
+
+
+def _lacks(option: OptionEstimate) -> bool:
+    return option.wall_hours is None or option.usd_marginal is None

@@ -1,0 +1,22 @@
+"""The options of an answer as rows for programs and agents: a title and a text for each column."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.model.answer.documents import CampaignDocument, EstimateDocument
+from planner.present.columns.entry import OptionsDocument, entries_of
+from planner.present.columns.option_column import OptionTable
+from planner.present.columns.registry import columns_of
+from planner.present.table import Row
+
+
+def option_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row]:
+    """Return one row per option: of one training, of the campaign on it alone, or best first of a comparison."""
+    table = OptionTable.COMPARISON
+    if isinstance(document, EstimateDocument):
+        table = OptionTable.ESTIMATE
+    elif isinstance(document, CampaignDocument):
+        table = OptionTable.CAMPAIGN
+    columns = columns_of(table, more)
+    return [{column.head(table): column.cell(entry) for column in columns} for entry in entries_of(document)]
