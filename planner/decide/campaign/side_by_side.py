@@ -44,7 +44,7 @@ def option_alone(
 
     Where one training after another misses the deadline, and the plan does not say how many run at once, the fewest at
     once that keep the limits; else the fewest that keep the deadline; else as many as one may plan with. They count
-    only where they make the limits more likely kept.
+    only where they make the limits more likely kept. The same where credits expire too early to keep the budget.
     """
 
     def run(asked: CampaignLimits) -> CampaignOption:
@@ -62,7 +62,11 @@ def option_alone(
             known[sets] = run(limits.model_copy(update={"at_once": sets}))
         return known[sets]
 
-    fewest = bisect_left(range(most + 1), True, lo=2, hi=most, key=lambda sets: bool(at_once(sets).meets_deadline))
+    def is_soon_enough(sets: int) -> bool:
+        option = at_once(sets)
+        return bool(option.meets_deadline) and (not _has_credits(option) or bool(option.within_budget))
+
+    fewest = bisect_left(range(most + 1), True, lo=2, hi=most, key=is_soon_enough)
     near = range(fewest, min(fewest + MORE, most + 1))
     found = next((at_once(sets) for sets in near if _keeps_all(at_once(sets))), at_once(fewest))
     if (found.chance_both or 0.0) <= (one.chance_both or 0.0):
@@ -75,15 +79,20 @@ def _keeps_all(option: CampaignOption) -> bool:
     return bool(option.meets_deadline) and bool(option.within_budget) and option.keeps_both is not False
 
 
+def _has_credits(option: CampaignOption) -> bool:
+    return option.cost_by_hours is not None and bool(option.cost_by_hours.credits)
+
+
 def _most_at_once(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits, *, today: date) -> int:
     """Return how many trainings may run at once; 1 where one after another keeps the deadline, or the plan says it.
 
-    Also where both limits are kept each, but not both at once; a budget that is missed alone is no reason.
+    Also where both limits are kept each, but not both at once; a budget that is missed alone is a reason only where
+    credits expire, as more at once pay no less otherwise.
     """
-    candidate = estimated.candidate
-    together = one.within_budget and one.keeps_both is False  # over the budget alone: more at once pay no less
-    missed = one.meets_deadline is False or (one.meets_deadline and together)
-    told = limits.at_once is not None or one.at_once > 1 or limits.deadline is None
+    candidate, credits = estimated.candidate, _has_credits(one)
+    together = one.within_budget and one.keeps_both is False
+    missed = one.meets_deadline is False or (one.meets_deadline and (together or (credits and not one.within_budget)))
+    told = limits.at_once is not None or one.at_once > 1 or (limits.deadline is None and not credits)
     if candidate is None or told or not missed or one.not_allowed is not None or hours_to(limits, today=today) <= 0:
         return 1
     terms = MachineTerms.of_option(one, candidate)
