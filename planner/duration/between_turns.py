@@ -41,6 +41,18 @@ def hours_between(between: BetweenTurns, run_hours: Hours) -> Hours:
     return late
 
 
+def longest_run(between: BetweenTurns, hours: float) -> float:
+    """Return how long a run may take for the last to have ended so many hours after the machines are ready."""
+    import numpy as np
+
+    least, most = 0.0, hours
+    for _ in range(STEPS):
+        middle = (least + most) / 2
+        done = runs_done(between, np.array([hours]), np.array([max(middle, SHORTEST)]))[0] >= between.runs
+        least, most = (middle, most) if done else (least, middle)
+    return least
+
+
 def runs_done(between: BetweenTurns, hours: Hours, run_hours: Hours) -> Hours:
     """Return how many runs of this length can have ended so many hours after the machines are ready."""
     import numpy as np

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planner.duration.between_turns import hours_between
+from planner.duration.between_turns import hours_between, longest_run
 from planner.model.answer.between_turns import BetweenTurns, FreeSets
 from planner.model.quantity import Basis, Quantity, Unit
 
@@ -37,8 +37,16 @@ def test_runs_end_as_in_a_list_of_all_ends(runs, hours, gaps, last):
     assert found == pytest.approx(ends[runs - 1], abs=1e-6)
 
 
+EVENINGS = ((0.0, 18.0, 1), (25.0, 42.0, 1), (49.0, 66.0, 1), (73.0, None, 1))
+
+
+@pytest.mark.parametrize(("end", "hours"), [(34.0, 9.0), (40.0, 9.0), (66.0, 17.0), (108.0, 17.5), (1.0, 1 / 3)])
+def test_the_longest_run_of_which_three_end_in_time(end, hours):
+    """By 40 h: two of at most 9 h in the first gap, and a third; one in the first gap leaves two for 15 h."""
+    assert longest_run(between(3, *EVENINGS), end) == pytest.approx(hours, abs=1e-6)
+
+
 @pytest.mark.parametrize(("hours", "end"), [(9.0, 34.0), (17.0, 66.0), (17.5, 108.0), (18.5, 128.5)])
 def test_three_runs_beside_three_evenings(hours, end):
     """Gaps of 18, 17 and 17 h, and all hours from 73 h on; runs of 9 h: two in the first gap, one in the second."""
-    free = ((0.0, 18.0, 1), (25.0, 42.0, 1), (49.0, 66.0, 1), (73.0, None, 1))
-    assert hours_between(between(3, *free), np.array([hours]))[0] == pytest.approx(end, abs=1e-6)
+    assert hours_between(between(3, *EVENINGS), np.array([hours]))[0] == pytest.approx(end, abs=1e-6)

@@ -10,6 +10,7 @@ from typing import Self
 import numpy as np
 
 from planner.cost.cloud.bill_rates import startup_hours
+from planner.cost.cloud.cost_by_hours import credits_at, price_range, usd_at
 from planner.decide.advice.case import Case
 from planner.decide.advice.error_correlation import correlation
 from planner.decide.advice.sample_value import Errors, Learnt, SampleValue, regret_of, sample_value
@@ -19,7 +20,7 @@ from planner.decide.campaign.turns import range_between
 from planner.decide.limits import refusals
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.recommend.rank import is_comparable
-from planner.decide.simulation.draws import Array, generator
+from planner.decide.simulation.draws import Array, from_range, generator
 from planner.duration.between_turns import hours_between
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
@@ -110,12 +111,15 @@ class Prospects:
             grown, share = np.exp(errors.draws[:, number]), self.hourly[number]
             rest = _rest(sd_of(doubted(owed)), share * self.error[number])
             out = owed.value * (1 - share + share * grown) * np.exp(rest * rng.standard_normal(len(grown)))
-            credit = owed.value - (option.to_pay_usd or owed).value
+            credit, between = np.zeros(grown.shape), option.between_turns
+            each = hours if between is None else between.run_hours
+            if option.cost_by_hours is not None and each is not None:
+                cost, lengths = option.cost_by_hours, each.value * grown
+                out = usd_at(cost, lengths) * from_range(rng, price_range(cost), grown.shape)
+                credit = credits_at(cost.credits, lengths)
             paid = np.maximum(0.0, out - credit)
             usd[:, number] = np.maximum(0.0, paid - (option.taken_off_usd.low if option.taken_off_usd else 0.0))
             late = hours is not None and limits.deadline is not None
-            between = option.between_turns
-            each = hours if between is None else between.run_hours
             rest = _rest(sd_of(doubted(each)), self.error[number]) if each is not None else 0.0
             worked = grown * np.exp(rest * rng.standard_normal(len(grown))) * (each.value if late and each else 0.0)
             ends = option.wait_hours + (worked if between is None or not late else hours_between(between, worked))

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from planner.cost.cloud.cost_by_hours import price_range
 from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.campaign.hours_in_cost import hourly_share
 from planner.decide.simulation.campaigns import PlayedOption, side_by_side
 from planner.decide.simulation.price_error import price_error
 from planner.decide.simulation.stated_time import interruptions_of
+from planner.duration.between_turns import hours_between
 from planner.duration.goodput import losses
+from planner.model.answer.cost_by_hours import LastingCredit
 from planner.model.answer.option_estimate import CampaignOption
 from planner.quantity.chance import doubted
 from planner.quantity.interval import Interval
@@ -24,7 +27,7 @@ def played_option(option: CampaignOption, *, runs: int, ahead_days: int) -> Play
     cost holds beside that of the hours. What is paid ahead does not grow with them, and holds the runs or does not.
     `ahead_days`: from today, when a machine is ordered, to the campaign's first.
     """
-    owed = option.to_pay_usd or option.campaign_usd
+    owed, cost = option.cash_usd or option.campaign_usd, option.cost_by_hours
     if option.time is None or option.campaign_hours is None or owed is None:
         return None
     lost = interruptions_of(option.time)
@@ -54,7 +57,19 @@ def played_option(option: CampaignOption, *, runs: int, ahead_days: int) -> Play
         convergence=convergence.fraction.value if convergence else 0.0,
         usd=owed.value,
         hourly_share=share,
-        price_error=price_error(doubted(owed), speed, share),
+        price_error=price_error(doubted(owed), speed, share) if cost is None else price_range(cost),
+        cost=cost,
+        likely_hours=band.value,
         most_hours=together,
         between=between,
     )
+
+
+def lasting_credits(option: CampaignOption) -> dict[str, tuple[LastingCredit, ...]]:
+    """Return what credits pay of the option's bill, with the hours from the campaign's first until which they last."""
+    import numpy as np
+
+    credits, between = () if option.cost_by_hours is None else option.cost_by_hours.credits, option.between_turns
+    hours = [one.hours if between is None else hours_between(between, np.array([one.hours]))[0] for one in credits]
+    lasting = zip(credits, hours, strict=True)
+    return {"": tuple(one.model_copy(update={"hours": option.wait_hours + float(each)}) for one, each in lasting)}

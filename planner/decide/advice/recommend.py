@@ -14,7 +14,7 @@ from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.launch_words import AskedPlan, launch_words
 from planner.decide.advice.measuring import Valued, worth_measuring
 from planner.decide.advice.near_options import NearOptions
-from planner.decide.advice.played_option import played_option
+from planner.decide.advice.played_option import lasting_credits, played_option
 from planner.decide.advice.recommend_mix import NOT_MEASURED, mix_placements, recommend_mix
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.campaign import hours_to
@@ -115,7 +115,7 @@ def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign |
         return None
     ahead = ((case.limits.start or case.today) - case.today).days
     played = played_option(chosen, runs=case.limits.runs, ahead_days=max(0, ahead))
-    return None if played is None else _summary(case, play([played]))
+    return None if played is None else _summary(case, play([played], credits=lasting_credits(chosen)))
 
 
 def _summary(case: Case, played: Played) -> SimulatedCampaign:

@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons
-from planner.cost.cloud.bill import Billed, Work, hours_of_a_run, rented_bill
-from planner.cost.cloud.bill_lines import Entry
+from planner.cost.cloud.bill import Billed, Work
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import with_credits
-from planner.cost.cloud.hosted_bill import hosted_bill
-from planner.cost.cloud.price import beyond_commitment
 from planner.cost.ownership.life import life_reasons
-from planner.cost.ownership.owned_bill import owned_bill
+from planner.decide.campaign.bills_by_hours import cost_by_hours
+from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
@@ -24,8 +21,11 @@ from planner.decide.campaign.turns import between_turns, with_turns
 from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.options.option_money import assumed_rates
+from planner.duration.between_turns import longest_run
 from planner.duration.duration import hours_until, last_day, passed_hours
+from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.bill import Bill
+from planner.model.answer.cost_by_hours import LastingCredit
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
@@ -34,7 +34,7 @@ from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.chance import doubted
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
-from planner.quantity.interval import Interval, sum_of
+from planner.quantity.interval import sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
@@ -78,9 +78,11 @@ def campaign_option(
     billed = campaign_bill(estimated, work, kept_entries(estimated, nodes=nodes, days=days),
                            share=mean_work(groups))  # fmt: skip
     usd = billed.usd if billed and (purchase or estimate.hold is not Hold.BUY) else None
-    money = campaign_money(estimated, catalog, campaign_usd=usd, purchase=purchase, finish=finish, runs=limits.runs)
-    bill = _after_credits(billed, estimate, catalog, finish)
     each = between.run_hours if between else hours
+    lasting = _lasting_credits(estimate, catalog, between, start=start, passed=passed)
+    cost = cost_by_hours(estimated, work, share=mean_work(groups), hours=each, usd=usd, credits=lasting)
+    money = campaign_money(estimated, campaign_usd=usd, purchase=purchase, hours=each, cost=cost, runs=limits.runs)
+    bill = _after_credits(billed, estimate, catalog, finish)
     surely = CampaignTime(doubted(each), between).hours_at(limits.confidence) if each else 0.0
     ended = last_day(start=start, hours=surely, passed=passed) if hours else None
     longer = surely / hours.value if hours else 1.0
@@ -110,6 +112,7 @@ def campaign_option(
         lead_days=readiness.lead,
         done_by=finish,
         paid_ahead_hours=_paid_ahead_hours(estimated, bill, work),
+        cost_by_hours=cost,
     )
 
 
@@ -138,6 +141,27 @@ def _after_credits(
     if billed is None or estimate.offer is None:
         return billed.bill if billed else None
     return with_credits(billed.bill, catalog.credits, provider=provider_of(estimate.offer), finish=finish)
+
+
+def _lasting_credits(
+    estimate: OptionEstimate, catalog: Catalog, between: BetweenTurns | None, *, start: date, passed: float
+) -> tuple[LastingCredit, ...]:
+    """Return the credits of its provider, each with the hours that a campaign may take until its last day ends.
+
+    Where others take turns: with the hours that one run may take.
+    """
+    if estimate.offer is None:
+        return ()
+    provider = provider_of(estimate.offer)
+    lasting = [
+        (hours_until(credit.expires, start=start, passed=passed), credit.usd)
+        for credit in catalog.credits
+        if credit.provider == provider and credit.expires >= start
+    ]
+    return tuple(
+        LastingCredit(hours=hours if between is None else longest_run(between, hours), usd=usd)
+        for hours, usd in lasting
+    )
 
 
 def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
@@ -206,54 +230,6 @@ def _campaign_hours(estimated: EstimatedOption, groups: Sequence[Runs], at_once:
     if others:
         source = f"1 / (1 - {others:g} that others use) x {source}"
     return derived(hours.scaled(1 / (1 - others)), Unit.HOURS, *heavy, source=source)
-
-
-def campaign_bill(
-    estimated: EstimatedOption, work: Work, kept: Sequence[Entry], *, share: float = 1.0
-) -> Billed | None:
-    """Bill the campaign: a term is bought once for all of it, everything else training by training.
-
-    `share`: the mean work of a training, as a share of the plan's; what is kept and moved is that of the plan's.
-    """
-    if estimated.hosted is not None:
-        tokens = estimated.hosted.million_tokens * share
-        return hosted_bill(replace(estimated.hosted, million_tokens=tokens), trainings=work.trainings)
-    training, time = _shared(estimated.option.training_hours, share), estimated.option.time
-    if estimated.rates is not None:
-        if training is None or time is None:
-            return None
-        rates, nodes = estimated.rates, estimated.rates.nodes * work.sets
-        mean = beyond_commitment(estimated.price, nodes=nodes)
-        rates = replace(rates, price=mean) if mean else rates
-        return rented_bill(
-            training, rates, work, lost=_shared(time.lost_hours, share), practice=_shared(time.practice_hours, share)
-        )
-    if estimated.option.site is None:
-        return None
-    return owned_bill(
-        _shared(estimated.option.usd_marginal, share),
-        trainings=work.trainings,
-        currency=estimated.currency,
-        paid_in=estimated.tariff_currency,
-        kept=kept,
-    )
-
-
-def billed_hours(estimated: EstimatedOption, *, share: float = 1.0) -> Interval:
-    """Return the hours of one run that count against a term, a block or an allocation of a rented option."""
-    training, time = _shared(estimated.option.training_hours, share), estimated.option.time
-    assert estimated.rates is not None, "it is rented"
-    assert training is not None, "it has a bill"
-    assert time is not None, "it has a bill"
-    lost, practice = _shared(time.lost_hours, share), _shared(time.practice_hours, share)
-    return hours_of_a_run(training, estimated.rates, lost=lost, practice=practice)
-
-
-def _shared(quantity: Quantity | None, share: float) -> Quantity | None:
-    if quantity is None or share == 1:
-        return quantity
-    source = f"{share:.4g} of the plan's work x {quantity.value:.5g} {quantity.unit}; {quantity.source}"
-    return derived(interval(quantity, quantity.unit).scaled(share), quantity.unit, quantity, source=source)
 
 
 def _trainings(runs: int) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from planner.model.answer.between_turns import BetweenTurns
+from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.quantity import Quantity
+from planner.quantity.time_units import SECONDS_PER_HOUR
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,8 @@ class Placement:
     """What its runs add to the bills; of a purchase with what is paid at once."""
     hourly_share: float
     """Of `usd` that grows with the hours that the runs take: none of a purchase, a block, the least term, a service."""
+    cost: CostByHours | None
+    """Of a term: the bill at other lengths, 1 being the likely one; None where it grows by the hour."""
     payer: str | None
     """Whose credits pay its bill."""
     time: TrainingTime | None
@@ -109,8 +113,8 @@ class CampaignPlan:
     placements: tuple[Placement, ...]
     usd: Quantity
     """Sum over the placements; ranges add end to end."""
-    credits: Mapping[str, float]
-    """USD that pay before anybody does, by whose bills they pay."""
+    credits: Mapping[str, Sequence[LastingCredit]]
+    """What pays before anybody does, by whose bills it pays, with the hours from `start` until which it lasts."""
     hours: Quantity
     """From the start to the end of the last run."""
     gap: float
@@ -120,7 +124,13 @@ class CampaignPlan:
     def credits_usd(self) -> float:
         """Return what credits pay of the bills, by the middle values: of each payer's at most all."""
         bills: dict[str, float] = {}
+        ends: dict[str, datetime] = {}
         for one in self.placements:
             if one.payer is not None:
                 bills[one.payer] = bills.get(one.payer, 0.0) + one.usd.value
-        return sum(min(bill, self.credits.get(payer, 0.0)) for payer, bill in bills.items())
+                ends[one.payer] = max(one.end, ends.get(one.payer, one.end))
+        return sum(min(bill, self._lasting(payer, ends[payer])) for payer, bill in bills.items())
+
+    def _lasting(self, payer: str, end: datetime) -> float:
+        hours = (end.astimezone(UTC) - self.start.astimezone(UTC)).total_seconds() / SECONDS_PER_HOUR
+        return sum(credit.usd for credit in self.credits.get(payer, ()) if hours <= credit.hours + 1 / SECONDS_PER_HOUR)

@@ -6,6 +6,7 @@ import math
 from bisect import bisect_left
 from datetime import date
 
+from planner.cost.cloud.cost_by_hours import chance_within, usd_within
 from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.campaign.hours_in_cost import correlation
 from planner.duration.duration import hours_until, last_day, passed_hours
@@ -14,10 +15,11 @@ from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
 from planner.quantity.chance import chance_below, chance_of_both, doubted, stays_under
-from planner.quantity.interval import Interval, sum_of
+from planner.quantity.interval import Interval
 from planner.quantity.local_currency import rate_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
+MOST_CHANCE = 0.9999
 ROUNDING = 0.005
 """A chance that is lower by less is as asked for: ranges are not known to half a percent."""
 
@@ -36,7 +38,8 @@ def with_chances(
 
     chance of the deadline = P(lead time of what is ordered + campaign hours <= hours to the end of the deadline's day);
                              of a block or an allocation also P(campaign hours <= hours that it holds)
-    chance of the budget   = P(cash out <= budget + what credits pay)
+    chance of the budget   = P(cash out <= budget + what credits pay); of a term, and with credits, over all lengths
+                             that the campaign may have (`cost_by_hours.py`)
     chance of both         = P(both of these), whose logarithms are normal with the correlation of `hours_in_cost.py`
 
     The budget is held against what remains to pay. A limit is met where its chance is at least the confidence, and both
@@ -81,6 +84,9 @@ def _both(option: CampaignOption, budget: Quantity | None, *, hours: float | Non
     if hours is None or usd is None:
         return usd if hours is None else hours
     assert budget is not None, "its chance is known"
+    if option.cost_by_hours is not None:
+        whole = Interval(budget.value, budget.low, budget.high)
+        return chance_within(option.cost_by_hours, CampaignTime.of(option).work, whole, in_time=hours)
     against = _held_against(option, Interval(budget.value, budget.low, budget.high))[0]
     return chance_of_both(hours, usd, correlation=correlation(option, CampaignTime.of(option).work, against))
 
@@ -95,28 +101,32 @@ def _waiting_usd(until_done: CampaignTime | None, limits: CampaignLimits, *, bef
 
 
 def confident_usd(option: CampaignOption, confidence: float) -> float:
-    """Return the USD that remain to pay with this confidence: cash out at it, less what credits pay."""
+    """Return the USD that remain to pay with this confidence."""
     owed = _owed(option)
     assert owed is not None, "its cost is known"
-    return max(0.0, stays_under(doubted(owed), confidence) - _credits(option))
+    if option.cost_by_hours is not None:
+        return usd_within(option.cost_by_hours, CampaignTime.of(option).work, confidence)
+    return stays_under(doubted(owed), confidence)
 
 
 def _confident_local(option: CampaignOption, limits: CampaignLimits, currency: Currency) -> float:
     """Return the same in the plan's own currency: the least budget in it that is kept with the confidence.
 
-    without credits: the quantile of cash out x rate; with credits, which are in USD, by bisection in hundredths.
+    the quantile of cash out x rate; of a term, and with credits, which are in USD, by bisection in hundredths.
     """
     owed, rate = _owed(option), rate_of(currency)
     assert owed is not None, "its cost is known"
     most = stays_under(doubted(owed).times(rate), limits.confidence)
-    if not _credits(option):
+    if option.cost_by_hours is None:
         return most
+    work = CampaignTime.of(option).work
+    usd_most = stays_under(rate, MOST_CHANCE) * usd_within(option.cost_by_hours, work, MOST_CHANCE)
 
     def is_kept(hundredths: int) -> bool:
         budget = rate.inverse().scaled(hundredths / 100)
-        return chance_below(*_held_against(option, budget)) >= limits.confidence
+        return _chance_within(option, budget) >= limits.confidence
 
-    return bisect_left(range(math.ceil(100 * most)), True, key=is_kept) / 100
+    return bisect_left(range(math.ceil(100 * usd_most)), True, key=is_kept) / 100
 
 
 def _last_day(until_done: CampaignTime | None, limits: CampaignLimits, *, start: date, passed: float) -> date | None:
@@ -134,24 +144,23 @@ def _deadline(until_done: CampaignTime | None, limits: CampaignLimits, *, start:
 def _budget(option: CampaignOption, budget: Quantity | None) -> float | None:
     if budget is None or _owed(option) is None:
         return None
-    return chance_below(*_held_against(option, Interval(budget.value, budget.low, budget.high)))
+    return _chance_within(option, Interval(budget.value, budget.low, budget.high))
+
+
+def _chance_within(option: CampaignOption, budget: Interval) -> float:
+    if option.cost_by_hours is not None:
+        return chance_within(option.cost_by_hours, CampaignTime.of(option).work, budget)
+    return chance_below(*_held_against(option, budget))
 
 
 def _held_against(option: CampaignOption, budget: Interval) -> tuple[Interval, float]:
-    """Return what must stay under what: the cost under the budget and credits, or its share of a doubtful budget."""
+    """Return what must stay under what: the cost under the budget, or its share of a doubtful budget."""
     owed = _owed(option)
     assert owed is not None, "its cost is known"
-    limit = sum_of([budget, Interval.exact(_credits(option))])
-    if limit.low == limit.high:
-        return doubted(owed), limit.value
-    return doubted(owed).times(limit.inverse()), 1.0  # a budget in another currency has a range as well
+    if budget.low == budget.high:
+        return doubted(owed), budget.value
+    return doubted(owed).times(budget.inverse()), 1.0  # a budget in another currency has a range as well
 
 
 def _owed(option: CampaignOption) -> Quantity | None:
     return option.cash_usd or option.campaign_usd
-
-
-def _credits(option: CampaignOption) -> float:
-    """Return what credits pay of the highest bill that the range holds, so that they are counted whole."""
-    owed = _owed(option)
-    return 0.0 if owed is None or option.to_pay_usd is None else max(0.0, owed.high - option.to_pay_usd.high)

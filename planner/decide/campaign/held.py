@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
 
 from planner.cost.cloud.bill_lines import Entry
-from planner.cost.cloud.credits import credits_until
+from planner.cost.cloud.cost_by_hours import after_credits, credits_at
 from planner.cost.ownership.purchase import keeping, lease_term, left, pay_now
 from planner.decide.options.option import EstimatedOption
+from planner.model.answer.cost_by_hours import CostByHours
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.quantity import Quantity, Unit
+from planner.quantity.chance import doubted
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.quantity.interval import Interval, sum_of
-from planner.scenario.allowed_offers import provider_of
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ def bought(estimated: EstimatedOption, catalog: Catalog, *, nodes: int, days: in
 
 def campaign_money(
     estimated: EstimatedOption,
-    catalog: Catalog,
     *,
     campaign_usd: Quantity | None,
     purchase: Bought | None,
-    finish: date | None,
+    hours: Quantity | None,
+    cost: CostByHours | None,
     runs: int,
 ) -> CampaignMoney:
     """Add up a campaign's money.
@@ -83,7 +83,7 @@ def campaign_money(
     if campaign_usd is None:
         return CampaignMoney(paid, None, None, None, known, full)
     if purchase is None:
-        to_pay = _after_credits(estimated, campaign_usd, catalog, finish=finish)
+        to_pay = _after_credits(campaign_usd, hours, cost)
         return CampaignMoney(None, campaign_usd, to_pay, None, None, full)
     assert paid is not None
     usd = sum_of([interval(paid, Unit.USD), interval(campaign_usd, Unit.USD)])
@@ -95,16 +95,15 @@ def campaign_money(
     return CampaignMoney(paid, cash, cash, _taken_off(estimated, cash, electricity, purchase), known, full)
 
 
-def _after_credits(estimated: EstimatedOption, cash: Quantity, catalog: Catalog, *, finish: date | None) -> Quantity:
-    """Take off what credits of its provider pay, from the range as well."""
-    offer = estimated.option.offer
-    if offer is None or finish is None:
+def _after_credits(cash: Quantity, hours: Quantity | None, cost: CostByHours | None) -> Quantity:
+    """Take off what credits of its provider pay, from the range as well: those that last until the campaign ends."""
+    if hours is None or cost is None or not cost.credits:
         return cash
-    held = credits_until(catalog.credits, provider=provider_of(offer), finish=finish)
-    if held <= 0:
-        return cash
-    left_to_pay = Interval(*(max(0.0, value - held) for value in interval(cash, Unit.USD)))
-    return derived(left_to_pay, Unit.USD, cash, source=f"{cash.value:,.2f} USD - {held:,.2f} of credits; {cash.source}")
+    import numpy as np
+
+    paid = float(credits_at(cost.credits, np.array([hours.value]))[0])
+    source = f"{cash.value:,.2f} USD - {paid:,.2f} of credits; {cash.source}" if paid else cash.source
+    return derived(after_credits(cost, doubted(hours)), Unit.USD, cash, source=source)
 
 
 def _taken_off(estimated: EstimatedOption, cash: Quantity, electricity: Interval, purchase: Bought) -> Quantity | None:

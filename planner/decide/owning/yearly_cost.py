@@ -7,7 +7,7 @@ from dataclasses import replace
 from planner.cost.cloud.bill import Billed, Work
 from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost
 from planner.cost.ownership.resolved_site import ResolvedSite
-from planner.decide.campaign.campaign import campaign_bill
+from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.yearly_work import YearlyWork
 from planner.model.quantity import Quantity, Unit

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.cost.cloud.bill import Work
+from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.calendar import Calendar
-from planner.decide.campaign.campaign import campaign_bill
+from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
 from planner.decide.campaign.campaign_time import CampaignTime
+from planner.decide.campaign.side_by_side import with_at_once
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.plan_figures import beyond_its_row, billed_as, row_of, with_median
 from planner.decide.placement.played_plan import drawn_budget, local_within, played_plan
@@ -26,6 +28,9 @@ from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval, sum_of
+
+LIKELY = Quantity(value=1.0, low=1.0, high=1.0, unit=Unit.HOURS, basis=Basis.MODELLED, source="the likely hours")
+"""Lengths of a plan are multiples of its likely one."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +190,7 @@ def _plan(question: Question, solution: Solution, limits: CampaignLimits, budget
         confidence=limits.confidence,
         placements=placements,
         usd=derived(usd, Unit.USD, *(one.usd for one in placements), source="sum over the placements"),
-        credits=instance.credits or {},
+        credits=question.credits,
         hours=_hours(question, solution),
         gap=solution.gap,
     )
@@ -229,7 +234,10 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
     option, estimated = candidate.alone, candidate.estimated
     runs = sum(lane.count for lane in lanes)
     work = sum(one.runs * one.work for lane in lanes for one in lane.runs) / runs
-    billed = campaign_bill(estimated, Work(runs, len(lanes), confidence), (), share=work)
+    together = Work(runs, len(lanes), confidence)
+    billed = campaign_bill(estimated, together, (), share=work)
+    usd_of_bill = billed.usd if billed is not None else None
+    by_hours = cost_by_hours(estimated, together, share=work, hours=LIKELY, usd=usd_of_bill, credits=())
     low, high, basis = usd, usd, Basis.MODELLED
     if billed is not None and billed.usd.value > 0:
         low, high = (usd * end / billed.usd.value for end in (billed.usd.low, billed.usd.high))
@@ -237,16 +245,17 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
     source = f"{runs} runs on {len(lanes)} sets of machines of {option.id}"
     cost = Quantity(value=usd, low=min(usd, low), high=max(usd, high), unit=Unit.USD, basis=basis, source=source)
     opens, ends = sorted(lane.opens for lane in lanes), sorted(lane.end for lane in lanes)
-    together = max(bisect_right(opens, moment) - bisect_right(ends, moment) for moment in opens)
+    at_once = max(bisect_right(opens, moment) - bisect_right(ends, moment) for moment in opens)
     return Placement(
         option=option.id,
-        name=option.display_name or option.id,
+        name=_name(candidate, at_once),
         lanes=lanes,
-        nodes=together * (option.nodes or 0),
+        nodes=at_once * (option.nodes or 0),
         start=min(lane.opens for lane in lanes),
         end=max(lane.end for lane in lanes),
         usd=cost,
         hourly_share=_hourly_share(candidate, lanes, usd),
+        cost=by_hours,
         payer=candidate.payer,
         time=option.time,
         earliest_start=candidate.earliest,
@@ -256,6 +265,14 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
         price_stale=bool(option.price_stale),
         between=_between(candidate, lanes),
     )
+
+
+def _name(candidate: Candidate, at_once: int) -> str:
+    """Return the option's name; where it says how many run at once, as many as the plan runs there."""
+    named, bare = candidate.alone.display_name, candidate.estimated.option.display_name
+    if not bare or named == bare:
+        return candidate.alone.display_name or candidate.alone.id
+    return bare if at_once < 2 else with_at_once(bare, at_once)
 
 
 def _between(candidate: Candidate, lanes: tuple[Lane, ...]) -> BetweenTurns | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from planner.cost.cloud.bill import Work
 from planner.cost.cloud.billing_terms import BLOCK_DAYS, BLOCK_LAST_HOURS, Terms
-from planner.decide.campaign.campaign import billed_hours, campaign_bill
+from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.campaign.held import bought, kept_entries
 from planner.decide.options.option import EstimatedOption
 from planner.model.catalog import Catalog
@@ -45,11 +45,12 @@ class OptionCosts:
         return BLOCK_LAST_HOURS if self.terms.blocks else 0.0
 
 
-def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float) -> OptionCosts | None:
+def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float, runs: int) -> OptionCosts | None:
     """Return what runs of so much work cost; None where something of it is not known.
 
-    run = bill of two runs - bill of one;  fixed = bill of one - run
+    run = (bill of all runs - bill of one) / (runs - 1);  fixed = bill of all runs - runs x run, at least nothing
 
+    All `runs`, as what is free (100 GB of egress a month, say) is free once, and not for each run.
     The hours of a term, a block or a window are not those of a run: they are counted for each set of machines.
     """
     candidate, rates = estimated.candidate, estimated.rates
@@ -58,11 +59,12 @@ def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float) -
     terms, window = rates.terms, candidate.option.window if candidate is not None else None
     by_lane = (terms.once or window is not None) and not rates.committed
     linear = replace(estimated, rates=replace(rates, terms=Terms())) if by_lane else estimated
-    one, two = (campaign_bill(linear, Work(trainings=count), (), share=work) for count in (1, 2))
-    if one is None or two is None:
+    most = max(2, runs)
+    one, whole = (campaign_bill(linear, Work(trainings=count), (), share=work) for count in (1, most))
+    if one is None or whole is None:
         return None
-    run = two.usd.value - one.usd.value
-    fixed, billed = one.usd.value - run, billed_hours(estimated, share=work)
+    run = min((whole.usd.value - one.usd.value) / (most - 1), whole.usd.value / most)
+    fixed, billed = whole.usd.value - most * run, billed_hours(estimated, share=work)
     hourly = rates.price.value * rates.nodes * (1 + rates.support_fraction.value)
     lane_usd = 0.0
     if by_lane:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from planner.cost.cloud.cost_by_hours import price_range
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, Placement
 from planner.decide.simulation.campaigns import Batch, Played, PlayedLane, PlayedOption, play
 from planner.decide.simulation.draws import Array, from_range, generator
@@ -77,7 +78,10 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
         convergence=convergence.fraction.value if convergence else 0.0,
         usd=one.usd.value,
         hourly_share=one.hourly_share,
-        price_error=price_error(doubted(one.usd), speed, one.hourly_share),
+        price_error=price_error(doubted(one.usd), speed, one.hourly_share)
+        if one.cost is None
+        else price_range(one.cost),
+        cost=one.cost,
         payer=one.payer or "",
         most_hours=math.inf if one.most_hours is None else one.most_hours,
         between=one.between,

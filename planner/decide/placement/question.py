@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
+from planner.cost.cloud.cost_by_hours import usd_within
 from planner.cost.cloud.credits import credits_until
 from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.calendar import Calendar
+from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.campaign.turns import taken_nodes
 from planner.decide.campaign.windows import Span, free_lanes
@@ -19,6 +21,7 @@ from planner.decide.options.option import EstimatedOption
 from planner.decide.placement.costs import OptionCosts, option_costs
 from planner.decide.placement.earliest import earliest_of
 from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
+from planner.model.answer.cost_by_hours import LastingCredit
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
@@ -34,6 +37,8 @@ from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
+FOREVER = 1e9
+"""Hours: of a credit that expires with the calendar's last day."""
 STANDARD_ERROR = 0.005
 """Of a chance of one half over 10,000 draws: a chance that is lower by less is as asked for."""
 
@@ -103,6 +108,10 @@ class Question:
     calendar: Calendar
     left_out: tuple[tuple[str, Reason], ...]
     """Options that can do no run, with the reason."""
+    credits: Mapping[str, Sequence[LastingCredit]] = field(default_factory=dict)
+    """By whose bills they pay, with the hours until which they last."""
+    sure_credits: Mapping[str, float] = field(default_factory=dict)
+    """USD of those that last with the plan's confidence."""
     currency: Currency | None = None
     """The plan's own."""
 
@@ -120,7 +129,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
     pools: dict[str, int] = {}
     left_out: list[tuple[str, Reason]] = []
     numbers: dict[tuple[str, int, Span], int] = {}
-    for estimated, option in zip(alone.estimated.options, alone.as_asked, strict=True):
+    for estimated, option in zip(alone.estimated.options, alone.options, strict=True):
         against = _against(estimated, option)
         candidate = None if against else _candidate(estimated, option, alone, catalog, calendar, today=today)
         if candidate is None:
@@ -158,7 +167,16 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
         waiting_usd_per_hour=alone.limits.waiting_usd_per_hour or 0.0,
         credits=_credits(catalog, candidates),
     )
-    return Question(instance, tuple(candidates), alone.groups, calendar, tuple(left_out), alone.currency)
+    return Question(
+        instance,
+        tuple(candidates),
+        alone.groups,
+        calendar,
+        tuple(left_out),
+        _lasting(catalog, calendar),
+        _credits(catalog, candidates, surely=True),
+        alone.currency,
+    )
 
 
 _UNKNOWN = Reason(code=ReasonCode.TIME_OR_COST_NOT_KNOWN, text="time or cost is not known")
@@ -201,7 +219,8 @@ def at_confidence(question: Question, *, hours: float | None, usd: float | None)
         asked = replace(asked, bins=bins, ways=tuple(_longer(question, way, hours) for way in asked.ways))
     if usd is not None:
         options = zip(asked.options, question.candidates, strict=True)
-        asked = replace(asked, options=tuple(replace(one, held=_held(candidate, usd)) for one, candidate in options))
+        held = tuple(replace(one, held=_held(candidate, usd)) for one, candidate in options)
+        asked = replace(asked, options=held, credits=dict(question.sure_credits))
     return asked
 
 
@@ -215,6 +234,10 @@ def _held(candidate: Candidate, chance: float) -> float:
     """Return the factor under which the option's cost stays with a chance."""
     owed = candidate.alone.cash_usd or candidate.alone.campaign_usd or candidate.alone.usd_marginal
     assert owed is not None, "its cost is known"
+    cost = candidate.alone.cost_by_hours
+    if cost is not None and owed.value > 0:
+        hours = CampaignTime.of(candidate.alone).work
+        return usd_within(cost.model_copy(update={"credits": ()}), hours, chance) / owed.value
     return stays_under(doubted(owed), chance) / owed.value if owed.value > 0 else 1.0
 
 
@@ -242,7 +265,10 @@ def _candidate(
     *, today: date,
 ) -> Candidate | None:  # fmt: skip
     earliest = earliest_of(estimated, alone.limits, catalog, calendar, today=today)
-    costs = {work: option_costs(estimated, catalog, work=work) for work in {group.work for group in alone.groups}}
+    costs = {
+        work: option_costs(estimated, catalog, work=work, runs=alone.limits.runs)
+        for work in {group.work for group in alone.groups}
+    }
     known = {work: cost for work, cost in costs.items() if cost is not None}
     return Candidate(estimated, option, earliest, known) if len(known) == len(costs) else None
 
@@ -319,11 +345,24 @@ def _shared(pools: Mapping[str, int], bins: Sequence[Bin]) -> dict[str, int]:
     return {pool: nodes for pool, nodes in pools.items() if len(widths.get(pool, ())) > 1}
 
 
-def _credits(catalog: Catalog, candidates: Sequence[Candidate]) -> dict[str, float]:
-    """Return what credits pay by provider: those that last until each of its options has done all runs alone."""
+def _lasting(catalog: Catalog, calendar: Calendar) -> dict[str, list[LastingCredit]]:
+    """Return the credits by provider, with the hours from the campaign's start until their last day ends."""
+    lasting: dict[str, list[LastingCredit]] = {}
+    for credit in catalog.credits:
+        hours = min(calendar.end_of(credit.expires), FOREVER)
+        lasting.setdefault(credit.provider, []).append(LastingCredit(hours=hours, usd=credit.usd))
+    return lasting
+
+
+def _credits(catalog: Catalog, candidates: Sequence[Candidate], *, surely: bool = False) -> dict[str, float]:
+    """Return what credits pay by provider: those that last until each of its options has done all runs alone.
+
+    `surely`: with the plan's confidence, instead of by the most likely hours.
+    """
     ends: dict[str, date] = {}
     for candidate in candidates:
-        payer, finish = candidate.payer, candidate.alone.done_by or date.max
+        payer, option = candidate.payer, candidate.alone
+        finish = (option.done_by_confident if surely else option.done_by) or date.max
         if payer is not None:
             ends[payer] = max(finish, ends.get(payer, finish))
     return {payer: credits_until(catalog.credits, provider=payer, finish=finish) for payer, finish in ends.items()}

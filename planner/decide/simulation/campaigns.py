@@ -8,12 +8,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from planner.cost.cloud.cost_by_hours import credits_at, usd_at
 from planner.decide.simulation.draws import Array, Mask, from_range, generator
 from planner.decide.simulation.run_times import run_times
 from planner.duration.between_turns import hours_between
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import drawn_wait
 from planner.model.answer.between_turns import BetweenTurns
+from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
 from planner.model.plan.option_times import Queue, Tries
 from planner.quantity.chance import TAIL
 from planner.quantity.interval import Interval
@@ -79,6 +81,10 @@ class PlayedOption:
     hourly_share: float = 1.0
     """Of `usd` that grows with the hours; the rest is paid once."""
     price_error: Interval = AS_EXPECTED
+    cost: CostByHours | None = None
+    """In place of the hourly share: the bill at every length. Its own price is the one that counts, by `usd`."""
+    likely_hours: float = 1.0
+    """The length, in the terms of `cost`, that costs `usd`."""
     payer: str = ""
     """Whose credits pay its bill."""
     most_hours: float = math.inf
@@ -141,14 +147,15 @@ def side_by_side(runs: int, lanes: int, *, steps_hours: float, opens: float = 0.
 
 
 def play(
-    options: Sequence[PlayedOption], *, credits: Mapping[str, float] | None = None,
+    options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[LastingCredit]] | None = None,
     replications: int | None = None, seed: int = SEED,
 ) -> Played:  # fmt: skip
     """Play a campaign through: its end is that of the last run, its cost that of all options.
 
     hours of n runs = speed error x interrupted hours of (n + sqrt(n) x spread) x steps + n x launch
     cost            = price error x usd x (1 - hourly share + hourly share x hours / most likely hours)
-    to pay          = sum over payers of max(0, cost - credits)
+                      or, of a term, price error x bill at these hours (`cost`)
+    to pay          = sum over payers of max(0, cost - credits that last until its last run ends)
 
     Where others take turns, the last of an option's runs ends as `hours_between` says for the mean run.
 
@@ -175,14 +182,16 @@ def play(
                     last = last if one.between else np.maximum(last, free[place][number])
                     in_windows &= free[place][number] <= lane.closes + ROUNDING_HOURS
     busy = [np.sum(lanes, axis=0) for lanes in used]
-    for one, lanes, hours, opened in zip(options, used, busy, begun, strict=True):
+    ends = [np.max(lanes, axis=0) for lanes in free]
+    for place, (one, lanes, hours, opened) in enumerate(zip(options, used, busy, begun, strict=True)):
         if one.between is not None:
-            last = np.maximum(last, opened + hours_between(one.between, hours / one.between.runs))
+            ends[place] = opened + hours_between(one.between, hours / one.between.runs)
+            last = np.maximum(last, ends[place])
         in_windows &= hours <= one.most_hours + ROUNDING_HOURS
         for lane, of_lane in zip(one.lanes, lanes, strict=True):
             in_windows &= of_lane <= lane.most_hours + ROUNDING_HOURS
     usd = [_usd(one, hours, seed) for one, hours in zip(options, busy, strict=True)]
-    return Played(last, _to_pay(options, usd, credits or {}, size), in_windows)
+    return Played(last, _to_pay(options, usd, ends, credits or {}, size), in_windows)
 
 
 def _opened(one: PlayedOption, seed: int, size: tuple[int, ...]) -> list[Array]:
@@ -205,16 +214,22 @@ def _usd(one: PlayedOption, hours: Array, seed: int) -> Array:
     expected = steps * losses(one.lost).total + runs * one.launch_hours
     grown = hours / expected if expected > 0 else np.ones(hours.shape)
     price = from_range(generator(seed, one.option, "price"), one.price_error, hours.shape)
+    if one.cost is not None:
+        likely = usd_at(one.cost, np.array([one.likely_hours]))
+        return np.asarray(price * one.usd * usd_at(one.cost, grown * one.likely_hours) / likely)
     return np.asarray(price * one.usd * (1 - one.hourly_share + one.hourly_share * grown))
 
 
 def _to_pay(
-    options: Sequence[PlayedOption], usd: Sequence[Array], credits: Mapping[str, float], size: tuple[int, ...]
-) -> Array:
+    options: Sequence[PlayedOption], usd: Sequence[Array], ends: Sequence[Array],
+    credits: Mapping[str, Sequence[LastingCredit]], size: tuple[int, ...],
+) -> Array:  # fmt: skip
     of_payer: dict[str, Array] = {}
-    for one, cost in zip(options, usd, strict=True):
+    until: dict[str, Array] = {}
+    for one, cost, end in zip(options, usd, ends, strict=True):
         of_payer[one.payer] = of_payer.get(one.payer, np.zeros(size)) + cost
+        until[one.payer] = np.maximum(until.get(one.payer, np.zeros(size)), end)
     total = np.zeros(size)
     for payer, cost in of_payer.items():
-        total += np.maximum(0.0, cost - credits.get(payer, 0.0))
+        total += np.maximum(0.0, cost - credits_at(credits.get(payer, ()), until[payer]))
     return total

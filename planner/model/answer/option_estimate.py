@@ -9,6 +9,7 @@ from pydantic import Field
 
 from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.bill import Bill
+from planner.model.answer.cost_by_hours import CostByHours
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.answer.training_time import TrainingTime
@@ -207,6 +208,8 @@ class CampaignOption(OptionEstimate):
     range; null: nobody knows."""
     paid_ahead_hours: float | None = None
     """Of a block or an allocation: the hours for which each set of machines can be used; null of all others."""
+    cost_by_hours: CostByHours | None = Field(default=None, exclude=True)
+    """Of a term, and of what credits pay: the cost at other hours than the likely ones; JSON leaves it out."""
     quota: int | None = None
     """In the answer of `campaign`: nodes that may be used at the same time; null: the plan states none."""
     lead_days: Quantity | None = None

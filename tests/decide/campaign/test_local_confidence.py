@@ -8,12 +8,13 @@ from statistics import NormalDist
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.decide.campaign.chances import with_chances
 from planner.decide.placement.played_plan import drawn_budget, local_within
 from planner.decide.simulation.campaigns import Played
+from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
@@ -48,6 +49,7 @@ def test_what_it_needs_holds():
     assert plans.campaign(enough, bundled_catalog(), today=TODAY).local_confident <= said
 
 
+@settings(deadline=None)
 @given(
     usd=st.floats(10, 1e6), within=st.floats(1.0, 4.0), paid=st.floats(0, 2), rate=st.floats(1.0, 1.5),
     confidence=st.floats(0.5, 0.99),
@@ -64,7 +66,12 @@ def test_it_is_the_least_budget_that_is_kept(usd, within, paid, rate, confidence
     owed = cost.model_copy(update={
         "value": max(0.0, usd - credits), "low": max(0.0, cost.low - credits), "high": max(0.0, cost.high - credits),
     })  # fmt: skip
-    option = only(plan_of([P4D], within=1.5)).model_copy(update={"cash_usd": cost, "to_pay_usd": owed})
+    by_hours = CostByHours(
+        hours=(1.0,), usd=(usd,), least_factor=1 / within, most_factor=within,
+        credits=(LastingCredit(hours=1e9, usd=credits),),
+    ) if credits else None  # fmt: skip
+    alone = only(plan_of([P4D], within=1.5))
+    option = alone.model_copy(update={"cash_usd": cost, "to_pay_usd": owed, "cost_by_hours": by_hours})
     limits = CampaignLimits(confidence=confidence)
     local = with_chances(option, limits, budget=None, today=TODAY, currency=currency).local_confident
 

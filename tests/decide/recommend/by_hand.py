@@ -8,6 +8,7 @@ from typing import Any
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import with_chances
 from planner.decide.recommend.compare import compare
+from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
 from planner.model.answer.documents import CampaignDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode
@@ -24,6 +25,17 @@ def quantity(value: float, unit: Unit, spread: float = 1.0) -> Quantity:
     return Quantity(
         value=value, low=value / spread, high=value * spread, unit=unit, basis=Basis.MEASURED, source="by hand"
     )
+
+
+def paid_by_credits(usd: float, credits: float, *, hours: float = 1e9, spread: float = 1.0) -> dict[str, Any]:
+    """Return the fields of an option whose bill credits pay, in campaigns of at most so many hours."""
+    return {
+        "to_pay_usd": quantity(max(0.0, usd - credits), Unit.USD, spread),
+        "cost_by_hours": CostByHours(
+            hours=(1.0,), usd=(usd,), least_factor=1 / spread, most_factor=spread,
+            credits=(LastingCredit(hours=hours, usd=credits),),
+        ),
+    }  # fmt: skip
 
 
 def option(name: str, hours: float | None, usd: float | None, **changes: Any) -> CampaignOption:

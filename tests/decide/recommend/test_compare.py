@@ -14,7 +14,7 @@ from planner.model.network.workload import Split
 from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
-from tests.decide.recommend.by_hand import NO_PRICE, TODAY, compared, option, quantity, why
+from tests.decide.recommend.by_hand import NO_PRICE, TODAY, compared, option, paid_by_credits, quantity, why
 
 GUESS = quantity(1.0, Unit.SAMPLES_PER_S).model_copy(update={"basis": Basis.MODELLED})
 OURS = {"site": "ours", "offer": None, "hold": "have"}
@@ -161,7 +161,7 @@ def test_a_narrow_range_wins_over_a_cheaper_guess() -> None:
 
 def test_credits_rank_by_what_remains_to_pay() -> None:
     """400 of a bill of 500 are paid by credits: 100 remain, less than the 150 of the other."""
-    paid = option("credits", 10, 500, to_pay_usd=quantity(100, Unit.USD))
+    paid = option("credits", 10, 500, **paid_by_credits(500, 400))
     answer = compared([paid, option("cash", 10, 150)], CampaignLimits(budget_usd=120.0))
     assert answer.recommended == "credits"
     assert answer.options[0].within_budget

@@ -14,7 +14,7 @@ from planner.model.network.workload import Split
 from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Unit
-from tests.decide.recommend.by_hand import TODAY, compared, option, quantity
+from tests.decide.recommend.by_hand import TODAY, compared, option, paid_by_credits, quantity
 
 GUESS = quantity(1.0, Unit.SAMPLES_PER_S).model_copy(update={"basis": Basis.MODELLED})
 OURS = {"site": "ours", "offer": None, "hold": "have"}
@@ -50,7 +50,7 @@ def said(*options: CampaignOption, **limits: Any) -> list[str]:
             "Use a grant: done in 10 hours, nothing to pay, 4 in 5 sure.", id="use",
         ),
         pytest.param(
-            option("AWS p5", 10, 900, to_pay_usd=quantity(0, Unit.USD)),
+            option("AWS p5", 10, 900, **paid_by_credits(900, 1_000)),
             "Rent AWS p5: done in 10 hours, all of it paid by credits, 4 in 5 sure.", id="credits",
         ),
         pytest.param(

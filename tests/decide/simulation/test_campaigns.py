@@ -10,6 +10,7 @@ import pytest
 from planner.decide.simulation.campaigns import Batch, PlayedLane, PlayedOption, play, side_by_side
 from planner.decide.simulation.draws import by_chance, from_range
 from planner.duration.goodput import Interruptions, losses
+from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
 from planner.model.plan.option_times import Queue, Tries
 from planner.quantity.interval import Interval
 
@@ -148,11 +149,15 @@ def test_what_is_ordered_before_the_campaign_begins_is_waited_for_from_then():
     assert play([early], replications=2).finish_hours == pytest.approx([31.5] * 2)
 
 
+def lasting(usd: float, hours: float = 1e9) -> LastingCredit:
+    return LastingCredit(hours=hours, usd=usd)
+
+
 def test_credits_pay_the_bills_of_their_provider_alone():
     """100 of aws and 100 of lambda, 130 of credits of aws: lambda's remains."""
     streams = [replace(OWN, option=name, payer=name) for name in ("aws", "lambda")]
-    assert play(streams, credits={"aws": 130.0}, replications=2).usd == pytest.approx([100.0] * 2)
-    assert play(streams, credits={"lambda": 30.0}, replications=2).usd == pytest.approx([170.0] * 2)
+    assert play(streams, credits={"aws": [lasting(130.0)]}, replications=2).usd == pytest.approx([100.0] * 2)
+    assert play(streams, credits={"lambda": [lasting(30.0)]}, replications=2).usd == pytest.approx([170.0] * 2)
 
 
 def test_many_runs_are_drawn_at_once():
@@ -164,3 +169,19 @@ def test_many_runs_are_drawn_at_once():
 
 def test_a_plan_of_very_many_lanes_is_played_through_less_often():
     assert len(play([replace(OWN, lanes=side_by_side(1000, 1000, steps_hours=1.0))]).usd) == 2000
+
+
+def test_a_credit_pays_where_the_last_run_ends_before_it_expires():
+    """31.5 hours by hand (`OWN`: three runs of 10.5 h on the longer lane): paid until hour 32, not until hour 31."""
+    streams = [replace(OWN, payer="aws")]
+    assert play(streams, credits={"aws": [lasting(60.0, 32.0)]}, replications=2).usd == pytest.approx([40.0] * 2)
+    assert play(streams, credits={"aws": [lasting(60.0, 31.0)]}, replications=2).usd == pytest.approx([100.0] * 2)
+
+
+def test_a_term_costs_its_least_until_the_work_outlasts_it():
+    """The term holds 1.25 times the likely hours; of twice the hours it costs 2 / 1.25 = 1.6 times its least."""
+    cost = CostByHours(hours=(0.1, 1.25, 10.0), usd=(100.0, 100.0, 800.0), least_factor=1.0, most_factor=1.0)
+    term = alone(usd=100.0, cost=cost)
+    assert play([term], replications=5).usd == pytest.approx([100.0] * 5)
+    slow = play([replace(term, speed_error=Interval.exact(2.0))], replications=5)
+    assert slow.usd == pytest.approx([160.0] * 5)

@@ -1,0 +1,72 @@
+"""The bills of a campaign at other lengths than the most likely one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.cost.cloud.bill import Work
+from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
+from planner.decide.options.option import EstimatedOption
+from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.chance import doubted
+from planner.quantity.conversion import interval
+from planner.quantity.interval import MOST
+
+LENGTHS = (0.02, 1.0, 50.0)
+"""Of the most likely hours: between them a bill grows with its hours in a straight line, but where its term ends."""
+
+
+def cost_by_hours(
+    estimated: EstimatedOption, work: Work, *, share: float, hours: Quantity | None, usd: Quantity | None,
+    credits: Sequence[LastingCredit],
+) -> CostByHours | None:  # fmt: skip
+    """Return the campaign's bill at other lengths than the most likely one; None where it grows by the hour alone.
+
+    `hours`: of the campaign; of one run where others take turns with the machines, and then also those of `credits`.
+    `share`: the mean work of a training, as a share of the plan's. What is bought for hours that are decided on ahead
+    (a block, a window), or paid by the token, costs the same however long the work takes.
+    """
+    if hours is None or usd is None or hours.value <= 0 or usd.value <= 0:
+        return None
+    rates = estimated.rates
+    if rates is None and not credits:
+        return None
+    if rates is None or rates.committed or rates.terms.ends:
+        if not credits:
+            return None
+        lengths, bills, whole = [1.0], [usd.value], doubted(usd)
+    else:
+        if not rates.terms.once and not credits:
+            return None
+        exact, lengths = _at_exact_hours(estimated), list(LENGTHS)
+        if rates.terms.once:
+            one, two = (billed_hours(exact, share=times * share).value for times in (1, 2))
+            per_run = [rates.terms.minimum_hours / runs for runs in work.by_set]
+            ends = [(each - (2 * one - two)) / max(two - one, 1e-12) for each in per_run]
+            lengths = sorted({*lengths, *(end for end in ends if LENGTHS[0] < end < LENGTHS[-1])})
+        billed = [campaign_bill(exact, work, (), share=share * length) for length in (*lengths, 1.0)]
+        known = [each.usd for each in billed if each is not None]
+        bills, whole = [each.value for each in known[:-1]], interval(known[-1], Unit.USD)
+    return CostByHours(
+        hours=tuple(hours.value * length for length in lengths),
+        usd=tuple(bills),
+        least_factor=max(whole.low / whole.value, 1 / MOST),
+        most_factor=whole.high / whole.value,
+        credits=tuple(credits),
+    )
+
+
+def _at_exact_hours(estimated: EstimatedOption) -> EstimatedOption:
+    """Return the option as if the hours of its training were certain."""
+    time = estimated.option.time
+    update: dict[str, object] = {"training_hours": _certain(estimated.option.training_hours)}
+    if time is not None:
+        lost, practice = _certain(time.lost_hours), _certain(time.practice_hours)
+        update["time"] = time.model_copy(update={"lost_hours": lost, "practice_hours": practice})
+    return replace(estimated, option=estimated.option.model_copy(update=update))
+
+
+def _certain(quantity: Quantity | None) -> Quantity | None:
+    return None if quantity is None else quantity.model_copy(update={"low": quantity.value, "high": quantity.value})

@@ -1,0 +1,64 @@
+"""The bill of a campaign on one option, and the hours of a run that it counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from planner.cost.cloud.bill import Billed, Work, hours_of_a_run, rented_bill
+from planner.cost.cloud.bill_lines import Entry
+from planner.cost.cloud.hosted_bill import hosted_bill
+from planner.cost.cloud.price import beyond_commitment
+from planner.cost.ownership.owned_bill import owned_bill
+from planner.decide.options.option import EstimatedOption
+from planner.model.quantity import Quantity
+from planner.quantity.conversion import derived, interval
+from planner.quantity.interval import Interval
+
+
+def campaign_bill(
+    estimated: EstimatedOption, work: Work, kept: Sequence[Entry], *, share: float = 1.0
+) -> Billed | None:
+    """Bill the campaign: a term is bought once for all of it, everything else training by training.
+
+    `share`: the mean work of a training, as a share of the plan's; what is kept and moved is that of the plan's.
+    """
+    if estimated.hosted is not None:
+        tokens = estimated.hosted.million_tokens * share
+        return hosted_bill(replace(estimated.hosted, million_tokens=tokens), trainings=work.trainings)
+    training, time = _shared(estimated.option.training_hours, share), estimated.option.time
+    if estimated.rates is not None:
+        if training is None or time is None:
+            return None
+        rates, nodes = estimated.rates, estimated.rates.nodes * work.sets
+        mean = beyond_commitment(estimated.price, nodes=nodes)
+        rates = replace(rates, price=mean) if mean else rates
+        return rented_bill(
+            training, rates, work, lost=_shared(time.lost_hours, share), practice=_shared(time.practice_hours, share)
+        )
+    if estimated.option.site is None:
+        return None
+    return owned_bill(
+        _shared(estimated.option.usd_marginal, share),
+        trainings=work.trainings,
+        currency=estimated.currency,
+        paid_in=estimated.tariff_currency,
+        kept=kept,
+    )
+
+
+def billed_hours(estimated: EstimatedOption, *, share: float = 1.0) -> Interval:
+    """Return the hours of one run that count against a term, a block or an allocation of a rented option."""
+    training, time = _shared(estimated.option.training_hours, share), estimated.option.time
+    assert estimated.rates is not None, "it is rented"
+    assert training is not None, "it has a bill"
+    assert time is not None, "it has a bill"
+    lost, practice = _shared(time.lost_hours, share), _shared(time.practice_hours, share)
+    return hours_of_a_run(training, estimated.rates, lost=lost, practice=practice)
+
+
+def _shared(quantity: Quantity | None, share: float) -> Quantity | None:
+    if quantity is None or share == 1:
+        return quantity
+    source = f"{share:.4g} of the plan's work x {quantity.value:.5g} {quantity.unit}; {quantity.source}"
+    return derived(interval(quantity, quantity.unit).scaled(share), quantity.unit, quantity, source=source)
