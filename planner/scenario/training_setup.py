@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
@@ -20,11 +21,17 @@ from planner.model.network.trainer_memory import (
     TrainerSettings,
     WeightFormat,
 )
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import WHOLE, Checkpointing, Method, Precision, Split, Strategy, usual_frozen
 from planner.scenario.frameworks import planned_family
 
 OWN_BENCHMARK = "planner benchmark"
 """The framework of runs that the planner's own benchmark measured."""
+LENGTH_VARIATION = 0.5
+"""Standard deviation of sequences' lengths over their mean, in preference data; assumed: published mixes have 0.4 to
+0.7."""
+LARGEST_OF_TWO, LARGEST_POWER = 0.564, 0.84
+"""E[largest of n standard normals] = 0.564 (log2 n)^0.84 within 2 % up to n = 64; 0.564 = 1 / sqrt(pi) for two."""
 UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 
 
@@ -48,8 +55,13 @@ class TrainingSetup:
     """The name of the network. It identifies the network only where `network` is not known."""
     network: Architecture | None = None
     seq_len: int | None = None
-    """Tokens of a sample. An image has none."""
+    """Tokens of a sample; of pairs and answers, the most that a prompt has with one answer. An image has none."""
+    sequence_tokens: float | None = None
+    """Their mean, where sequences are padded to the longest of their batch and not to `seq_len`."""
     method: Method | None = None
+    """Which weights are trained."""
+    objective: MethodSettings = NEXT_TOKEN
+    """What is optimized, where it is not the next token: preferences or rewards, with the reference that is used."""
     adapters: Adapters | None = None
     """What is trained beside frozen weights. None under `Method.FULL`."""
     precision: Precision | None = None
@@ -70,6 +82,26 @@ class TrainingSetup:
     """What a run read: synthetic tokens, or a person's own shards."""
     channels_last: bool | None = None
     """Of convolutions: the colours of a pixel lie beside each other in memory."""
+
+    @property
+    def timed_tokens(self) -> float:
+        """Tokens of one sequence, as a step computes it on average."""
+        return self.sequence_tokens or float(self.seq_len or 0)
+
+    def padded_tokens(self, samples: float) -> float:
+        """Tokens of one sequence in a micro-batch of so many samples, which is padded to its longest sequence.
+
+        mean x (1 + variation x E[largest of n standard normals]), at most `seq_len`; n sequences; the expectation is
+        0.564 (log2 n)^0.84 (David and Nagaraja 2003). Sequences without a stated mean are full.
+        """
+        sequences = max(1.0, samples * self.objective.sequences)
+        longest: float = LARGEST_OF_TWO * math.log2(sequences) ** LARGEST_POWER
+        return min(float(self.seq_len or 0), self.timed_tokens * (1 + LENGTH_VARIATION * longest))
+
+    @property
+    def sample_tokens(self) -> float:
+        """Tokens of one sample, padding left out: of a pair, of both of its sequences."""
+        return self.timed_tokens * self.objective.sequences
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -131,6 +163,7 @@ def setup_of_run(run: RunRecord) -> TrainingSetup:
         network=run.architecture,
         seq_len=run.seq_len,
         method=method,
+        objective=MethodSettings(method=run.objective),
         adapters=_adapters_of(run) if method is Method.LORA else None,
         precision=run.precision,
         micro_batch=run.micro_batch,
@@ -228,6 +261,8 @@ class _Network:
 def _text(value: object) -> str:
     if isinstance(value, _Network):
         return value.name
+    if isinstance(value, MethodSettings):
+        return "" if value.method is None else value.method.value
     if isinstance(value, Adapters):
         frozen = f", {value.frozen.value} beside them" if value.frozen else ""
         return f"{value.kind.written}, rank {value.rank} on {', '.join(value.targets)}{frozen}"
@@ -245,6 +280,8 @@ def _same(mine: object, other: object) -> bool:
         return mine.agrees(other)
     if mine is other:
         return True
+    if isinstance(mine, MethodSettings) and isinstance(other, MethodSettings):
+        return mine.agrees(other)
     if isinstance(mine, Adapters) and isinstance(other, Adapters):
         one, two = (each.model_copy(update={"targets": tuple(sorted(each.targets))}) for each in (mine, other))
         return one == two

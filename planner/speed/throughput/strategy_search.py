@@ -23,7 +23,7 @@ from planner.speed.memory.device_fit import paged_share, usable_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import planned_settings, planned_trainer_memory
 from planner.speed.physics.observation import Labels
-from planner.speed.physics.planned_text_config import labels_of, planned_text_config
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config, tokens_of_a_sample
 
 LARGEST_TENSOR = 8
 """Tensor parallelism beyond a node's link is never worth its traffic."""
@@ -61,6 +61,11 @@ class StrategyQuestion:
     def trainer(self) -> TrainerMemory:
         """A trainer with these settings, what its framework does, and usual ones besides."""
         return planned_trainer_memory(self.setup.settings, self.setup.framework)
+
+    @property
+    def usual_trainer(self) -> str | None:
+        """The framework that decides which splits are run: preferences are trained by TRL and its like, if unnamed."""
+        return self.setup.framework or ("HF Trainer" if self.setup.objective.method is not None else None)
 
     @property
     def network(self) -> TextModel:
@@ -104,10 +109,10 @@ def search(question: StrategyQuestion, calibration: Calibration) -> tuple[Parall
     configs = [config for config, _ in fitting]
     label = _labels(question)
     guess = estimate_text(from_rows([row for _, row in fitting]), [label] * len(configs), calibration)
-    per_sample = question.devices / question.seq_len
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
     for place in (-guess.cautious).argsort(kind="stable"):
         config = configs[int(place)]
+        per_sample = question.devices / tokens_of_a_sample(fitting[int(place)][1], question.setup)
         if (config.strategy, config.split) not in best:
             best[config.strategy, config.split] = replace(
                 config,
@@ -134,8 +139,9 @@ def search_many(questions: Sequence[StrategyQuestion], calibration: Calibration)
     if not rows:
         return best
     guess = estimate_text(from_rows(rows), labels, calibration)
-    for place, rate in zip(places, guess.tokens_per_s_per_gpu, strict=True):
-        samples_per_s = float(rate) * questions[place].devices / questions[place].seq_len
+    for place, row, rate in zip(places, rows, guess.tokens_per_s_per_gpu, strict=True):
+        question = questions[place]
+        samples_per_s = float(rate) * question.devices / tokens_of_a_sample(row, question.setup)
         best[place] = max(best[place] or 0.0, samples_per_s)
     return best
 
@@ -181,7 +187,7 @@ def _parallel_configs(question: StrategyQuestion, needs: Needs) -> Iterator[Para
     largest = largest_step_tokens(question.network)
     usable = usable_gib(question.cluster.accelerator.training_gib or 0)
     for strategy, split in product(question.strategies, _splits(question)):
-        if not is_run_by(question.setup.framework, strategy, split):
+        if not is_run_by(question.usual_trainer, strategy, split):
             continue
         if split.pipeline > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
             continue  # stages keep weights gathered for all their micro-batches: ZeRO-1's traffic, for more memory
@@ -251,8 +257,8 @@ def largest_step_tokens(network: TextModel) -> int:
     return next(tokens for up_to, tokens in LARGEST_STEPS if size <= up_to)
 
 
-def _step_tokens(question: StrategyQuestion, replicas: int, micro_batch: int, accumulation: int) -> int:
-    return replicas * micro_batch * accumulation * question.seq_len
+def _step_tokens(question: StrategyQuestion, replicas: int, micro_batch: int, accumulation: int) -> float:
+    return replicas * micro_batch * accumulation * question.setup.sample_tokens
 
 
 def _micro_batches(question: StrategyQuestion, replicas: int) -> list[int]:
@@ -268,7 +274,7 @@ def _accumulation(question: StrategyQuestion, replicas: int, micro_batch: int, s
         return question.setup.global_batch // replicas // micro_batch
     if question.shortest_step:
         return stages
-    tokens = micro_batch * question.seq_len * replicas
+    tokens = micro_batch * question.setup.sample_tokens * replicas
     wanted = min(DEFAULT_TOKENS * question.devices / 8, largest_step_tokens(question.network))
     return max(stages, int(wanted / tokens), 1)
 
