@@ -1,4 +1,4 @@
-"""Every fault of the table in docs/launch_faults.csv: nothing keeps running unseen, nothing that was measured is lost."""
+"""Every fault of docs/launch_faults.csv: nothing keeps running unseen, nothing that was measured is lost."""
 
 from __future__ import annotations
 
