@@ -112,11 +112,10 @@ class Case:
         )
         groups = run_groups(self.plan, self.catalog)
         budget = budget_of(self.plan.campaign, self.plan.currency)
-        both = option_alone(
+        made = option_alone(
             estimated, self.limits, self.catalog, budget=budget, groups=groups, today=self.today,
             currency=self.plan.currency,
-        )  # fmt: skip
-        made = both.in_time
+        ).option  # fmt: skip
         return tuple(
             made.model_copy(update={"id": old, "display_name": one.display_name}) if one.id == old else one
             for one in options

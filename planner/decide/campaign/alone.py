@@ -7,7 +7,7 @@ from datetime import date
 
 from planner.decide.campaign.budget import budget_of, limits_in_usd
 from planner.decide.campaign.run_groups import Runs, run_groups
-from planner.decide.campaign.side_by_side import option_alone
+from planner.decide.campaign.side_by_side import Hurry, option_alone
 from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
@@ -22,9 +22,9 @@ class Alone:
 
     estimated: Estimated
     options: tuple[CampaignOption, ...]
-    """Several trainings at once where one after another misses the deadline (`side_by_side.py`)."""
-    as_asked: tuple[CampaignOption, ...]
-    """As many at once as the plan says; mixes are made of these."""
+    """Several trainings at once where one after another misses a limit (`side_by_side.py`); mixes are made of these."""
+    hurries: tuple[Hurry | None, ...]
+    """Why several run at once on each option."""
     groups: tuple[Runs, ...]
     limits: CampaignLimits
     """With the budget in USD."""
@@ -46,5 +46,5 @@ def each_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimate
         option_alone(option, limits, catalog, budget=budget, groups=groups, today=today, currency=plan.currency)
         for option in estimated.options
     ]
-    in_time, as_asked = tuple(one.in_time for one in options), tuple(one.as_asked for one in options)
-    return Alone(estimated, in_time, as_asked, groups, limits, budget, plan.currency)
+    made, hurries = tuple(one.option for one in options), tuple(one.hurry for one in options)
+    return Alone(estimated, made, hurries, groups, limits, budget, plan.currency)

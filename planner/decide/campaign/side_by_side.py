@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import date
+from enum import Enum
 from typing import NamedTuple
 
 from planner.decide.campaign.campaign import campaign_option, hours_to
@@ -22,12 +23,20 @@ MORE = 3
 """Of the smallest numbers that keep the deadline: one of these may keep the budget with it."""
 
 
-class OptionAlone(NamedTuple):
-    """The campaign on one option, as the plan says it and as it keeps the deadline."""
+class Hurry(Enum):
+    """Why one training after another does not do."""
 
-    as_asked: CampaignOption
-    in_time: CampaignOption
-    """The same where one training after another keeps the deadline, or more at once do not help."""
+    DEADLINE = "misses the deadline"
+    BOTH = "keeps the deadline and the budget, but not both at once"
+    CREDITS = "ends too late for its credits"
+
+
+class OptionAlone(NamedTuple):
+    """The campaign on one option, with as many trainings at once as its limits ask for."""
+
+    option: CampaignOption
+    hurry: Hurry | None
+    """Why several run at once; None where one training after another keeps the limits, or more do not help."""
 
 
 def option_alone(
@@ -52,9 +61,10 @@ def option_alone(
         return with_chances(option, limits, budget=budget, today=today, currency=currency)
 
     one = run(limits)
-    most = _most_at_once(estimated, one, limits, today=today)
+    hurry = _hurry(estimated, one, limits, today=today)
+    most = _most_at_once(estimated, one, limits) if hurry is not None else 1
     if most < 2:
-        return OptionAlone(one, one)
+        return OptionAlone(one, None)
     known: dict[int, CampaignOption] = {}
 
     def at_once(sets: int) -> CampaignOption:
@@ -70,9 +80,14 @@ def option_alone(
     near = range(fewest, min(fewest + MORE, most + 1))
     found = next((at_once(sets) for sets in near if _keeps_all(at_once(sets))), at_once(fewest))
     if (found.chance_both or 0.0) <= (one.chance_both or 0.0):
-        return OptionAlone(one, one)
-    name = f"{found.display_name or found.id}, {found.at_once} at once"
-    return OptionAlone(one, found.model_copy(update={"display_name": name}))
+        return OptionAlone(one, None)
+    name = with_at_once(found.display_name or found.id, found.at_once)
+    return OptionAlone(found.model_copy(update={"display_name": name}), hurry)
+
+
+def with_at_once(name: str, at_once: int) -> str:
+    """Return an option's name with how many trainings run at once there."""
+    return f"{name}, {at_once} at once"
 
 
 def _keeps_all(option: CampaignOption) -> bool:
@@ -83,18 +98,27 @@ def _has_credits(option: CampaignOption) -> bool:
     return option.cost_by_hours is not None and bool(option.cost_by_hours.credits)
 
 
-def _most_at_once(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits, *, today: date) -> int:
-    """Return how many trainings may run at once; 1 where one after another keeps the deadline, or the plan says it.
+def _hurry(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits, *, today: date) -> Hurry | None:
+    """Return why several trainings should run at once; None where one after another will do, or the plan says it.
 
-    Also where both limits are kept each, but not both at once; a budget that is missed alone is a reason only where
-    credits expire, as more at once pay no less otherwise.
+    A budget that is missed alone is a reason only where credits expire: more at once pay no less otherwise.
     """
-    candidate, credits = estimated.candidate, _has_credits(one)
-    together = one.within_budget and one.keeps_both is False
-    missed = one.meets_deadline is False or (one.meets_deadline and (together or (credits and not one.within_budget)))
-    told = limits.at_once is not None or one.at_once > 1 or (limits.deadline is None and not credits)
-    if candidate is None or told or not missed or one.not_allowed is not None or hours_to(limits, today=today) <= 0:
-        return 1
+    told = limits.at_once is not None or one.at_once > 1
+    if estimated.candidate is None or told or one.not_allowed is not None or hours_to(limits, today=today) <= 0:
+        return None
+    if one.meets_deadline is False:
+        return Hurry.DEADLINE
+    if not one.meets_deadline:
+        return None
+    if not one.within_budget:
+        return Hurry.CREDITS if _has_credits(one) else None
+    return Hurry.BOTH if one.keeps_both is False and limits.deadline is not None else None
+
+
+def _most_at_once(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits) -> int:
+    """Return how many trainings may run at once."""
+    candidate = estimated.candidate
+    assert candidate is not None, "there is a hurry"
     terms = MachineTerms.of_option(one, candidate)
     return most_sets(
         lambda machines: not against(terms, machines=machines, days=0.0), width=candidate.nodes, wanted=limits.runs

@@ -14,6 +14,7 @@ from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
 from planner.decide.campaign.campaign_time import CampaignTime
+from planner.decide.campaign.side_by_side import with_at_once
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.plan_figures import beyond_its_row, billed_as, row_of, with_median
 from planner.decide.placement.played_plan import drawn_budget, local_within, played_plan
@@ -247,7 +248,7 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
     at_once = max(bisect_right(opens, moment) - bisect_right(ends, moment) for moment in opens)
     return Placement(
         option=option.id,
-        name=option.display_name or option.id,
+        name=_name(candidate, at_once),
         lanes=lanes,
         nodes=at_once * (option.nodes or 0),
         start=min(lane.opens for lane in lanes),
@@ -264,6 +265,14 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
         price_stale=bool(option.price_stale),
         between=_between(candidate, lanes),
     )
+
+
+def _name(candidate: Candidate, at_once: int) -> str:
+    """Return the option's name; where it says how many run at once, as many as the plan runs there."""
+    named, bare = candidate.alone.display_name, candidate.estimated.option.display_name
+    if not bare or named == bare:
+        return candidate.alone.display_name or candidate.alone.id
+    return bare if at_once < 2 else with_at_once(bare, at_once)
 
 
 def _between(candidate: Candidate, lanes: tuple[Lane, ...]) -> BetweenTurns | None:

@@ -129,8 +129,8 @@ def _agreed(
         other = preferred.keeps_limits and best is not None
         note = f"compare recommends {name} for all runs, by its rule of ties and the cost at the confidence"
         return found, (note,) if other else ()
-    rows = tuple(first if one.id == first.id else one for one in alone.as_asked)
-    question = question_of(replace(alone, as_asked=rows), catalog, today=today)
+    rows = tuple(first if one.id == first.id else one for one in alone.options)
+    question = question_of(replace(alone, options=rows), catalog, today=today)
     number = next((n for n, one in enumerate(question.candidates) if one.alone.id == first.id), None)
     ways = tuple(way for way in question.instance.ways if way.option == number)
     if not ways:

@@ -129,7 +129,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
     pools: dict[str, int] = {}
     left_out: list[tuple[str, Reason]] = []
     numbers: dict[tuple[str, int, Span], int] = {}
-    for estimated, option in zip(alone.estimated.options, alone.as_asked, strict=True):
+    for estimated, option in zip(alone.estimated.options, alone.options, strict=True):
         against = _against(estimated, option)
         candidate = None if against else _candidate(estimated, option, alone, catalog, calendar, today=today)
         if candidate is None:

@@ -17,7 +17,7 @@ from planner.model.plan.plan import Plan
 
 def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
     """Return the campaign on each option alone, as an answer."""
-    said = at_once_note(alone.estimated.options, alone.options)
+    said = at_once_note(alone.options, alone.hurries)
     return CampaignDocument(
         plan=plan.name,
         currency=plan.currency,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from planner.cost.cloud.price import BLOCK_PRICE
-from planner.decide.options.option import EstimatedOption
+from planner.decide.campaign.side_by_side import Hurry
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.wording import name_of, percent_text, usd_text
@@ -18,19 +18,29 @@ NAMED = 3
 """Options that a note names."""
 
 
-def at_once_note(estimated: Sequence[EstimatedOption], options: Sequence[CampaignOption]) -> str | None:
-    """Return which options run several trainings at once so that they keep the deadline; None: none does."""
-    hurried = [
-        f"{name_of(option)} (in time with {percent_text(option.chance_deadline or 0.0)})"
-        for each, option in zip(estimated, options, strict=True)
-        if option.display_name != each.option.display_name
-    ]
-    if not hurried:
-        return None
-    others = f", and {len(hurried) - NAMED} more" if len(hurried) > NAMED else ""
-    return (
-        f"one training after another misses the deadline, so several run at once: {'; '.join(hurried[:NAMED])}{others}"
-    )
+def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | None]) -> str | None:
+    """Return which options run several trainings at once to keep the limits, and why; None: none does."""
+    said = []
+    for hurry in Hurry:
+        kept = [
+            f"{name_of(option)} ({_kept_with(option, hurry)})"
+            for option, why in zip(options, hurries, strict=True)
+            if why is hurry
+        ]
+        if kept:
+            others = f", and {len(kept) - NAMED} more" if len(kept) > NAMED else ""
+            named = f"{'; '.join(kept[:NAMED])}{others}"
+            said.append(f"one training after another {hurry.value}, so several run at once: {named}")
+    return "; ".join(said) or None
+
+
+def _kept_with(option: CampaignOption, hurry: Hurry) -> str:
+    """Return what becomes likely by several at once."""
+    if hurry is Hurry.DEADLINE:
+        return f"in time with {percent_text(option.chance_deadline or 0.0)}"
+    if hurry is Hurry.CREDITS:
+        return f"within the budget with {percent_text(option.chance_budget or 0.0)}"
+    return f"both with {percent_text(option.chance_both or 0.0)}"
 
 
 def is_sold_as_block(option: CampaignOption) -> bool:

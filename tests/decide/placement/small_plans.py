@@ -70,10 +70,12 @@ def drawn(seed: int) -> Campaign:
         kinds.append(Kind(runs, draw.choice([1, 1, 2, 3]), low, high, draw.choice([0, 0, 5, -3])))
         left -= runs
     machines = tuple(_machine(draw, offer) for offer in draw.sample(range(len(OFFERS)), draw.randint(1, 4)))
+    days = draw.choice([None, None, 2, 3, 5, 8])
+    at_once = [None, None, 2] if days is None else [1, 1, 2]  # else a late option is planned with more at once
     return Campaign(
-        tuple(kinds), machines, draw.choice([None, None, 2, 3, 5, 8]),
+        tuple(kinds), machines, days,
         draw.choice([None, None, None, 700.0, 1500.0, 4000.0]), draw.choice([None, None, None, 5.0, 40.0]),
-        draw.choice([None, None, 2]), draw.choice(["cost", "time"]),
+        draw.choice(at_once), draw.choice(["cost", "time"]),
     )  # fmt: skip
 
 

@@ -51,11 +51,22 @@ def runs_of(document: CampaignDocument) -> dict[str, int]:
 )
 def test_a_plan_is_tightened_until_it_holds(confidence, usd):
     """P(20 h, a factor of 3 both ways, within 24 h) = Phi(1.645 ln 1.2 / ln 3) = 0.61; of 10 h 0.905."""
-    found = campaign([option(P4D, 10.0, within=3.0), option(P5EN, 2.0)], deadline="2026-12-01", confidence=confidence)
+    options = [option(P4D, 10.0, within=3.0), option(P5EN, 2.0)]
+    found = campaign(options, deadline="2026-12-01", confidence=confidence, at_once=1)
     assert found.campaign_usd is not None
     assert found.campaign_usd.value == pytest.approx(usd)
     assert found.chance_deadline is not None
     assert found.chance_deadline >= confidence - 0.005
+
+
+def test_several_at_once_are_placed_where_one_after_another_is_late():
+    """Two runs of 10 h at once end at 10, in 24 h with 0.905: for 200 USD, where a mix would cost 220."""
+    options = [option(P4D, 10.0, within=3.0), option(P5EN, 2.0)]
+    found = campaign(options, deadline="2026-12-01", confidence=0.85)
+    assert runs_of(found) == {"p4d": 2}
+    assert found.campaign_usd is not None
+    assert found.campaign_usd.value == pytest.approx(200.0)
+    assert found.chance_deadline == pytest.approx(0.905, abs=0.015)
 
 
 def test_the_chance_of_a_plan_is_that_of_its_range():
@@ -78,7 +89,7 @@ def test_a_budget_is_kept_with_the_confidence():
 
 
 def test_no_plan_is_sure_enough():
-    found = campaign([option(P4D, 10.0, within=3.0)], deadline="2026-12-01", confidence=0.9)
+    found = campaign([option(P4D, 10.0, within=3.0)], deadline="2026-12-01", confidence=0.9, at_once=1)
     assert (found.feasible, found.binding_limits) == (False, ("confidence",))
     assert found.nearest_feasible is not None
     assert found.nearest_feasible.chance_deadline == pytest.approx(0.61, abs=0.015)
