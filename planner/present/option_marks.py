@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from planner.cost.cloud.price_age import renewal
 from planner.decide.recommend.wording import duration_text, percent_text
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
@@ -52,7 +53,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
     bills = dict.fromkeys(money(usd) for option in options if (usd := bill_before_credits(option)) is not None)
     explained = {
         SPOT: "s spot: may be taken away.",
-        STALE: "* price out of date: planner prices refresh.",
+        STALE: f"* price out of date: {renewed_by([one.price_refreshed for one in options if one.price_stale])}.",
         UNPRICED: f"+ not in the bill: {', '.join(lacking)}.",
         ASSUMED: f"~ at an assumed rate in the bill: {', '.join(assumed)}.",
         CREDITED: f"c after credits: the bill{'s are' if len(bills) > 1 else ' is'} {' and '.join(bills)}.",
@@ -64,6 +65,11 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
         SOFTWARE: f"w needs {' and '.join(software)}: the trainer must be ported to it.",
     }
     return [text for mark, text in explained.items() if mark in used]
+
+
+def renewed_by(refreshed: Sequence[bool | None]) -> str:
+    """Write below a table how old prices are renewed: planner prices refresh, or a quote."""
+    return renewal(*refreshed).removeprefix("run ")
 
 
 def fit_text(option: OptionEstimate) -> str:

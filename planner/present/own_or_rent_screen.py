@@ -8,6 +8,7 @@ from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOpti
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
 from planner.model.prices.offer import PriceKind
+from planner.present.option_marks import renewed_by
 from planner.present.screen import Column, again, table_lines, wrapped, wrapped_items
 from planner.present.table import Row
 
@@ -16,8 +17,8 @@ SHOWN = 10
 MARKS = {
     "s": "spot: may be taken away",
     "m": "marketplace: may be taken away",
-    "*": "old price: planner prices refresh",
 }
+OLD = "*"
 
 OWNING = {
     Acquisition.PURCHASE: "Owning: in full, as if bought today.",
@@ -152,12 +153,14 @@ def _shown(year: PlannedYear, *, every: bool) -> list[YearOption]:
 
 def _signs(option: YearOption) -> list[str]:
     kind = {PriceKind.SPOT: "s", PriceKind.MARKETPLACE: "m"}.get(option.price_kind) if option.price_kind else None
-    return [sign for sign in (kind, "*" if option.price_stale else None) if sign]
+    return [sign for sign in (kind, OLD if option.price_stale else None) if sign]
 
 
 def _marks(document: OwnOrRentDocument, year: PlannedYear, rows: list[YearOption]) -> list[str]:
     used = {sign for row in rows for sign in _signs(row)}
     explained = [f"{sign} {text}." for sign, text in MARKS.items() if sign in used]
+    if OLD in used:
+        explained.append(f"{OLD} old price: {renewed_by([row.price_refreshed for row in rows if row.price_stale])}.")
     owning = OWNING[document.acquisition]
     if any(row.lease_owed for row in rows):
         owning = LEASE_OWED

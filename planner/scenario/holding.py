@@ -13,12 +13,13 @@ from planner.model.quantity import Basis
 def hold_of(option: PlanOption, site: Site | None, *, where: str) -> Hold:
     """Return how the machine is held; what is said of it must belong to that.
 
-    An offer is rented, or used (a grant, a service). Else the option's `hold`, the site's, and where neither says: a
-    `purchase` is to be bought and a `lease` to be signed, whose whole term is then owed; what is already owned,
-    measured (`run`), named as `own` or not described stands there, and so does a lease that says `hold: have`.
+    An offer is rented, or used (a grant, a service, a commitment that is bought already). Else the option's `hold`,
+    the site's, and where neither says: a `purchase` is to be bought and a `lease` to be signed, whose whole term is
+    then owed; what is already owned, measured (`run`), named as `own` or not described stands there, and so does a
+    lease that says `hold: have`.
     """
     if site is None:
-        return Hold.USE if option.price in USED else Hold.RENT
+        return Hold.USE if option.price in USED or option.commitment_bought else Hold.RENT
     described = Hold.BUY if site.purchase is not None else Hold.RENT if site.lease is not None else Hold.HAVE
     hold = option.hold or site.hold or described
     if hold is Hold.USE:

@@ -97,9 +97,10 @@ def test_a_block_that_ends_before_a_run_does(planner: Planner, changed: Changed)
 
 
 def test_a_wait_is_charged(planner: Planner, changed: Changed) -> None:
-    """p4d after 40 h: 3 units on each of two machines in the 32 h that are left, instead of 9 in all."""
-    waits = {"options.1.wait_hours": dict.fromkeys(("value", "low", "high"), 40.0), "options.1.quota": 2}
-    document = planner("campaign", changed(NAME, waits), "--json").document
+    """One training at a time, p4d after 8 h: 6 units in the 64 h that are left, instead of 7."""
+    document = planner(
+        "campaign", changed(NAME, {"options.1.wait_hours": 8.0, "campaign.at_once": 1}), "--json"
+    ).document
     assert document["campaign_usd"]["value"] == pytest.approx(3 * 2 + 6 * 240 + 3 * 300)
 
 

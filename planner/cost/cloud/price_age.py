@@ -1,4 +1,4 @@
-"""How old the price of an option is, and whether it is older than its kind allows."""
+"""How old the price of an option is, whether it is older than its kind allows, and how one renews it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.prices.offer import Price, PriceKind, stale_days
 
 Option = TypeVar("Option", bound=OptionEstimate)
+REFRESH, QUOTE = "run planner prices refresh", "ask for a quote"
 
 
 def dated(option: Option, *, today: date, row: Price | None = None) -> Option:
@@ -22,3 +23,10 @@ def dated(option: Option, *, today: date, row: Price | None = None) -> Option:
     age_days = max(0, (today - price.as_of).days)
     stale = age_days > stale_days(option.price_kind or PriceKind.ON_DEMAND) if row is None else row.is_stale(today)
     return option.model_copy(update={"price_age_days": age_days, "price_stale": stale})
+
+
+def renewal(*refreshed: bool | None) -> str:
+    """Return how old prices are renewed, by whether a refresh reads each of them; a quote is asked for the others."""
+    if False not in refreshed:
+        return REFRESH
+    return QUOTE if all(one is False for one in refreshed) else f"{REFRESH}, and {QUOTE} of the others"

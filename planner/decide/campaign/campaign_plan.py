@@ -85,6 +85,8 @@ class Placement:
     doubtful: bool
     """Whether it rests on a doubtful measurement: hours may be off by a factor of 1.5 more."""
     price_stale: bool
+    price_refreshed: bool | None
+    """Whether `planner prices refresh` can renew it; else one asks for a quote."""
     between: BetweenTurns | None = None
     """When its machines are free of others' turns. Set where it does all runs and they are equal: a run may then begin
     in any gap that holds it, also outside its lane."""

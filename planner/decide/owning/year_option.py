@@ -95,6 +95,7 @@ def year_option(
         break_even=None,
         usd_at_once=None,
         price_stale=bool(option.price_stale),
+        price_refreshed=option.price_refreshed,
         why_not=text_of(reasons),
         why_not_codes=codes_of(reasons),
     )

@@ -263,6 +263,7 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
         most_hours=None if math.isinf(candidate.most_node_hours) else candidate.most_node_hours / (option.nodes or 1),
         doubtful=bool(option.doubts),
         price_stale=bool(option.price_stale),
+        price_refreshed=option.price_refreshed,
         between=_between(candidate, lanes),
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
+from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.alone import Alone
 from planner.decide.placement.chosen import Chosen, chosen_plan
 from planner.decide.placement.earliest import earliest_of
@@ -280,7 +281,7 @@ def plan_notes(chosen: Chosen, *, evidence: bool = True) -> tuple[str, ...]:
         if one.doubtful and evidence:
             notes.append(f"{one.name}: its measurement is doubtful")
         if one.price_stale and evidence:
-            notes.append(f"{one.name}: its price is stale, run planner prices refresh")
+            notes.append(f"{one.name}: its price is out of date, {renewal(one.price_refreshed)}")
         if one.earliest_start is None:
             unknown.append(one.name)
     if chosen.beyond_row is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from planner.cost.cloud.price_age import renewal
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured
 from planner.decide.recommend.wording import confidence_text, name_of
@@ -129,8 +130,7 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
     """Yield what the recommended option itself asks to be known."""
     limits = phrases.limits
     if option.price_stale:
-        renew = "ask for a quote first" if option.price_refreshed is False else "run planner prices refresh first"
-        yield f"Its price is {option.price_age_days} days old: {renew}."
+        yield f"Its price is {option.price_age_days} days old: {renewal(option.price_refreshed)} first."
     if option.fits is None:
         yield "Whether the model fits its memory was not checked: try one step first."
     if option.split is not None:

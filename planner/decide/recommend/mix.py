@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from datetime import date
 
+from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.campaign import hours_to
 from planner.decide.placement.chosen import Chosen
@@ -121,12 +122,12 @@ def _sentences(chosen: Chosen, best: CampaignOption | None, phrases: Phrases) ->
     yield joined([f"Mix {len(placements)} options: done by {done}", usd], optional=[sure])
     yield _shares([(one.runs, one.name) for one in placements])
     doubtful = [one.name for one in placements if one.doubtful]
-    stale = [one.name for one in placements if one.price_stale]
+    stale = [one for one in placements if one.price_stale]
     if doubtful:
         yield f"But the measurement of {doubtful[0]} is doubtful: planner explain says why."
     if stale:
-        prices = f"The price of {stale[0]} is" if len(stale) == 1 else f"The prices of {len(stale)} options are"
-        yield f"{prices} out of date: run planner prices refresh first."
+        prices = f"The price of {stale[0].name} is" if len(stale) == 1 else f"The prices of {len(stale)} options are"
+        yield f"{prices} out of date: {renewal(*(one.price_refreshed for one in stale))} first."
     yield f"Alone: {phrases.short(best)}" if best is not None else "No option alone keeps the limits."
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.cost.cloud.price_age import renewal
 from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
@@ -62,11 +63,10 @@ def _nothing_known(options: Sequence[CampaignOption]) -> tuple[str, ...]:
 def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> tuple[str, ...]:
     """Return what to do where an option keeps the limits, but cannot be had or kept as it is listed."""
     if reason.code is ReasonCode.PRICE_TOO_OLD:
+        renew = renewal(option.price_refreshed)
         return (
             f"Nothing fits yet: the price of {name_of(option)} is {option.price_age_days} days old.",
-            "Ask for a quote, then compare again."
-            if option.price_refreshed is False
-            else "Run planner prices refresh, then compare again.",
+            f"{renew[0].upper()}{renew[1:]}, then compare again.",
         )
     if reason.code is ReasonCode.ASK_FOR_QUOTE:
         count = (option.nodes or 0) * option.at_once

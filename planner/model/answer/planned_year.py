@@ -70,6 +70,8 @@ class YearOption(Frozen):
     over_budget: bool = False
     """What is spent at once is over the plan's budget: it is not recommended."""
     price_stale: bool
+    price_refreshed: bool | None = None
+    """Whether `planner prices refresh` can renew it; else one asks for a quote."""
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...] = ()
 

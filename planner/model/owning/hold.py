@@ -15,4 +15,4 @@ class Hold(StrEnum):
     BUY = "buy"
     """Somebody must buy it first: its purchase, after its lead time."""
     USE = "use"
-    """A grant or a hosted service: its bill, inside its window."""
+    """A grant, a hosted service or a commitment that is bought already: what it adds to the bills."""

@@ -175,7 +175,8 @@ class PlanOption(Frozen):
             if given is not None:
                 raise ValueError(f"{given} belongs to a machine of your own (site, own or run), not to a cloud offer")
             held = Hold.USE if self.price in USED else Hold.RENT
-            if self.hold not in (None, held):
+            bought = self.commitment_bought and self.hold is Hold.USE
+            if self.hold not in (None, held) and not bought:
                 raise ValueError(f"hold: {self.hold} does not go with this offer, which is hold: {held}; leave it out")
         elif self.hold is not None and self.hold is not Hold.BUY:
             given = next((name for name in OF_BOUGHT if getattr(self, name) not in (None, False)), None)
