@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import date
 
 from planner.errors import NotFoundError
@@ -49,8 +50,11 @@ def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, reg
     Without a region the cheapest; a row may state the reason why there is no price.
     """
     for layer in (catalog.own_prices, catalog.prices):
-        rows = rows_by_node(layer).get(node_id, [])
-        price = _cheapest(rows, kind=kind, region=region, defaults=catalog.defaults.prices)
+        rows = [row for row in rows_by_node(layer).get(node_id, []) if row.price_kind is kind]
+        if region is not None:
+            listed = listed_of([row for row in rows if row.region in (region, ANY_REGION)])
+            rows = [row for row in listed if row.region == region] or list(listed)
+        price = _cheapest(rows, defaults=catalog.defaults.prices)
         if price is not None:
             return price
     return None
@@ -73,9 +77,9 @@ def prices_by_terms(
         for row in rows:
             if row.price_kind in kinds and (regions is None or is_in(row.region, regions)):
                 grouped.setdefault((row.node, row.price_kind), ([], []))[layer].append(row)
-    for (node, kind), (own, listed) in grouped.items():
-        for layered in (own, listed):
-            price = _cheapest(layered, kind=kind, region=None, defaults=catalog.defaults.prices, said_on=said_on)
+    for (node, kind), layers in grouped.items():
+        for layered in layers:
+            price = _cheapest(layered, defaults=catalog.defaults.prices, said_on=said_on)
             if price is not None:
                 yield node, kind, price
                 break
@@ -86,47 +90,48 @@ def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:
     return [row for layer in (catalog.own_prices, catalog.prices) for row in rows_by_node(layer).get(node_id, [])]
 
 
-def _cheapest(
-    rows: list[Price],
-    *,
-    kind: PriceKind,
-    region: str | None,
-    defaults: PriceDefaults | None,
-    said_on: date | None = None,
-) -> Price | None:
-    """Return the price of the region where it costs least.
+@dataclass(frozen=True)
+class _HeldPrice:
+    """A row beside the newest one of its instance and kind."""
+
+    row: Price
+    usd: float
+    """What it is held against others at: dearer than it says, the longer it is out of date."""
+    may_be_had: bool
+    """Unless its source says no, while it is not out of date."""
+
+
+def _cheapest(rows: Sequence[Price], *, defaults: PriceDefaults | None, said_on: date | None = None) -> Price | None:
+    """Return, of one instance and kind, the price of the region where it costs least; None of no rows.
 
     What is sold out comes last, and after it what a later whole list of the provider does not hold. A price that is
     out of date beside the newest of them is held against it at a doubt that grows with its age; of those within a
     thousandth or a cent of the least, the newest is taken. A spot price that was not seen when the others were (30
     days) is not compared at all: all of them may have risen since.
     """
-    every = [row for row in rows if row.price_kind is kind]
-    of_kind = listed_of([row for row in every if region is None or row.region in (region, ANY_REGION)] or every)
-    matching = [row for row in of_kind if region in (None, row.region)]
-    matching = matching or [row for row in of_kind if row.region == ANY_REGION]
     places: dict[str, list[Price]] = {}
-    for row in matching:
+    for row in listed_of(rows):
         places.setdefault(row.region, []).append(row)
-    current = [row for rows in places.values() for row in _of_region(rows)]
+    current = [row for place in places.values() for row in _of_region(place)]
     if said_on is not None:
         current = [row for row in current if row.available and not row.is_stale(said_on)] or current
-    priced = [row for row in current if row.amount is not None]
-    if not priced:
+    newest = max((row.as_of for row in current if row.amount is not None), default=None)
+    if newest is None:
         return current[0] if current else None
-    newest = max(row.as_of for row in priced)
-    if kind in FAST_KINDS:
-        priced = [row for row in priced if (newest - row.as_of).days <= STALE_DAYS]
-    behind = {id(row): (newest - row.as_of).days > row.stale_days for row in priced}
-    had = [row for row in priced if row.available is not False or behind[id(row)]] or priced
-
-    def doubt(row: Price) -> float:
-        return 1.0 if defaults is None else defaults.firm_factor((newest - row.as_of).days - row.stale_days)
-
-    held = {id(row): (row.amount or 0.0) * doubt(row) for row in had}
-    least = min(held.values())
-    near = [row for row in had if held[id(row)] <= least + max(TIE_FRACTION * least, min(TIE_USD, 0.01 * least))]
-    return min(near, key=lambda row: (-row.as_of.toordinal(), row.amount))
+    prices = []
+    for row in current:
+        days = (newest - row.as_of).days
+        if row.amount is None or (row.price_kind in FAST_KINDS and days > STALE_DAYS):
+            continue
+        over = days - row.stale_days
+        factor = 1.0 if defaults is None else defaults.firm_factor(over)
+        prices.append(_HeldPrice(row, row.amount * factor, may_be_had=row.available is not False or over > 0))
+    prices = [price for price in prices if price.may_be_had] or prices
+    least = min(price.usd for price in prices)
+    most = least + max(TIE_FRACTION * least, min(TIE_USD, 0.01 * least))
+    return min(
+        (price.row for price in prices if price.usd <= most), key=lambda row: (-row.as_of.toordinal(), row.amount)
+    )
 
 
 def in_use(rows: Sequence[Price]) -> list[Price]:

@@ -53,7 +53,7 @@ def read(source: LogSource) -> list[TrainerLog]:
         own = [name for name in (*states, *results) if _folder(name) == folder]
         state = _state(source, own)
         for name in beside or [""]:
-            logs.append(_log(source, state, told.get(name), (*own, *([name] if beside else []))))
+            logs.append(_log(source, state, told.get(name, Console()), (*own, *([name] if beside else []))))
             told.pop(name, None)
     logs += [_log(source, {}, console, (name,)) for name, console in told.items()]
     return [log for log in logs if log.spans or log.total or log.untimed_steps]
@@ -80,57 +80,48 @@ def _history(state: Json) -> list[Json]:
     return [entry for entry in entries if isinstance(entry, dict)] if isinstance(entries, list) else []
 
 
-def _log(source: LogSource, state: Json, console: Console | None, files: tuple[str, ...]) -> TrainerLog:
-    said = Statements()
-    if console is not None:
-        said.add(console.facts, files[-1], console.at | {"planned_steps": console.at.get("planned", 1)})
-    is_swift = console is not None and bool(console.stamped)
-    said = statements_of(source, files[0], said, passed_over=AXOLOTL if is_swift else ())
+def _log(source: LogSource, state: Json, console: Console, files: tuple[str, ...]) -> TrainerLog:
+    """Return a training; of one without an output `console` is empty."""
+    said = Statements().add(console.facts, files[-1], console.at | {"planned_steps": console.at.get("planned", 1)})
+    said = statements_of(source, files[0], said, passed_over=AXOLOTL if console.stamped else ())
     micro = said.first("micro_batch")
-    said.add(
-        _of_state(state, micro.value if micro else None),
-        next((name for name in files if base(name).startswith("trainer_state")), files[0]),
-    )
+    state_file = next((name for name in files if base(name).startswith("trainer_state")), files[0])
+    said.add(_of_state(state, micro.value if micro else None), state_file)
+    totals = state if "train_runtime" in state else console.totals
     facts = with_whole_batch(said.facts())
-    entries = _history(state)
-    totals = state if "train_runtime" in state else (console.totals if console else {})
     if facts.global_batch is None:
         facts = replace(facts, global_batch=_batch_of_rates(totals))
-    losses = [number(entry.get("loss")) for entry in entries if "loss" in entry] or (console.losses if console else [])
-    doubts: list[str] = []
-    spans: list[Span] = []
-    total = None
-    if console is not None:
-        spans, doubts = console_spans(console, state)
-        doubts += [RATES_ALONE] if console.has_rates_alone else []
+    entries = _history(state)
+    losses = [number(entry.get("loss")) for entry in entries if "loss" in entry] or console.losses
+    counted = [(int(number(entry.get("step")) or 0), number(entry.get("num_tokens"))) for entry in entries]
+    tokens = [(step, found) for step, found in counted if found] or console.tokens
+    whole, of_whole = _total(totals, state, entries)
+    spans, doubts = console_spans(console, state)
+    doubts += [RATES_ALONE] if console.has_rates_alone else []
+    total = _total_of_a_sparse_bar(spans, whole, state, console) if spans else whole
     if not spans:
-        total, doubts = _total(totals, state, entries)
-        if total is None and console is not None and console.notebook is not None and console.notebook.done:
+        doubts = of_whole
+        if total is None and console.notebook is not None and console.notebook.done:
             total, doubts = Total(float(console.notebook.done), console.notebook.elapsed_s), [ONLY_TOTALS]
-    elif (timed := _total_of_a_sparse_bar(spans, totals, state, console)) is not None:
-        spans, total = [], timed
-    tokens = [
-        (int(number(entry.get("step")) or 0), found) for entry in entries if (found := number(entry.get("num_tokens")))
-    ] or (console.tokens if console else [])
+    elif total is not None:
+        spans = []
     if total is not None and tokens:
         total = replace(total, tokens=tokens[-1][1])
     elif len(tokens) > 1:
         spans = _with_tokens(spans, tokens)
-    counted = bool(tokens)
-    untimed = None if spans or total else count(state.get("global_step"))
     return TrainerLog(
         format=FORMAT,
         framework=FRAMEWORK,
         spans=tuple(spans),
         total=total,
-        check=_total(totals, state, entries)[0] if spans else None,
-        counts_lengths=counted,
-        untimed_steps=untimed,
-        used_lines=console.figure_lines - console.unread_lines if console else 0,
-        skipped_lines=console.unread_lines if console else 0,
+        check=whole if spans else None,
+        counts_lengths=bool(tokens),
+        untimed_steps=None if spans or total else count(state.get("global_step")),
+        used_lines=console.figure_lines - console.unread_lines,
+        skipped_lines=console.unread_lines,
         contradictions=said.contradictions(),
         resolution_s=BAR_RESOLUTION_S if spans else 0.0,
-        facts=replace(facts, padded=False if counted else facts.padded if facts.padded is not None else True),
+        facts=replace(facts, padded=not tokens and facts.padded is not False),
         losses=tuple(float("nan") if loss is None else loss for loss in losses),
         doubts=tuple(doubts),
         files=files,
@@ -170,19 +161,18 @@ def _total(totals: Json, state: Json, entries: list[Json]) -> tuple[Total | None
     return Total(steps, seconds - evaluation if evaluation < MOST_EVALUATION * seconds else seconds), [ONLY_TOTALS]
 
 
-def _total_of_a_sparse_bar(spans: list[Span], totals: Json, state: Json, console: Console | None) -> Total | None:
+def _total_of_a_sparse_bar(spans: list[Span], total: Total | None, state: Json, console: Console) -> Total | None:
     """Return the totals of the process where they say more than its bar, whose whole seconds are coarse.
 
     After a jump tqdm shows the bar at logging alone. The totals count where their steps are those of this process, as
     from transformers 5: not fewer than its bar shows, and after a jump not all that were planned.
     """
-    bar = console.bar(count(state.get("max_steps")) or console.planned_steps) if console else []
-    if console is None or not bar:
+    bar = console.bar(count(state.get("max_steps")) or console.planned_steps)
+    if not bar:
         return None
     seconds = sum(span.seconds for span in spans if span.beside is None)
     planned = bar[0].total
     shown = console.own_steps(planned)
-    total, _ = _total(totals, state, _history(state))
     if total is None or shown is None or seconds / len(spans) < SPARSE_S or seconds > FINE_S:
         return None
     resumed = shown < SAME_STEPS * planned

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from planner.adapters.trainer_logs.trainer_log import Beside, Span
 
@@ -58,65 +59,86 @@ def steady(spans: Sequence[Span], resolution_s: float = 0.0) -> Steady | None:
     """
     if not spans:
         return None
-    named = [span for span in spans if span.beside is None]
-    usable = list(named or [replace(span, beside=None) for span in spans])
-    median = statistics.median(span.seconds / span.steps for span in usable)
-    skipped = {span for span in usable if span.seconds / span.steps < SKIP_FACTOR * median}
-    warm = _warm_up([span for span in usable if span not in skipped], median)
-    rest = [span for span in usable if span not in warm and span not in skipped]
-    slow = {span for span in rest if span.seconds > STALL_FACTOR * median * span.steps + 2 * resolution_s}
-    stalled_share = len(slow) / len(rest)
-    stalls = stalled_share > MOST_STALLED_SHARE
-    if stalls:
-        slow = {span for span in slow if span.seconds > STOPPED_FACTOR * median * span.steps}
-    kept = [span for span in rest if span not in slow]
-    left_out = [(span.beside, span) for span in spans if named and span.beside is not None]
-    left_out += [(Beside.COMPILE, span) for span in warm] + [(Beside.OTHER, span) for span in slow]
-    left_out += [(Beside.SKIPPED, span) for span in skipped]
-    dropped: dict[str, float] = {}
-    for what, span in left_out:
-        assert what is not None
-        dropped[what.value] = dropped.get(what.value, 0.0) + span.seconds
-    steps, seconds = sum(span.steps for span in kept), sum(span.seconds for span in kept)
-    uneven = [span for span in kept if span.seconds / span.steps > UNEVEN_FACTOR * median]
-    counted = [span.tokens for span in kept]
+    all_named = all(span.beside for span in spans)
+    timed = [_TimedSpan(span, None if all_named else span.beside) for span in spans]
+    median = statistics.median(one.pace for one in _kept(timed))
+    for one in _kept(timed):
+        if one.pace < SKIP_FACTOR * median:
+            one.left_out = Beside.SKIPPED
+    _leave_out_warm_up(_kept(timed), median)
+    rest = _kept(timed)
+    slow = [one for one in rest if one.span.seconds > STALL_FACTOR * median * one.span.steps + 2 * resolution_s]
+    stalls = len(slow) > MOST_STALLED_SHARE * len(rest)
+    for one in slow:
+        if not stalls or one.span.seconds > STOPPED_FACTOR * median * one.span.steps:
+            one.left_out = Beside.OTHER
+    kept = _kept(timed)
+    dropped = {what.value: _sums(one for one in timed if one.left_out is what) for what in Beside}
+    steps, seconds = _sums(kept)
+    beyond = sum(one.span.seconds - median * one.span.steps for one in kept if one.pace > UNEVEN_FACTOR * median)
+    tokens = [one.span.tokens for one in kept]
     return Steady(
         steps=steps,
         seconds=seconds,
-        tokens=None if None in counted else sum(tokens for tokens in counted if tokens is not None),
-        dropped_seconds=dropped,
-        dropped_steps=sum(span.steps for _, span in left_out),
-        uneven_share=sum(max(0.0, span.seconds - median * span.steps) for span in uneven) / seconds if kept else 0.0,
-        stalled_share=stalled_share if stalls else 0.0,
+        tokens=None if None in tokens else sum(filter(None, tokens)),
+        dropped_seconds={what: left.seconds for what, left in dropped.items() if left.steps},
+        dropped_steps=sum(left.steps for left in dropped.values()),
+        uneven_share=beyond / seconds if kept else 0.0,
+        stalled_share=len(slow) / len(rest) if stalls else 0.0,
         drift=_drift(kept),
     )
 
 
-def _drift(spans: Sequence[Span]) -> float | None:
+class _Sums(NamedTuple):
+    steps: int
+    seconds: float
+
+
+@dataclass
+class _TimedSpan:
+    """A span, and why it does not count."""
+
+    span: Span
+    left_out: Beside | None
+    """None: it counts."""
+
+    @property
+    def pace(self) -> float:
+        """Seconds a step."""
+        return self.span.seconds / self.span.steps
+
+
+def _kept(timed: Sequence[_TimedSpan]) -> list[_TimedSpan]:
+    return [one for one in timed if one.left_out is None]
+
+
+def _sums(timed: Iterable[_TimedSpan]) -> _Sums:
+    spans = [one.span for one in timed]
+    return _Sums(sum(span.steps for span in spans), sum(span.seconds for span in spans))
+
+
+def _drift(timed: Sequence[_TimedSpan]) -> float | None:
     """Return mean seconds of a step in the last third / in the first, where over 3 standard errors part them."""
-    third = len(spans) // 3
-    if len(spans) < FEWEST_FOR_DRIFT:
+    third = len(timed) // 3
+    if len(timed) < FEWEST_FOR_DRIFT:
         return None
-    first, last = ([span.seconds / span.steps for span in part] for part in (spans[:third], spans[-third:]))
+    first, last = ([one.pace for one in part] for part in (timed[:third], timed[-third:]))
     error = math.sqrt((statistics.variance(first) + statistics.variance(last)) / third)
     before, after = statistics.fmean(first), statistics.fmean(last)
     return after / before if abs(after - before) > DRIFT_DEVIATIONS * error else None
 
 
-def _warm_up(spans: Sequence[Span], median: float) -> set[Span]:
-    """Return the slow spans with which each process begins."""
-    warm: set[Span] = set()
-    most = int(MOST_WARM_UP_SHARE * len(spans))
-    beginning = True
-    before: Span | None = None
-    seconds = 0.0
-    for span in spans:
-        if before is not None and span.begin < before.end:
+def _leave_out_warm_up(timed: Sequence[_TimedSpan], median: float) -> None:
+    """Leave out the slow spans with which each process begins."""
+    most = int(MOST_WARM_UP_SHARE * len(timed))
+    beginning, seconds, end = True, 0.0, -math.inf
+    for one in timed:
+        if one.span.begin < end:
             beginning, seconds = True, 0.0
-        seconds += span.seconds
-        is_slow = span.seconds / span.steps > WARM_UP_FACTOR * median and seconds <= MOST_WARM_UP_S
-        beginning = beginning and is_slow and len(warm) < most
+        end = one.span.end
+        seconds += one.span.seconds
+        is_slow = one.pace > WARM_UP_FACTOR * median and seconds <= MOST_WARM_UP_S
+        beginning = beginning and is_slow and most > 0
         if beginning:
-            warm.add(span)
-        before = span
-    return warm
+            one.left_out = Beside.COMPILE
+            most -= 1

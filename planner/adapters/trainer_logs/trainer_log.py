@@ -14,9 +14,9 @@ from planner.adapters.trainer_logs.processes import Point, processes_of
 class Beside(StrEnum):
     """What a log says went on among the steps of a span, so that its seconds are not those of training."""
 
-    COMPILE = "compile and warm-up"
     EVALUATION = "evaluation"
     CHECKPOINT = "checkpoint"
+    COMPILE = "compile and warm-up"
     OTHER = "other work"
     SKIPPED = "steps of an earlier process"
 

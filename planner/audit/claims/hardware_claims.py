@@ -30,8 +30,21 @@ SPARSE = ((1.9, 2.3), (3.85, 4.15))
 B200's 9); of those with both."""
 BINARY = 2**30 / 1e9
 """A GiB in GB; data sheets mean either."""
-BYTE = 8.0
-SLIPS = {1e3: "a prefix", 1e6: "a prefix", BYTE: "bits for bytes, or eight devices for one"}
+WITHIN = {
+    "power": (1 / (1 + ABOUT_POWER), 1 + ABOUT_POWER),
+    "memory": ((1 - ABOUT) / BINARY, BINARY * (1 + ABOUT / 4)),
+}
+"""Least and most of a stated figure over the data sheet's that agree with it."""
+WITHIN_OTHERS = (1 / (1 + ABOUT), 1 + ABOUT)
+COUNTED_IN_BYTES = ("memory", "bandwidth", "link", "network")
+SLIPS = (
+    (1e3, "a prefix", tuple(UNITS)),
+    (1e6, "a prefix", tuple(UNITS)),
+    (8.0, "bits for bytes, or eight devices for one", COUNTED_IN_BYTES),
+)
+"""Factors of units that were mistaken, and the figures that they occur in."""
+TRAPS = (*FORMATS, "memory", "bandwidth", "link")
+"""Figures that an accelerator's trap may explain."""
 SEVERAL = re.compile(r"^\s*(\d+)\s?[x\u00d7]\s", re.IGNORECASE)
 """So many of an accelerator, whose figures may be added."""
 TENSOR_CORES = {"Volta": 1, "Turing": 2, "Ampere": 3, "Ada": 4, "Hopper": 4, "Blackwell": 5, "Blackwell Ultra": 5}
@@ -100,34 +113,26 @@ def _held_against(
         ("stated", stated, unit, claim.source or "the claim"),
         ("known", known, unit, f"{row.source} ({row.as_of})"),
     )
-    about = ABOUT_POWER if figure == "power" else ABOUT
-    least, most = known / (1 + about), known * (1 + about)
-    if figure == "memory":
-        least, most = known / BINARY, known * BINARY * (1 + ABOUT / 4)
     several = SEVERAL.match(claim.accelerator or "") if node is None else None
     together = known * float(several[1]) if several else known
-    if math.isclose(nearest(ends, together), together, rel_tol=ABOUT):
-        return []
-    if least <= stated <= most or (figure == "memory" and known / BINARY * (1 - ABOUT) <= stated <= most):
+    ratio, (least, most) = stated / known, WITHIN.get(figure, WITHIN_OTHERS)
+    if least <= ratio <= most or math.isclose(nearest(ends, together), together, rel_tol=ABOUT):
         return []
     where, shown = node.name if node else accelerator.id, f"{digits(stated)} {unit}".strip()
-    ratio = stated / known
     if figure in FORMATS and any(low <= ratio <= high for low, high in SPARSE):
         says = f"{shown} has sparsity or narrower sums; {where} has {digits(known)} dense {figure}."
         return [impossible("sparse_peak_as_dense", says, *facts, fix="Take the dense figure.")]
     if figure == "link" and math.isclose(ratio, 0.5, rel_tol=ABOUT):
         return [note("one_direction", f"{shown} is one direction of {where}'s {digits(known)}.", *facts)]
     says = f"{figure.replace('_', ' ')} of {where} is said to be {shown}; the data sheet says {digits(known)}."
-    for factor, why in SLIPS.items():
-        if factor == BYTE and UNITS[figure] not in ("GB", "GB/s", "Gbit/s"):
-            continue
-        if math.isclose(ratio, factor, rel_tol=ABOUT) or math.isclose(ratio, 1 / factor, rel_tol=ABOUT):
+    for factor, why, figures in SLIPS:
+        if figure in figures and any(math.isclose(ratio, slip, rel_tol=ABOUT) for slip in (factor, 1 / factor)):
             says = f"{says} A factor of {factor:,.0f}: {why}."
             return [impossible("unit_mistaken", says, *facts, fix="Correct the unit.")]
     says += _figure_of_another(figure, stated, accelerator, catalog) if node is None else ""
     raise_ = impossible if stated > known or figure == "tensor_core_generation" else doubtful
-    told = figure in FORMATS or figure in ("memory", "bandwidth", "link")
-    return [raise_("differs_from_data_sheet", says, *facts, fix=(accelerator.trap or "") if told else "")]
+    fix = accelerator.trap if figure in TRAPS else None
+    return [raise_("differs_from_data_sheet", says, *facts, fix=fix or "")]
 
 
 def _figure_of_another(figure: str, stated: float, accelerator: Accelerator, catalog: Catalog) -> str:
