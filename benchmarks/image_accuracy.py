@@ -22,7 +22,7 @@ from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
 from planner.speed.calibration.metrics import error_figures, overall
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
-from planner.speed.physics.planned_image_config import ImageObservation
+from planner.speed.physics.observation import Observation
 from planner.use_cases.published.calibrations import shipped_image_calibration
 from planner.use_cases.published.evidence import observations_of, of_images
 
@@ -74,7 +74,7 @@ def main() -> None:
         write_headline()
 
 
-def _baselines(rows_are: str, scored: Sequence[ScoredRow], evidence: Sequence[ImageObservation]) -> list[Row]:
+def _baselines(rows_are: str, scored: Sequence[ScoredRow], evidence: Sequence[Observation]) -> list[Row]:
     errors: dict[str, list[float]] = {name: [] for name in METHODS}
     for one in scored:
         fitted = [evidence[place] for place in one.trained_on]

@@ -13,7 +13,6 @@ from planner.adapters.evidence import evidence_files
 from planner.adapters.stored_prices.price_filter import PriceFilter
 from planner.model.catalog import Catalog
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_image_config import ImageObservation
 from planner.use_cases import catalogs
 from planner.use_cases.published import evidence
 from planner.use_cases.published.evidence import of_images, of_text, usable_rows
@@ -44,7 +43,7 @@ def text_rows() -> list[Observation]:
 
 
 @cache
-def image_rows() -> list[ImageObservation]:
+def image_rows() -> list[Observation]:
     """Return those of image networks, sorted by source and id."""
     return of_images(bundled_rows())
 

@@ -15,7 +15,6 @@ from planner.launcher.bench.local import RESULT_NAME, run_local
 from planner.launcher.collect.expectations import Expect
 from planner.launcher.collect.record import GOOD_ENDS, record_of
 from planner.model.evidence.run import Probe, RunRecord
-from planner.model.network.architecture import Resnet
 from planner.model.network.workload import (
     BenchMode,
     BenchWorkload,
@@ -126,7 +125,7 @@ def spec_of(
         "compile": settings.compile,
         "loss_chunks": settings.loss_chunks,
         "method": "full" if settings.lora is None else "lora",
-        "channels_last": isinstance(workload.architecture, Resnet) and settings.channels_last,
+        "channels_last": workload.architecture.is_convolutional and settings.channels_last,
         "lora": lora_document(settings.lora, settings.precision or workload.precision),
         "calibrate": settings.calibrate,
         "data": None if settings.data is None else asdict(settings.data),

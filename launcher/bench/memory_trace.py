@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from planner.errors import InputError, MissingExtraError
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, Vit
+from planner.model.network.architecture import Architecture, TextModel, Vit
 from planner.model.network.workload import Precision
 
 if TYPE_CHECKING:
@@ -44,15 +44,15 @@ def traced_layer_bytes(
         one, two = (_saved_bytes(cut, precision, autocast=autocast, batch=batch, adapters=adapters) for batch in (1, 2))
         return two - one
 
-    if isinstance(architecture, MoeDecoder) and precision not in (Precision.BF16, Precision.FLOAT8):
+    if architecture.is_mixture and precision not in (Precision.BF16, Precision.FLOAT8):
         raise InputError(
             f"experts cannot be traced in {precision.value}: without a grouped product their number of tokens must be "
             "known.",
             fix="Take --precision bf16, or leave --trace out.",
         )
-    if isinstance(architecture, Resnet):
+    if architecture.is_convolutional:
         return float(per_batch(architecture))
-    if isinstance(architecture, Vit):
+    if architecture.sample == "image":
         tokens = architecture.tokens
         return (per_batch(_with_layers(architecture, 2)) - per_batch(_with_layers(architecture, 1))) / tokens
     if architecture.positions == "rope" and architecture.head_dim % 2:
@@ -62,14 +62,10 @@ def traced_layer_bytes(
     return (per_batch(_with_layers(architecture, 2)) - per_batch(_with_layers(architecture, 1))) / SEQ_LEN
 
 
-def _with_layers(architecture: Decoder | MoeDecoder | Vit, layers: int) -> Architecture:
+def _with_layers(architecture: TextModel | Vit, layers: int) -> Architecture:
     """Return it with so many layers; of a mixture sparse ones."""
-    if isinstance(architecture, Vit):
-        return architecture.model_copy(update={"layers": layers})
-    changes: dict[str, object] = {"layers": layers, "max_positions": SEQ_LEN}
-    if isinstance(architecture, MoeDecoder):
-        changes |= {"dense_layers": (), "ffn_hidden": None}
-    return architecture.model_copy(update=changes)
+    shorter = architecture.of_largest_layers(layers)
+    return shorter if shorter.sample == "image" else shorter.model_copy(update={"max_positions": SEQ_LEN})
 
 
 def _model(architecture: Architecture, adapters: Adapters | None) -> Model:
@@ -80,7 +76,7 @@ def _model(architecture: Architecture, adapters: Adapters | None) -> Model:
 
     shape = architecture_of(json.loads(architecture.model_dump_json()))
     lora = None if adapters is None else Lora(rank=adapters.rank, alpha=float(adapters.rank), targets=adapters.targets)
-    model = model_of(shape, seq_len=None if isinstance(architecture, ImageModel) else SEQ_LEN, lora=lora)
+    model = model_of(shape, seq_len=SEQ_LEN if architecture.sample == "tokens" else None, lora=lora)
     if lora is not None:
         freeze_all_but_adapters(model)
     return model
@@ -89,7 +85,7 @@ def _model(architecture: Architecture, adapters: Adapters | None) -> Model:
 def _batch(architecture: Architecture, batch: int) -> tuple[Tensor, Tensor]:
     import torch
 
-    if isinstance(architecture, ImageModel):
+    if architecture.sample == "image":
         side = architecture.image_size
         return torch.zeros(batch, 3, side, side, dtype=torch.uint8), torch.zeros(batch, dtype=torch.long)
     tokens = torch.zeros(batch, SEQ_LEN, dtype=torch.long)

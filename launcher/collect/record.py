@@ -17,7 +17,7 @@ from planner.launcher.collect.expectations import NOTHING, Expect, Expected, mem
 from planner.launcher.collect.verdict import problems_of, restart_problems, wrong_speed
 from planner.model.evidence.run import NodeResult, Probe, RunHardware, RunRecord
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, Resnet
+from planner.model.network.architecture import Architecture
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.workloads.measure.telemetry import MEAN_POWER
@@ -104,7 +104,7 @@ def _training(result: NodeResult) -> dict[str, Any]:
         "parameters": result.parameters,
         "seq_len": spec.get("seq_len"),
         "method": spec.get("method", "full"),
-        "channels_last": spec.get("channels_last", False) if isinstance(architecture, Resnet) else None,
+        "channels_last": spec.get("channels_last", False) if architecture.is_convolutional else None,
         "trained_parameters": result.trained_parameters,
         "adapters": adapters_of(spec.get("lora")),
         "data": "shards" if spec.get("data") else "synthetic",

@@ -9,7 +9,6 @@ from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding
 from planner.model.evidence.mfu import model_flops_utilization
 from planner.model.evidence.run import RunRecord
-from planner.model.network.architecture import Decoder, ImageModel, MoeDecoder
 from planner.model.network.workload import Precision
 from planner.network.flops import active_parameters, parameters
 from planner.speed.throughput.matching_runs import training_peak_tflops
@@ -109,7 +108,7 @@ def _batch(record: RunRecord) -> list[Finding]:
 def _size(record: RunRecord) -> list[Finding]:
     """Hold the parameters that are stated or named against those that the network has."""
     network = record.architecture
-    if network is None or isinstance(network, ImageModel):
+    if network is None or network.sample == "image":
         return []
     counted = float(parameters(network))
     met = float(active_parameters(network))
@@ -132,11 +131,12 @@ def _size(record: RunRecord) -> list[Finding]:
 
 
 def _kind(record: RunRecord) -> list[Finding]:
-    if not isinstance(record.architecture, Decoder | MoeDecoder):
+    network = record.architecture
+    if network is None or network.sample != "tokens" or network.is_mixture:
         return []
     words = " ".join([record.workload, record.note or "", *map(str, record.environment.values())])
     named = MIXTURE.search(words)
-    if isinstance(record.architecture, MoeDecoder) or named is None:
+    if named is None:
         return []
     says = f"The network recorded is dense, and its words name a mixture of experts ('{named[0]}')."
     return [doubtful("model_names_disagree", says, fix="Record the model's config.json.")]

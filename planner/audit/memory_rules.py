@@ -5,7 +5,6 @@ from __future__ import annotations
 from planner.audit.findings import Fact, doubtful, impossible, note
 from planner.audit.stated_run import StatedRun
 from planner.model.answer.audit import Finding
-from planner.model.network.architecture import ImageModel
 from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
@@ -31,7 +30,7 @@ def need_gib(
 ) -> float | None:
     """Return the estimated GiB on one device; None where the record says too little."""
     record = run.record
-    if record is None or record.architecture is None or isinstance(record.architecture, ImageModel):
+    if record is None or record.architecture is None or record.architecture.sample == "image":
         return None
     if record.seq_len is None or record.method == "lora":
         return None

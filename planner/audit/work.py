@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from planner.model.network.architecture import Architecture, ImageModel
-from planner.network.flops import matmul_parameters
-from planner.network.image_flops import image_training_flops
+from planner.model.network.architecture import Architecture
+from planner.model.plan.plan import FlopsConvention
+from planner.network.flops import flops_per_sample, matmul_parameters
 
 IN_PRODUCTS = 0.75
 """Of all parameters, at least: embeddings that are only looked up are 7 % of Llama 3 8B and 13 % of Pythia 410M."""
@@ -56,8 +56,9 @@ class Work:
 
 def work_of(architecture: Architecture, *, adapters: bool) -> Work:
     """Count a network: 6 FLOPs per parameter in a product and token, 4 where adapters alone are trained."""
-    if isinstance(architecture, ImageModel):
-        return Work(of_an_image=image_training_flops(architecture))
+    if architecture.sample == "image":
+        convention = FlopsConvention.FULL_ATTENTION
+        return Work(of_an_image=flops_per_sample(architecture, seq_len=None, convention=convention))
     met = matmul_parameters(architecture)
     return Work(
         token_flops=(4.0 if adapters else 6.0) * met,

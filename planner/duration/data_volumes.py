@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.model.answer.bill import Uncounted
-from planner.model.network.architecture import ImageModel
 from planner.model.network.trainer_memory import Optimizer, WeightFormat
 from planner.model.plan.plan import Data
 from planner.model.prices.bill_defaults import BillDefaults
@@ -79,7 +78,7 @@ def _dataset(job: Job, defaults: BillDefaults) -> Quantity | None:
     if job.tokens_per_epoch is not None:
         tokens, each = job.tokens_per_epoch, defaults.bytes_per_token
         return _gigabytes(tokens, each, f"{tokens:.4g} tokens x {each.value:g} bytes; {each.source}")
-    if isinstance(job.setup.network, ImageModel) and defaults.bytes_per_image is not None:
+    if job.setup.sample == "image" and defaults.bytes_per_image is not None:
         images, each = job.samples_per_epoch, defaults.bytes_per_image
         return _gigabytes(images, each, f"{images:,.0f} images x {each.value:g} bytes; {each.source}")
     return None

@@ -7,7 +7,6 @@ import math
 from planner.model.catalog import Catalog
 from planner.model.evidence.practice import T4_95, PracticeFit
 from planner.model.evidence.whole_training import TrainingKind
-from planner.model.network.architecture import ImageModel
 from planner.model.plan.plan import Plan
 from planner.model.plan.practice import Practice
 from planner.model.quantity import Basis, Quantity, Unit
@@ -59,7 +58,7 @@ def _fit_of(plan: Plan, job: Job, catalog: Catalog) -> PracticeFit | None:
 
 def kind_of(job: Job) -> TrainingKind:
     """Return what kind of training a job is; of few tokens for its size a fine-tuning."""
-    if isinstance(job.setup.network, ImageModel):
+    if job.setup.sample == "image":
         return TrainingKind.IMAGES
     if job.setup.adapters is not None:
         return TrainingKind.LORA

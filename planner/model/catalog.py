@@ -111,6 +111,10 @@ class Catalog(Frozen):
     practice: PracticeFit | None = None
     """How much longer whole trainings take than steps; None only in an old lock, whose times are a benchmark's."""
 
+    def calibration_for(self, sample: str | None) -> Calibration | None:
+        """Return what was fitted to networks with samples of a kind, tokens or images; of an unknown one: tokens."""
+        return self.image_calibration if sample == "image" else self.calibration
+
     @field_serializer("bundled_runs", "bundled_sites", when_used="json")
     def _in_order(self, ids: frozenset[str]) -> list[str]:
         """Write them sorted: a set has another order in every process, and two locks of one plan would differ."""

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, Decoder, MoeDecoder, Resnet, TextModel, Vit
+from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import USUAL_TRAINER, Kernels, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
-from planner.network.image_flops import resnet_activations
+from planner.network.families.known_families import family_of
+from planner.network.layer_kind import LayerKind
 from planner.network.lora_memory import QUANTIZED_BYTES, lora_layer_bytes
 
 
@@ -28,13 +29,11 @@ def activation_bytes_per_sample(
     `traced_layer_bytes` takes the place of the formula: per token of a whole layer, or per image of a whole resnet.
     A vision transformer's layers are those of a decoder; attention that is not causal saves the same.
     """
-    if isinstance(architecture, Resnet):
-        return _resnet_bytes(architecture, precision=precision, checkpointing=checkpointing, traced=traced_layer_bytes)
-    if isinstance(architecture, Vit):
-        tokens: int | None = architecture.tokens
-    else:
-        tokens = seq_len
-    assert tokens is not None, "a decoder's samples have a length"
+    family = family_of(architecture)
+    if (blocks := family.saved_blocks) is not None:
+        return blocks.bytes_of_image(
+            number_bytes=bytes_per_number(precision), checkpointing=checkpointing, traced=traced_layer_bytes
+        )
     per_token = activation_bytes_per_token(
         architecture,
         precision=precision,
@@ -43,17 +42,17 @@ def activation_bytes_per_sample(
         traced_layer_bytes=traced_layer_bytes,
         adapters=adapters,
     )
-    return per_token * tokens
+    return per_token * family.tokens(seq_len)
 
 
 def checkpointings_of(architecture: Architecture) -> tuple[Checkpointing, ...]:
     """Return what can be recomputed, the lightest first: selective is of matrix products, a resnet has convolutions."""
-    without = Checkpointing.SELECTIVE if isinstance(architecture, Resnet) else None
+    without = Checkpointing.SELECTIVE if architecture.is_convolutional else None
     return tuple(way for way in Checkpointing if way is not without)
 
 
 def activation_bytes_per_token(
-    decoder: TextModel | Vit,
+    network: Architecture,
     *,
     precision: Precision,
     checkpointing: Checkpointing,
@@ -63,7 +62,7 @@ def activation_bytes_per_token(
 ) -> float:
     """Bytes that the backward pass needs of each token: sum of layers x bytes (`layer_bytes`)."""
     kinds = layer_bytes(
-        decoder,
+        network,
         precision=precision,
         checkpointing=checkpointing,
         autocast=autocast,
@@ -97,7 +96,7 @@ def kept_layers(kinds: Iterable[LayerBytes]) -> list[LayerBytes]:
 
 
 def layer_bytes(
-    network: TextModel | Vit,
+    network: Architecture,
     *,
     precision: Precision,
     checkpointing: Checkpointing,
@@ -115,47 +114,41 @@ def layer_bytes(
     Leaves out the embedding's output and the final norm, under 1 % of the whole. With adapters, sparse layers count
     what full training saves: an upper bound.
     """
-    decoder = _as_decoder(network) if isinstance(network, Vit) else network
+    layers = family_of(network).layers
 
-    def whole(dense: bool) -> float:
-        if traced_layer_bytes is not None and (isinstance(decoder, Decoder) or not dense):
+    def whole(kind: LayerKind) -> float:
+        if traced_layer_bytes is not None and (kind.experts or not network.is_mixture):
             return traced_layer_bytes
-        if adapters is not None and not _is_sparse(decoder, dense):
+        if adapters is not None and not kind.experts:
             return lora_layer_bytes(
-                decoder,
+                kind,
                 adapters,
                 bytes_per_number=bytes_per_number(precision),
                 residual_bytes=residual_bytes(precision, autocast=autocast),
                 autocast=autocast,
-                kv_outputs=decoder.head_dim * (decoder.heads if trainer.repeated_heads else decoder.kv_heads),
+                kv_outputs=kind.q_dim if trainer.repeated_heads else kind.kv_dim,
                 fused_norms=trainer.norms_save_input_alone,
                 keeps_inputs=trainer.keeps_frozen_inputs and adapters.frozen in QUANTIZED_BYTES,
             )
-        return layer_activation_bytes(decoder, precision=precision, autocast=autocast, trainer=trainer, dense=dense)
+        return layer_activation_bytes(kind, precision=precision, autocast=autocast, trainer=trainer)
 
-    def kept(dense: bool) -> float:
+    def kept(kind: LayerKind) -> float:
         if checkpointing is Checkpointing.FULL:
-            return float(residual_bytes(precision, autocast=autocast) * decoder.hidden)
-        return selective_layer_bytes(decoder, precision=precision, autocast=autocast, dense=dense)
+            return float(residual_bytes(precision, autocast=autocast) * kind.hidden)
+        return selective_layer_bytes(kind, precision=precision, autocast=autocast)
 
-    kinds = _layer_kinds(decoder)
     if checkpointing is Checkpointing.NONE:
-        every = [LayerBytes(layers, whole(dense), True) for dense, layers in kinds]
+        every = [LayerBytes(kind.layers, whole(kind), True) for kind in layers]
     else:
-        (last_is_dense, last), before = kinds[-1], kinds[:-1]
-        every = [LayerBytes(layers, kept(dense), False) for dense, layers in before]
-        of_last = kept(last_is_dense)
-        every += [LayerBytes(last - 1, of_last, False), LayerBytes(1, whole(last_is_dense), True, of_last)]
+        last, before = layers[-1], layers[:-1]
+        every = [LayerBytes(kind.layers, kept(kind), False) for kind in before]
+        of_last = kept(last)
+        every += [LayerBytes(last.layers - 1, of_last, False), LayerBytes(1, whole(last), True, of_last)]
     return tuple(kind for kind in every if kind.layers)
 
 
 def layer_activation_bytes(
-    decoder: TextModel,
-    *,
-    precision: Precision,
-    autocast: bool = False,
-    trainer: TrainerMemory = USUAL_TRAINER,
-    dense: bool | None = None,
+    kind: LayerKind, *, precision: Precision, autocast: bool = False, trainer: TrainerMemory = USUAL_TRAINER
 ) -> float:
     """Return the bytes that one layer saves of each token for its backward pass, without checkpointing.
 
@@ -164,7 +157,7 @@ def layer_activation_bytes(
     Attention (a kernel that never writes the T x T matrix): query, key, value, output, and 4 bytes a head of
     log-sum-exp; after rotary positions the output is copied once more for the next product. QK-norm saves like RMSNorm.
     MLP: gelu input and output; or gate, up, silu(gate) and their product. Experts: that of each chosen expert, a copy
-    of the token for each, what each returns, and routing in whole numbers; `dense` asks for a layer without experts.
+    of the token for each, what each returns, and routing in whole numbers.
     `autocast`: the residual stream stays fp32, and each product that reads a norm's output saves a 16-bit copy of its
     own (fused kernels: one copy for all of them): 40 for the GPT-2 block, 61 for Llama 3 8B, 90 for Qwen3-0.6B.
     `trainer.repeated_heads`: grouped key and value heads are repeated for the kernel, as the benchmark's decoder does
@@ -176,27 +169,25 @@ def layer_activation_bytes(
     heads Qwen3-0.6B saves 68, as measured on an H100 with torch 2.11 (tests/speed/memory/test_h100_memory.py).
     """
     b = bytes_per_number(precision)
-    d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
-    written_out = decoder.norm == "rmsnorm" and not trainer.norms_save_input_alone
+    d, q, kv = kind.hidden, kind.q_dim, kind.kv_dim
+    written_out = kind.norm == "rmsnorm" and not trainer.norms_save_input_alone
     fp32_norm = 8  # an fp32 copy of the input, and the normalised values
     norm_input = fp32_norm if written_out else residual_bytes(precision, autocast=autocast)
-    maps_in = 2 if decoder.mlp == "swiglu" else 1  # (gate,) up
-    if _is_sparse(decoder, dense):
-        maps_in = 1 + (maps_in if isinstance(decoder, MoeDecoder) and decoder.shared_experts else 0)  # the router
+    maps_in = kind.maps_in
+    if kind.experts:
+        maps_in = 1 + (maps_in if kind.shared_experts else 0)  # the router
     readers = 3 + maps_in  # query, key, value
     copies = readers if autocast and trainer.kernels is Kernels.EAGER else 2
     norms = (2 * norm_input + copies * b) * d
     # Query and key norms read the products' type.
-    qk_norm = (fp32_norm if written_out else b) * (q + kv) if decoder.qk_norm else 0
-    output_copies = 2 if decoder.positions == "rope" else 1
-    attention = b * (q + 2 * (q if trainer.repeated_heads else kv) + output_copies * q) + 4 * decoder.heads
-    mlp = _experts_bytes(decoder, b) if _is_sparse(decoder, dense) else _mlp_bytes(decoder, b, decoder.ffn_hidden or 0)
+    qk_norm = (fp32_norm if written_out else b) * (q + kv) if kind.qk_norm else 0
+    output_copies = 2 if kind.rotates else 1
+    attention = b * (q + 2 * (q if trainer.repeated_heads else kv) + output_copies * q) + 4 * kind.heads
+    mlp = _experts_bytes(kind, b) if kind.experts else _mlp_bytes(kind, b, kind.ffn_hidden)
     return float(norms + qk_norm + attention + mlp)
 
 
-def selective_layer_bytes(
-    decoder: TextModel, *, precision: Precision, autocast: bool = False, dense: bool | None = None
-) -> float:
+def selective_layer_bytes(kind: LayerKind, *, precision: Precision, autocast: bool = False) -> float:
     """Bytes of each token that one layer keeps under per-operator selective checkpointing.
 
     The layer's input, the attention kernel's output with its log-sum-exp, and the output of every second matrix
@@ -207,12 +198,11 @@ def selective_layer_bytes(
     25 bytes alone would be 50. Source: the policy of torchtitan's `apply_ac` (selective op), December 2024.
     """
     b = bytes_per_number(precision)
-    d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
-    products = q + kv + (decoder.ffn_hidden or 0) + (d if decoder.mlp == "swiglu" else 0)
-    if _is_sparse(decoder, dense):
-        assert isinstance(decoder, MoeDecoder)
-        products = q + kv + decoder.shared_experts * decoder.moe_ffn_hidden + decoder.experts
-    return float(residual_bytes(precision, autocast=autocast) * d + b * (q + products) + 4 * decoder.heads)
+    d, q, kv = kind.hidden, kind.q_dim, kind.kv_dim
+    products = q + kv + kind.ffn_hidden + (d if kind.gated else 0)
+    if kind.experts:
+        products = q + kv + kind.shared_experts * kind.moe_ffn_hidden + kind.experts
+    return float(residual_bytes(precision, autocast=autocast) * d + b * (q + products) + 4 * kind.heads)
 
 
 def bytes_per_number(precision: Precision) -> int:
@@ -225,61 +215,16 @@ def residual_bytes(precision: Precision, *, autocast: bool) -> int:
     return 4 if autocast else bytes_per_number(precision)
 
 
-def _layer_kinds(decoder: TextModel) -> list[tuple[bool, int]]:
-    """Return (whether it is dense, how many) of each kind of layer, the sparse ones last."""
-    if isinstance(decoder, Decoder):
-        return [(True, decoder.layers)]
-    return [(True, len(decoder.dense_layers)), (False, decoder.sparse_layers)]
+def _mlp_bytes(kind: LayerKind, b: int, ffn_hidden: int) -> int:
+    return b * (4 if kind.gated else 2) * ffn_hidden
 
 
-def _is_sparse(decoder: TextModel, dense: bool | None) -> bool:
-    return isinstance(decoder, MoeDecoder) and not dense
-
-
-def _mlp_bytes(decoder: TextModel, b: int, ffn_hidden: int) -> int:
-    return b * (4 if decoder.mlp == "swiglu" else 2) * ffn_hidden
-
-
-def _experts_bytes(decoder: TextModel, b: int) -> int:
+def _experts_bytes(kind: LayerKind, b: int) -> int:
     """Bytes of a sparse layer's MLP for each token: k copies in, k results, and the routing."""
-    assert isinstance(decoder, MoeDecoder)
-    k = decoder.experts_per_token
-    routed = k * (_mlp_bytes(decoder, b, decoder.moe_ffn_hidden) + 2 * b * decoder.hidden)
-    return routed + _mlp_bytes(decoder, b, decoder.shared_experts * decoder.moe_ffn_hidden) + ROUTING_BYTES * k
+    k = kind.experts_per_token
+    routed = k * (_mlp_bytes(kind, b, kind.moe_ffn_hidden) + 2 * b * kind.hidden)
+    return routed + _mlp_bytes(kind, b, kind.shared_experts * kind.moe_ffn_hidden) + ROUTING_BYTES * k
 
 
 ROUTING_BYTES = 30
 """For each chosen expert: its number, two places in the order of experts, its gate in fp32 and in 16 bit."""
-
-
-def _as_decoder(vit: Vit) -> Decoder:
-    return Decoder(
-        layers=vit.layers,
-        hidden=vit.hidden,
-        heads=vit.heads,
-        kv_heads=vit.heads,
-        head_dim=vit.hidden // vit.heads,
-        ffn_hidden=vit.ffn_hidden,
-        mlp="gelu",
-        norm="layernorm",
-        bias=True,
-        positions="learned",
-        max_positions=vit.tokens,
-        vocab=vit.classes,
-        tied_head=False,
-    )
-
-
-def _resnet_bytes(resnet: Resnet, *, precision: Precision, checkpointing: Checkpointing, traced: float | None) -> float:
-    """Bytes of one image: every convolution's output before its norm, every ReLU's output, the pooling's places.
-
-    Checkpointed, a block keeps its input alone and is rebuilt for its backward pass; the largest one stands for that.
-    Batch norm runs in the products' type; its statistics are nothing beside the images.
-    """
-    b = bytes_per_number(precision)
-    stem, places, blocks = resnet_activations(resnet)
-    whole = b * (stem + sum(kept for _, kept in blocks)) + 8 * places
-    if checkpointing is Checkpointing.NONE:
-        return float(whole) if traced is None else traced
-    inputs = sum(size for size, _ in blocks[1:])  # the first one's is the pooling's output, of the stem
-    return float(b * (stem + inputs + max(kept for _, kept in blocks)) + 8 * places)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple, get_args
 
 from planner.model.network.adapters import AdapterKind, Adapters, AdapterTarget, FrozenFormat
-from planner.model.network.architecture import Architecture, Decoder, ImageModel, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.workload import Strategy
+from planner.network.families.known_families import family_of
 from planner.network.flops import layer_maps, parameters
+from planner.network.layer_kind import LayerKind
 
 NF4_BYTES = 0.5625
 """Of a weight at 4 bits, with an fp32 scale for every 64. Source: Dettmers et al. 2023, section 3, without double
@@ -40,14 +42,12 @@ def map_shapes(*, hidden: float, q_dim: float, kv_dim: float, ffn_hidden: float,
     return {name: MapShape(*shape) for name, shape in shapes.items()}
 
 
-def _shapes(decoder: TextModel) -> dict[str, MapShape]:
-    return map_shapes(
-        hidden=decoder.hidden,
-        q_dim=decoder.heads * decoder.head_dim,
-        kv_dim=decoder.kv_heads * decoder.head_dim,
-        ffn_hidden=decoder.ffn_hidden or 0,
-        gated=decoder.mlp != "gelu",
+def _shapes(kind: LayerKind) -> dict[str, MapShape]:
+    """Return the maps that adapters may stand beside: in a layer with experts attention's alone."""
+    shapes = map_shapes(
+        hidden=kind.hidden, q_dim=kind.q_dim, kv_dim=kind.kv_dim, ffn_hidden=kind.ffn_hidden, gated=kind.gated
     )
+    return {name: shape for name, shape in shapes.items() if kind.ffn_hidden or name not in OF_THE_MLP}
 
 
 class Adapted(NamedTuple):
@@ -62,12 +62,15 @@ class Adapted(NamedTuple):
     maps: int
 
 
-def adapted(decoder: TextModel, adapters: Adapters) -> Adapted:
-    """Count the maps that have adapters; in a mixture of experts those of the MLP exist in its dense layers alone."""
-    shapes = _shapes(decoder)
-    dense = decoder.layers if isinstance(decoder, Decoder) else len(decoder.dense_layers)
-    layers = {name: dense if name in OF_THE_MLP else decoder.layers for name in shapes}
-    chosen = [(shapes[target], layers[target]) for target in adapters.targets if target in shapes]
+def adapted(network: Architecture, adapters: Adapters) -> Adapted:
+    """Count the maps that have adapters; in a mixture of experts those of the MLP exist in its dense layers alone.
+
+    None in an image network, whose maps the planner describes no adapters for.
+    """
+    layers = family_of(network).layers if network.sample == "tokens" else ()
+    chosen = [
+        (shape, kind.layers) for kind in layers for target, shape in _shapes(kind).items() if target in adapters.targets
+    ]
     return Adapted(
         int(sum((shape.inputs + shape.outputs) * count for shape, count in chosen)),
         int(sum(shape.outputs * count for shape, count in chosen)),
@@ -76,23 +79,23 @@ def adapted(decoder: TextModel, adapters: Adapters) -> Adapted:
     )
 
 
-def adapter_parameters(decoder: TextModel, adapters: Adapters) -> int:
+def adapter_parameters(network: Architecture, adapters: Adapters) -> int:
     """Return the trained parameters: rank x (inputs + outputs), summed over targets and layers.
 
     DoRA has a magnitude for every output besides; LoHa two pairs of matrices.
     """
-    beside = adapted(decoder, adapters)
+    beside = adapted(network, adapters)
     magnitudes = beside.outputs if adapters.kind is AdapterKind.DORA else 0
     return PAIRS.get(adapters.kind, 1) * adapters.rank * beside.numbers + magnitudes
 
 
-def adapters_of(decoder: TextModel, trained: int | None) -> Adapters:
+def adapters_of(network: Architecture, trained: int | None) -> Adapters:
     """Return the adapters that have so many parameters: of those usual targets that it divides by, else the usual ones.
 
     Older records say how many parameters were trained, and neither rank nor targets.
     """
     for targets in (USUAL.targets, ("query", "value"), EVERY):
-        size = adapted(decoder, Adapters(targets=targets)).numbers
+        size = adapted(network, Adapters(targets=targets)).numbers
         if trained and size and trained % size == 0:
             return Adapters(rank=trained // size, targets=targets)
     return USUAL
@@ -100,13 +103,13 @@ def adapters_of(decoder: TextModel, trained: int | None) -> Adapters:
 
 def trained_parameters(architecture: Architecture, adapters: Adapters | None) -> int:
     """Return how many parameters are trained: the adapters' where there are some, else all."""
-    if adapters is None or isinstance(architecture, ImageModel):
+    if adapters is None or architecture.sample == "image":
         return parameters(architecture)
     return adapter_parameters(architecture, adapters)
 
 
 def frozen_bytes_per_parameter(
-    decoder: TextModel, adapters: Adapters, *, strategy: Strategy, devices: int, wide_rest: bool = False
+    network: Architecture, adapters: Adapters, *, strategy: Strategy, devices: int, wide_rest: bool = False
 ) -> float:
     """Bytes of a weight that is not trained, on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
 
@@ -121,11 +124,11 @@ def frozen_bytes_per_parameter(
         return 2.0 / shards
     rest = 4.0 if wide_rest else 2.0
     saved = rest - QUANTIZED_BYTES[adapters.frozen]
-    return (rest - saved * layer_maps(decoder) / parameters(decoder)) / shards
+    return (rest - saved * layer_maps(network) / parameters(network)) / shards
 
 
 def lora_layer_bytes(
-    decoder: TextModel,
+    kind: LayerKind,
     adapters: Adapters,
     *,
     bytes_per_number: int,
@@ -148,18 +151,18 @@ def lora_layer_bytes(
     adapter's, which its magnitude scales (Liu et al. 2024, equation 5); LoHa has no inner values. Targets
     that the network lacks cost nothing. Left out: what forming a weight needs for a moment.
     """
-    shapes = _shapes(decoder)
+    shapes = _shapes(kind)
     b, targets, rank = bytes_per_number, set(adapters.targets) & set(shapes), adapters.rank
     saving = set(shapes) if keeps_inputs else targets
-    d, q, kv = decoder.hidden, decoder.heads * decoder.head_dim, decoder.kv_heads * decoder.head_dim
-    f = decoder.ffn_hidden or 0
-    written_out = decoder.norm == "rmsnorm" and not fused_norms
+    d, q, kv = kind.hidden, kind.q_dim, kind.kv_dim
+    f = kind.ffn_hidden
+    written_out = kind.norm == "rmsnorm" and not fused_norms
     norms = 2 * (4 if written_out else residual_bytes) * d
-    qk_norm = (4 if written_out else b) * (q + kv) if decoder.qk_norm else 0
-    attention = b * (2 * q + 2 * kv_outputs) + 4 * decoder.heads
-    if "out" in saving and decoder.positions == "rope":
+    qk_norm = (4 if written_out else b) * (q + kv) if kind.qk_norm else 0
+    attention = b * (2 * q + 2 * kv_outputs) + 4 * kind.heads
+    if "out" in saving and kind.rotates:
         attention += b * q  # the output's copy, which is the product's input
-    mlp = b * f * (3 if decoder.mlp == "swiglu" else 1)
+    mlp = b * f * (3 if kind.gated else 1)
     if "down" in saving:
         mlp += b * f
     inputs = sum(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.training_method import MethodSettings, Reference, TrainingMethod
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample, parameters
@@ -62,7 +62,7 @@ def parameters_under(architecture: Architecture, objective: MethodSettings) -> i
     parameters - vocabulary x hidden (unless tied) + hidden
     """
     whole = parameters(architecture)
-    if isinstance(architecture, ImageModel) or not has_scalar_head(objective):
+    if architecture.sample == "image" or not has_scalar_head(objective):
         return whole
     head = 0 if architecture.tied_head else architecture.vocab * architecture.hidden
     return whole - head + architecture.hidden

@@ -8,7 +8,7 @@ from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, Decoder, ImageModel, MoeDecoder, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import Optimizer, TrainerSettings, WeightFormat
 from planner.model.network.training_method import MethodSettings, Reference
 from planner.model.network.workload import Method, Precision, usual_frozen
@@ -57,7 +57,7 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
         name, network, seq_len = named.workload, named.architecture, named.seq_len
     elif choice.ref is not None:
         preset = catalog.find_preset(choice.ref, where="workload.ref")
-        if choice.seq_len is not None and isinstance(preset.architecture, ImageModel):
+        if choice.seq_len is not None and preset.architecture.sample == "image":
             raise InputError(f"workload.seq_len: a sample of {preset.name} is an image.", fix="Leave seq_len out.")
         seq_len = checked_length(preset.architecture, choice.seq_len or preset.seq_len, where="workload.seq_len")
         name, network = preset.name, preset.architecture
@@ -140,7 +140,7 @@ def checked_adapters(
     """
     if adapters is None:
         return None
-    if isinstance(network, ImageModel):
+    if network is not None and network.sample == "image":
         raise InputError(f"{where}: adapters stand beside the linear maps of a decoder.", fix="Leave them out.")
     if network is not None and not adapter_parameters(network, adapters):
         raise InputError(
@@ -161,7 +161,7 @@ def checked_length(network: Architecture, seq_len: int | None, *, where: str) ->
 
     Rotated positions (RoPE) have no such end: networks are trained beyond the length that they began with.
     """
-    if not isinstance(network, TextModel) or network.positions != "learned" or (seq_len or 0) <= network.max_positions:
+    if network.sample == "image" or network.positions != "learned" or (seq_len or 0) <= network.max_positions:
         return seq_len
     raise InputError(
         f"{where}: {seq_len:,} tokens are more than the {network.max_positions:,} positions that this network learns.",
@@ -179,7 +179,7 @@ def checked_objective(
     """
     if stated.method is None:
         return stated
-    if network is not None and not isinstance(network, Decoder | MoeDecoder):
+    if network is not None and (network.sample == "image" or not network.is_causal):
         raise InputError(
             f"{where}: method {stated.method.value} is for language models that write text.", fix="Leave method out."
         )
@@ -205,7 +205,7 @@ def checked_settings(
 ) -> TrainerSettings:
     """Return the settings of a trainer alone; InputError where they do not go with the network or the products."""
     settings = TrainerSettings.model_validate(stated.stated)
-    if isinstance(network, ImageModel):
+    if network is not None and network.sample == "image":
         for name, value in settings.stated.items():
             if value not in OF_IMAGES:
                 raise InputError(
@@ -230,7 +230,7 @@ def _framework(plan: Plan, network: Architecture | None, catalog: Catalog) -> st
 
 def known_framework(name: str | None, network: Architecture | None, catalog: Catalog, *, where: str) -> str | None:
     """Return the name of a framework of which there are published measurements; others raise NotFoundError."""
-    learnt = catalog.image_calibration if isinstance(network, ImageModel) else catalog.calibration
+    learnt = catalog.calibration_for(None if network is None else network.sample)
     known = sorted(learnt.effects["framework"]) if learnt is not None else []
     if name is not None and planned_family(name) not in known:
         fix = f"Measured ones: {', '.join(known)}. Left out, it is the planner's own benchmark."

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from planner.errors import InputError
-from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.training_method import TrainingMethod
 from planner.model.plan.plan import Plan
 
@@ -115,7 +115,7 @@ def _of_tokens(plan: Plan, tokens: float, seq_len: int | None) -> SampleCount:
 def _check_length(plan: Plan, network: Architecture | None, seq_len: int | None) -> None:
     """Refuse tokens of an image, samples longer than sequences, and packing into sequences of unknown length."""
     each, packing = plan.training.sequence_tokens(plan.work.tokens_per_sample), plan.training.packing
-    if isinstance(network, ImageModel) and (each is not None or packing is not None):
+    if network is not None and network.sample == "image" and (each is not None or packing is not None):
         key = "training.packing" if each is None else "work.tokens_per_sample"
         raise InputError(f"{key}: a sample of this workload is an image.", fix="Leave it out.")
     if each is None:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
@@ -82,6 +82,11 @@ class TrainingSetup:
     """What a run read: synthetic tokens, or a person's own shards."""
     channels_last: bool | None = None
     """Of convolutions: the colours of a pixel lie beside each other in memory."""
+
+    @property
+    def sample(self) -> Literal["tokens", "image"] | None:
+        """What a sample is; None where the network is not known."""
+        return None if self.network is None else self.network.sample
 
     @property
     def timed_tokens(self) -> float:

@@ -16,7 +16,6 @@ from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import ImageModel
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import ArchitectureFile
@@ -118,7 +117,7 @@ def plan_of(
 ) -> Plan:
     """Return a plan that trains a workload once on so many tokens, or all images of ImageNet once."""
     network = find_architecture(workload, catalog)
-    images = isinstance(network.architecture, ImageModel)
+    images = network.architecture.sample == "image"
     if images and tokens is not None:
         raise InputError(f"--tokens: a sample of {workload} is an image.", fix="Leave it out, or write a plan.")
     if isinstance(network, StatedTraining):

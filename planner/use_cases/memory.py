@@ -8,7 +8,6 @@ from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.base import Count, Text
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
-from planner.model.network.architecture import Encoder, ImageModel, TextModel
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
@@ -72,7 +71,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         precision = usual_precision(cluster.accelerator)
     asked = None if request.method is Method.FULL else request.adapters or network.adapters
     adapters = trained_alone(asked, network, catalog, precision=precision, where=request.workload)
-    if request.seq_len is not None and isinstance(network.architecture, ImageModel):
+    if request.seq_len is not None and network.architecture.sample == "image":
         raise InputError(f"seq_len {request.seq_len}: a sample of {request.workload} is an image.", fix="Leave it out.")
     asked_for = TrainerSettings.model_validate(request.stated).over(network)
     stated = network if isinstance(network, StatedTraining) else None
@@ -83,7 +82,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
             f"--on {request.on}: the memory of PyTorch without XLA is not modelled there, as it does not run.",
             fix="Nearest is a trainer that XLA compiles: add --framework jax",
         )
-    if isinstance(network.architecture, TextModel):
+    if network.architecture.sample == "tokens":
         asked_for = assumed_attention(asked_for, framework, cluster.accelerator)
     if request.gpus is not None and cluster.accelerators not in (1, request.gpus) and request.on not in catalog.nodes:
         raise InputError(f"--on {request.on}: is not {request.gpus} accelerators.", fix="State their number once.")
@@ -130,7 +129,7 @@ def _split(request: MemoryRequest, network: ArchitectureFile, devices: int) -> S
     split = Split(tensor=request.tensor, pipeline=request.pipeline, context=request.context)
     if split == WHOLE:
         return split
-    if not isinstance(network.architecture, TextModel):
+    if network.architecture.sample != "tokens":
         raise InputError(
             f"{request.workload}: an image network is not divided.", fix="Leave out --tensor, --pipeline and --context."
         )
@@ -154,7 +153,7 @@ def _traced(network: ArchitectureFile, strategy: Strategy, precision: Precision,
     """Return the bytes per token that one layer of the benchmark's model saves."""
     if adapters is not None and adapters.kind is not AdapterKind.LORA:
         raise InputError(f"--trace: the benchmark has no {adapters.kind.value} adapters.", fix="Leave --trace out.")
-    if isinstance(network.architecture, Encoder):
+    if not network.architecture.has_benchmark:
         raise InputError("--trace: the benchmark has no encoders.", fix="Leave --trace out.")
     autocast = uses_autocast(strategy, precision=precision, adapters=adapters)
     return traced_layer_bytes(network.architecture, precision=precision, autocast=autocast, adapters=adapters)

@@ -12,8 +12,7 @@ from planner.adapters.model_config.reader import architecture_of, is_model_confi
 from planner.adapters.model_config.text_part import text_part_of
 from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError, NotModelledError
-from planner.model.network.architecture import Decoder, Encoder, ImageModel, MoeDecoder, Resnet, Vit
-from planner.model.network.known_network import usual_seq_len
+from planner.model.network.architecture import Decoder, Encoder, MoeDecoder, Resnet, Vit, usual_seq_len
 from planner.model.network.text_part import TextPart
 from planner.model.network.work import WorkloadChoice
 from planner.model.network.workload import ArchitectureFile, BenchWorkload, Preset
@@ -82,7 +81,7 @@ def with_config(plan: Plan, *, folder: Path) -> Plan:
     whole_network(
         network, where=str(path), fix="Its text part alone can be planned: planner ask FILE --write plan.yaml"
     )
-    if choice.seq_len is not None and isinstance(network.architecture, ImageModel):
+    if choice.seq_len is not None and network.architecture.sample == "image":
         raise InputError(f"workload.seq_len: a sample of {choice.config} is an image.", fix="Leave seq_len out.")
     read = WorkloadChoice(
         config=choice.config, architecture=network.architecture, seq_len=choice.seq_len or network.seq_len

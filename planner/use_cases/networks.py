@@ -10,7 +10,7 @@ from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import AdapterKind, Adapters
-from planner.model.network.architecture import Encoder, ImageModel, is_same_network
+from planner.model.network.architecture import is_same_network
 from planner.model.network.workload import (
     QUICK_WINDOW,
     STANDARD_WINDOW,
@@ -48,7 +48,7 @@ def bench_workload(
     InputError where the file trains adapters and the benchmark is not asked for them (`lora`), or of another kind.
     """
     network = _find_workload(workload, catalog)
-    if isinstance(network.architecture, Encoder):
+    if not network.architecture.has_benchmark:
         raise InputError(
             f"{workload}: the benchmark has decoders, resnets and vision transformers, and this is an encoder.",
             fix="Measure a decoder of its sizes (kind: decoder); estimates and memory know encoders.",
@@ -124,7 +124,7 @@ def _of_preset(preset: BenchWorkload) -> ArchitectureFile:
 
 def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
     job = resolve_job(plan, catalog)
-    if job.setup.network is None or (job.setup.seq_len is None and not isinstance(job.setup.network, ImageModel)):
+    if job.setup.network is None or (job.setup.seq_len is None and job.setup.sample == "tokens"):
         raise InputError(
             f"{where}: the network of its measured run is not known, so its memory cannot be counted.",
             fix=ARCHITECTURE_FIX,

@@ -7,7 +7,6 @@ from typing import Any
 
 from planner.errors import InputError
 from planner.model.catalog import Catalog
-from planner.model.network.architecture import TextModel
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import Offload
 from planner.model.network.workload import ArchitectureFile
@@ -41,7 +40,7 @@ def find_strategies(
     from the network's file.
     """
     workload, accelerator = asked.workload, cluster.accelerator
-    if not isinstance(network.architecture, TextModel):
+    if network.architecture.sample != "tokens":
         raise InputError(f"{workload}: splits are searched for decoders only.", fix="Name a decoder.")
     if accelerator.hbm_gib is None or accelerator.no_training_reason is not None or catalog.calibration is None:
         reason = accelerator.no_training_reason or "its memory is not known"

@@ -17,7 +17,6 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.network.architecture import TextModel
 from planner.model.network.trainer_memory import Offload, Optimizer
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.model.plan.plan import Plan
@@ -94,7 +93,7 @@ def _other_setups(
     shown: ComparisonDocument, usual: RankedOption | None, plan: Plan, catalog: Catalog, *, today: date
 ) -> Iterator[str]:
     """Yield each setup that surely fits and costs less than the usual one, or where the usual one does not fit."""
-    if plan.training.adapters is not None or not isinstance(resolve_job(plan, catalog).setup.network, TextModel):
+    if plan.training.adapters is not None or resolve_job(plan, catalog).setup.sample != "tokens":
         return
     for words, changes in SETUPS:
         if any(name in plan.training.stated for name in changes):

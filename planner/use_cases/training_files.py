@@ -11,8 +11,7 @@ from planner.adapters.training_files.reader import is_training_file, read_traini
 from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters, FrozenFormat, targets_of
-from planner.model.network.architecture import Architecture, ImageModel
-from planner.model.network.known_network import usual_seq_len
+from planner.model.network.architecture import Architecture, usual_seq_len
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings, TrainingMethod
@@ -40,12 +39,12 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
     where = str(paths[0])
     objective = objective_named(facts.objective, where=where)
     name, architecture = _network(facts, where, catalog)
-    seq_len = None if isinstance(architecture, ImageModel) else facts.seq_len or usual_seq_len(architecture)
+    stated_seq_len = facts.seq_len if architecture.sample == "tokens" else None
     devices = facts.devices
     return StatedTraining(
         name=name,
         architecture=architecture,
-        seq_len=seq_len,
+        seq_len=stated_seq_len or usual_seq_len(architecture),
         micro_batch=facts.micro_batch or 1,
         precision=Precision(facts.precision) if facts.precision else Precision.BF16,
         adapters=_adapters(facts),
@@ -57,7 +56,7 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
         weights=WeightFormat(facts.weights) if facts.weights else None,
         offload=Offload(facts.offload) if facts.offload else None,
         stated_precision=Precision(facts.precision) if facts.precision else None,
-        stated_seq_len=None if isinstance(architecture, ImageModel) else facts.seq_len,
+        stated_seq_len=stated_seq_len,
         stated_micro_batch=facts.micro_batch,
         strategy=Strategy(facts.strategy) if facts.strategy else None,
         checkpointing=Checkpointing(facts.checkpointing) if facts.checkpointing else None,
@@ -125,7 +124,7 @@ def _with_vocabulary(sizes: Mapping[str, object], facts: Facts, where: str, cata
     if "vocab_size" in sizes:
         return sizes
     preset = catalog.preset_called(facts.model)
-    if preset is None or isinstance(preset.architecture, ImageModel):
+    if preset is None or preset.architecture.sample == "image":
         raise InputError(f"{where}: does not say the vocabulary of the network.", fix="Add --vocab-size to it.")
     return {**sizes, "vocab_size": preset.architecture.vocab}
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Dict, Mapping, Optional, Tuple, Type, TypeVar, get_type_hints
 
-from ..contract.architecture import SHAPES, Architecture, MoeDecoderShape, ResnetShape, Transformer, problem
+from ..contract.architecture import SHAPES, Architecture, problem
 
 SCHEMA_VERSION = 1
 KIND = "spec"
@@ -130,7 +130,7 @@ class Spec:
     @property
     def unit(self) -> str:
         """What work is counted in."""
-        return "tokens" if isinstance(self.architecture, Transformer) else "images"
+        return "tokens" if self.architecture.sample == "tokens" else "images"
 
     @property
     def units_per_sample(self) -> int:
@@ -202,7 +202,8 @@ OPTIONAL: Dict[Any, Any] = {Optional[Lora]: Lora, Optional[Data]: Data, Optional
 
 
 def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Section:
-    types = get_type_hints(section)
+    hints = get_type_hints(section)
+    types = {field.name: hints[field.name] for field in dataclasses.fields(section)}  # type: ignore[arg-type]
     unknown = [key for key in body if key not in types]
     if unknown:
         raise SpecError(f"{where}: {unknown[0]}: is not a known key. Known: {', '.join(types)}.")
@@ -287,7 +288,7 @@ def _check_consistency(spec: Spec, where: str) -> None:
 
 def _check_samples(spec: Spec, where: str) -> None:
     architecture = spec.architecture
-    if not isinstance(architecture, Transformer):
+    if architecture.sample == "image":
         if spec.seq_len is not None:
             raise SpecError(f"{where}: seq_len: a sample of a {architecture.kind} is an image. Take seq_len out.")
         return
@@ -325,9 +326,9 @@ def _check_training(spec: Spec, where: str) -> None:
     if spec.loss_chunks > spec.micro_batch * spec.units_per_sample:
         raise SpecError(f"{where}: loss_chunks: {spec.loss_chunks} is more than micro_batch x seq_len.")
     architecture = spec.architecture
-    if isinstance(architecture, ResnetShape) and spec.checkpointing == "selective":
+    if architecture.is_convolutional and spec.checkpointing == "selective":
         raise SpecError(f"{where}: checkpointing: selective is of matrix products, and a resnet has convolutions.")
-    if not isinstance(architecture, Transformer) and spec.loss_chunks > 1:
+    if architecture.sample == "image" and spec.loss_chunks > 1:
         raise SpecError(f"{where}: loss_chunks: is of large vocabularies; a {architecture.kind} has one loss an image.")
     if spec.lora is not None:
         _check_lora(spec, spec.lora, where)
@@ -335,9 +336,9 @@ def _check_training(spec: Spec, where: str) -> None:
 
 def _check_lora(spec: Spec, lora: Lora, where: str) -> None:
     architecture = spec.architecture
-    if not isinstance(architecture, Transformer):
+    if architecture.sample == "image":
         raise SpecError(f"{where}: lora: adapters are for decoders, not for a {architecture.kind}.")
-    if isinstance(architecture, MoeDecoderShape) and not set(lora.targets) <= set(ATTENTION_TARGETS):
+    if architecture.has_experts and not set(lora.targets) <= set(ATTENTION_TARGETS):
         raise SpecError(f"{where}: lora: targets: of a moe_decoder only {', '.join(ATTENTION_TARGETS)} take adapters.")
     if "gate" in lora.targets and architecture.mlp != "swiglu":
         raise SpecError(f"{where}: lora: targets: 'gate' is in no {architecture.mlp} mlp.")

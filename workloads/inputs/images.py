@@ -11,7 +11,7 @@ from typing import List
 import torch
 from torch import Tensor
 
-from ..contract.architecture import COLOURS, Transformer
+from ..contract.architecture import COLOURS
 from ..contract.spec import Spec
 from ..inputs.tokens import SEED_STRIDE, Batch
 
@@ -50,7 +50,7 @@ def _micro_batch(spec: Spec, step: int, micro_step: int, rank: int, world_size: 
 def image(spec: Spec, number: int) -> tuple[Tensor, int]:
     """Return an image of noise whose brightness grows with its label, so that the loss has something to learn."""
     architecture = spec.architecture
-    assert not isinstance(architecture, Transformer)
+    assert architecture.sample == "image"
     generator = torch.Generator().manual_seed(spec.seed * SEED_STRIDE + number)
     label = int(torch.randint(architecture.classes, (), generator=generator))
     shape = (COLOURS, architecture.image_size, architecture.image_size)

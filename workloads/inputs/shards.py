@@ -19,7 +19,6 @@ from bisect import bisect_right
 from pathlib import Path
 from typing import Any, List, Sequence, Tuple
 
-from ..contract.architecture import Transformer
 from ..contract.spec import Spec, SpecError
 
 ENDINGS = (".npy", ".bin")
@@ -111,8 +110,9 @@ def check_largest(largest: int, shard: Shard, first: int, spec: Spec) -> None:
 
 
 def _vocab(spec: Spec) -> int:
-    assert isinstance(spec.architecture, Transformer)
-    return spec.architecture.vocab
+    architecture = spec.architecture
+    assert architecture.sample == "tokens"
+    return architecture.vocab
 
 
 def _paths(given: Path) -> List[Path]:

@@ -11,7 +11,6 @@ from typing import List, Protocol, Tuple
 import torch
 from torch import Tensor
 
-from ..contract.architecture import Transformer
 from ..contract.spec import Spec
 from ..models.base import NO_TARGET
 
@@ -68,7 +67,7 @@ def sequence(spec: Spec, number: int) -> Tensor:
     generator = torch.Generator().manual_seed(spec.seed * SEED_STRIDE + number)
     uniform = torch.rand(spec.tokens_per_sample + 1, generator=generator, dtype=torch.float64)
     architecture = spec.architecture
-    assert isinstance(architecture, Transformer)
+    assert architecture.sample == "tokens"
     tokens = float(architecture.vocab) ** uniform
     return tokens.long().clamp_(1, architecture.vocab) - 1
 

@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 
 from ..contract import failure
-from ..contract.architecture import ResnetShape
 from ..contract.result import MEASURE, WARMUP, Record
 from ..contract.spec import FLOAT8_MULTIPLE, Spec
 from ..inputs.tokens import Batch, Samples
@@ -260,7 +259,7 @@ def observed_samples(spec: Spec) -> int:
     def enough(samples: int) -> bool:
         units = samples * spec.units_per_sample
         return (
-            (not isinstance(spec.architecture, ResnetShape) or samples > 1)
+            (not spec.architecture.is_convolutional or samples > 1)
             and (spec.precision != "float8" or units % FLOAT8_MULTIPLE == 0)
             and units >= spec.loss_chunks
         )

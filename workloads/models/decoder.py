@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor, nn
 
-from ..contract.architecture import MoeDecoderShape, TextShape
+from ..contract.architecture import TextShape
 from ..contract.spec import Lora
 from ..models.base import NO_TARGET, Draw, Model
 from ..models.experts import Experts, MixtureOfExperts
@@ -124,12 +124,14 @@ def block(architecture: TextShape, number: int, checkpointing: str, lora: Option
         head_dim=architecture.head_dim,
         bias=bias,
         causal=True,
+        window=architecture.window_of(number),
         qk_norm_eps=architecture.norm_eps if architecture.qk_norm else None,
         lora=lora,
     )
     attention_norm = norm(architecture, hidden)
-    if isinstance(architecture, MoeDecoderShape) and number not in architecture.dense_layers:
-        second: nn.Module = MixtureOfExperts(architecture)
+    experts = architecture.experts_of(number)
+    if experts is not None:
+        second: nn.Module = MixtureOfExperts(experts)
     else:
         assert architecture.ffn_hidden is not None
         second = MLPS[architecture.mlp](hidden, architecture.ffn_hidden, bias=bias, lora=lora)

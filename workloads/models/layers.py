@@ -64,11 +64,12 @@ class Attention(nn.Module):
         head_dim: int,
         bias: bool,
         causal: bool,
+        window: Optional[int] = None,
         qk_norm_eps: Optional[float] = None,
         lora: Optional[Lora] = None,
     ) -> None:
         super().__init__()
-        self.heads, self.kv_heads, self.head_dim, self.causal = heads, kv_heads, head_dim, causal
+        self.heads, self.kv_heads, self.head_dim, self.causal, self.window = heads, kv_heads, head_dim, causal, window
         self.query = linear("query", hidden, heads * head_dim, bias=bias, lora=lora)
         self.key = linear("key", hidden, kv_heads * head_dim, bias=bias, lora=lora)
         self.value = linear("value", hidden, kv_heads * head_dim, bias=bias, lora=lora)
@@ -92,9 +93,18 @@ class Attention(nn.Module):
             # Repeated, not enable_gqa: torch 2.4 does not have it, and not every kernel takes it where it exists.
             group = self.heads // self.kv_heads
             key, value = key.repeat_interleave(group, dim=1), value.repeat_interleave(group, dim=1)
-        mixed = F.scaled_dot_product_attention(query, key, value, is_causal=self.causal)
+        mask = None if self.window is None or self.window >= seq_len else _band(seq_len, self.window, hidden.device)
+        causal = self.causal and mask is None
+        mixed = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=causal)
         projected: Tensor = self.out(mixed.transpose(1, 2).reshape(batch, seq_len, self.heads * self.head_dim))
         return projected
+
+
+def _band(seq_len: int, window: int, device: torch.device) -> Tensor:
+    """Return which tokens each token attends to: itself and those before it, `window` in all."""
+    places = torch.arange(seq_len, device=device)
+    before = places[:, None] - places[None, :]
+    return (before >= 0) & (before < window)
 
 
 class GeluMlp(nn.Module):

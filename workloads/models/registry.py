@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Optional
+from typing import Callable, Dict, Optional
 
 import torch
 from torch import nn
 
-from ..contract.architecture import Architecture, ResnetShape, VitShape
+from ..contract.architecture import Architecture
 from ..contract.spec import Lora, Spec
 from ..models.base import Model
 from ..models.decoder import Decoder
 from ..models.resnet import Resnet
 from ..models.vit import Vit
+
+TEXT_MODELS: Dict[str, Callable[..., Model]] = {"decoder": Decoder, "moe_decoder": Decoder}
+IMAGE_MODELS: Dict[str, Callable[..., Model]] = {"resnet": Resnet, "vit": Vit}
+"""What is built, by the kind of the architecture."""
 
 
 def build_on_meta(spec: Spec) -> Model:
@@ -36,13 +40,12 @@ def model_of(
     lora: Optional[Lora] = None,
 ) -> Model:
     """Return the model of an architecture on torch's default device; only a decoder takes the last two."""
-    if isinstance(architecture, ResnetShape):
-        return Resnet(architecture, checkpointing=checkpointing)
-    if isinstance(architecture, VitShape):
-        return Vit(architecture, checkpointing=checkpointing)
-
+    if architecture.sample == "image":
+        return IMAGE_MODELS[architecture.kind](architecture, checkpointing=checkpointing)
     assert seq_len is not None, "a decoder's samples have a length"
-    return Decoder(architecture, seq_len=seq_len, checkpointing=checkpointing, loss_chunks=loss_chunks, lora=lora)
+    return TEXT_MODELS[architecture.kind](
+        architecture, seq_len=seq_len, checkpointing=checkpointing, loss_chunks=loss_chunks, lora=lora
+    )
 
 
 def count_parameters(model: nn.Module, *, trained_only: bool = False) -> int:

@@ -13,7 +13,7 @@ from planner.adapters.model_config.image_families import IMAGE_FAMILIES
 from planner.adapters.model_config.text_families import TEXT_FAMILIES, text_document
 from planner.adapters.model_config.text_vectors import TEXT_VECTORS, USUAL, with_vectors
 from planner.errors import InputError
-from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.other_families import MISSING, fix_of
 
 MARKS = ("model_type", "architectures")
@@ -78,7 +78,7 @@ def architecture_of(data: Mapping[str, Any], *, where: str) -> Architecture:
             document = text_document(fields, TEXT_FAMILIES[model_type])
         network = _ARCHITECTURE.validate_python(document)
         vectors = TEXT_VECTORS.get(model_type, USUAL)
-        return with_vectors(network, fields, vectors) if isinstance(network, TextModel) else network
+        return with_vectors(network, fields, vectors) if network.sample == "tokens" else network
     except ValidationError as error:
         raise InputError(f"{where}: {error.errors()[0]['msg'].removeprefix('Value error, ')}.", fix=FIX) from error
     except ValueError as error:

@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from planner.adapters.model_config.fields import ConfigFields
-from planner.model.network.architecture import Encoder, MoeDecoder, TextModel
-from planner.network.flops import layers_biases, usual_vectors
+from planner.model.network.architecture import TextModel
+from planner.network.families.known_families import text_family_of
+from planner.network.layer_kind import LayerKind
 
 MODERNBERT = ("attention", "mlp", "norm", "classifier", "decoder")
 ATTENTION_BIAS = ("attention_bias", "qkv_bias", "use_qkv_bias", "add_qkv_bias")
@@ -44,9 +45,13 @@ class TextVectors:
 
 def with_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> TextModel:
     """Return a network that states its vectors where they are not the usual ones."""
-    of = _encoder_vectors if isinstance(network, Encoder) else _vectors
+    of = _vectors if network.is_causal else _encoder_vectors
     counted = of(network, fields, family)
-    return network if counted == usual_vectors(network) else network.model_copy(update={"vectors": counted})
+    return (
+        network
+        if counted == text_family_of(network).usual_vectors()
+        else network.model_copy(update={"vectors": counted})
+    )
 
 
 def _vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
@@ -65,7 +70,7 @@ def _vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> i
 def _encoder_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
     """The usual ones, and those of other settings; the head has its own, counted with it."""
     beside = family.beside(fields, network) if family.beside is not None else 0
-    return usual_vectors(network) + beside
+    return text_family_of(network).usual_vectors() + beside
 
 
 def _qk_norms(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
@@ -78,7 +83,7 @@ def _all_biases(network: TextModel, fields: ConfigFields) -> int:
     """Biases of all layers, of a family that has them in all of its maps, unless it says none of attention."""
     attention = (network.heads + 2 * network.kv_heads) * network.head_dim + network.hidden
     without = 0 if fields.flag("attention_bias", default=True) else network.layers * attention
-    return layers_biases(network) - without
+    return text_family_of(network).biases() - without
 
 
 def _biases(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
@@ -87,9 +92,15 @@ def _biases(network: TextModel, fields: ConfigFields, family: TextVectors) -> in
     qkv = family.qkv_bias if named is None else fields.flag(named, default=False)
     out = fields.flag("attention_out_bias", default=qkv and family.out_bias)
     attention = (network.heads + 2 * network.kv_heads) * network.head_dim * qkv + network.hidden * out
-    if isinstance(network, MoeDecoder) or not fields.flag("mlp_bias", default=family.mlp_bias):
+    if network.is_mixture or not fields.flag("mlp_bias", default=family.mlp_bias):
         return attention
-    return attention + (2 if network.mlp == "swiglu" else 1) * network.ffn_hidden + network.hidden
+    layer = _largest(network)
+    return attention + layer.maps_in * layer.ffn_hidden + network.hidden
+
+
+def _largest(network: TextModel) -> LayerKind:
+    """Return the layers with experts, or those of a dense network."""
+    return text_family_of(network).layers[-1]
 
 
 def _falcon_norms(fields: ConfigFields, network: TextModel) -> int:
@@ -104,21 +115,21 @@ def _falcon_norms(fields: ConfigFields, network: TextModel) -> int:
 
 def _sinks_and_experts(_: ConfigFields, network: TextModel) -> int:
     """Attention sinks, and the biases of router and experts (gpt-oss)."""
-    assert isinstance(network, MoeDecoder)
-    expert = 2 * network.moe_ffn_hidden + network.hidden
-    return network.layers * network.heads + network.sparse_layers * network.experts * (1 + expert)
+    sparse = _largest(network)
+    expert = 2 * sparse.moe_ffn_hidden + network.hidden
+    return network.layers * network.heads + sparse.layers * sparse.experts * (1 + expert)
 
 
 def _shared_gate(_: ConfigFields, network: TextModel) -> int:
     """The gate of the shared expert: one score of each token (Qwen's mixtures)."""
-    assert isinstance(network, MoeDecoder)
-    return network.sparse_layers * network.hidden if network.shared_experts else 0
+    sparse = _largest(network)
+    return sparse.layers * network.hidden if sparse.shared_experts else 0
 
 
 def _router_bias(_: ConfigFields, network: TextModel) -> int:
     """A correction of each expert's score, and with biases one of the head (ERNIE)."""
-    assert isinstance(network, MoeDecoder)
-    return network.sparse_layers * network.experts + (network.vocab if network.bias else 0)
+    sparse = _largest(network)
+    return sparse.layers * sparse.experts + (network.vocab if network.bias else 0)
 
 
 def _unused_positions(fields: ConfigFields, network: TextModel) -> int:
@@ -142,7 +153,7 @@ def _modernbert_biases(fields: ConfigFields, network: TextModel) -> int:
     """Biases that a ModernBERT may have in attention, MLP, norms and head; its head alone has one by default."""
     has = {name: fields.flag(f"{name}_bias", default=name == "decoder") for name in MODERNBERT}
     attention = 3 * network.heads * network.head_dim + network.hidden
-    mlp = (2 * network.ffn_hidden + network.hidden) if isinstance(network, Encoder) else 0
+    mlp = 0 if network.is_causal else 2 * _largest(network).ffn_hidden + network.hidden
     return (
         network.layers * (has["attention"] * attention + has["mlp"] * mlp)
         + has["norm"] * (2 * network.layers + 2) * network.hidden

@@ -12,7 +12,6 @@ from planner.model.answer.audit import Finding
 from planner.model.catalog import Catalog
 from planner.model.evidence.claims import MemoryClaim
 from planner.model.hardware.machines import Accelerator
-from planner.model.network.architecture import ImageModel
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.memory import device_memory
@@ -121,7 +120,7 @@ def _fits(claim: MemoryClaim, accelerator: Accelerator, usual: float, parameters
 def _occupancy(claim: MemoryClaim, accelerator: Accelerator | None, catalog: Catalog) -> list[Finding]:
     assert claim.used_share is not None
     preset = catalog.preset_named(claim.workload) if claim.workload else None
-    if preset is None or isinstance(preset.architecture, ImageModel) or accelerator is None:
+    if preset is None or preset.architecture.sample == "image" or accelerator is None:
         return [unknown("work_not_known", "used_share needs a workload by name and an accelerator.")]
     if accelerator.hbm_gib is None:
         return [unknown("figure_not_known", f"The catalog holds no memory of {accelerator.id}.")]

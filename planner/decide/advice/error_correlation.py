@@ -35,11 +35,11 @@ def correlation(job: Job, paced: Sequence[Paced], widths: Sequence[float], catal
     count = len(paced)
     together = np.eye(count)
     asked = {number: query for number, one in enumerate(paced) if (query := _asked(job, one, catalog)) is not None}
-    for images in (False, True):
-        places = [number for number, query in asked.items() if query.is_of_images == images]
+    for sample in ("tokens", "image"):
+        places = [number for number, query in asked.items() if query.sample == sample]
         if places:
             queries = [asked[number] for number in places]
-            calibration = catalog.image_calibration if images else catalog.calibration
+            calibration = catalog.calibration_for(sample)
             assert calibration is not None, "it made the predictions"
             own = list({one.id: one for query in queries for one in query.own}.values())
             observations = [query.observation for query in queries]

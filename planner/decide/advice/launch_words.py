@@ -8,7 +8,6 @@ from planner.decide.advice.case import Case
 from planner.decide.options.estimate_plan import Paced
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.network.adapters import AdapterKind
-from planner.model.network.architecture import Encoder
 from planner.model.network.trainer_memory import Loss
 from planner.model.network.workload import WHOLE, Checkpointing, Strategy
 from planner.model.owning.hold import Hold
@@ -41,7 +40,8 @@ def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: AskedP
     measurement of the plan. None also where the launcher starts no such machine.
     """
     adapters = case.plan.training.adapters
-    if case.job.setup.network is None or isinstance(case.job.setup.network, Encoder) or one.candidate.split != WHOLE:
+    network = case.job.setup.network
+    if network is None or not network.has_benchmark or one.candidate.split != WHOLE:
         return None
     if adapters is not None and (adapters.kind is not AdapterKind.LORA or adapters.frozen is not None):
         return None

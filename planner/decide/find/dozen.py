@@ -15,7 +15,6 @@ from planner.duration.practice import middle_factor
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.network.architecture import TextModel
 from planner.model.owning.hold import Hold
 from planner.model.owning.site import Site
 from planner.model.plan.find_filters import FindFilters
@@ -110,7 +109,7 @@ def shortlist(
     chosen = {key: one for key, one in chosen.items() if one.usd * LEAST_OF_COARSE <= below_usd}
     options = [one.offer.option(any_named=filters.available) for one in chosen.values()]
     left_out[DEARER] += len(timed) - len(chosen) + found.unread
-    if not rates and isinstance(job.setup.network, TextModel):
+    if not rates and job.setup.sample == "tokens":
         to_divide = _to_divide(offers)
         left_out[NOT_WHOLE] -= len(to_divide)
         options = [offer.option(any_named=filters.available) for offer in to_divide]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from planner.decide.find.offered import Offered
 from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Accelerator, Node
-from planner.model.network.architecture import TextModel
 from planner.model.network.workload import Strategy
 from planner.scenario.candidate import Candidate
 from planner.scenario.cluster import Cluster
@@ -47,7 +46,12 @@ def coarse_rates(job: Job, offers: Iterable[Offered], catalog: Catalog) -> Mappi
     """
     shapes = {Shape.of(offer): offer for offer in offers}
     network = job.setup.network
-    if isinstance(network, TextModel) and catalog.calibration is not None and not is_too_small(network):
+    if (
+        network is not None
+        and network.sample == "tokens"
+        and catalog.calibration is not None
+        and not is_too_small(network)
+    ):
         questions = [_question(job, offer) for offer in shapes.values()]
         best = search_many(questions, catalog.calibration)
         return {shape: rate for shape, rate in zip(shapes, best, strict=True) if rate is not None}

@@ -103,10 +103,10 @@ def _explained(
     prediction = predicted if isinstance(predicted, Prediction) and predicted.asked is not None else None
     breakdown = None
     if prediction is not None and prediction.asked is not None:
-        images = prediction.asked.is_of_images
-        calibration = catalog.image_calibration if images else catalog.calibration
+        sample = prediction.asked.sample
+        calibration = catalog.calibration_for(sample)
         assert calibration is not None, "it made the prediction"
-        breakdown = step_breakdown(prediction.asked, calibration, evidence(images))
+        breakdown = step_breakdown(prediction.asked, calibration, evidence(sample == "image"))
     return OptionExplanation(
         id=estimate.id,
         name=estimate.name,

@@ -29,7 +29,7 @@ def next_runs(job: Job, candidate: Candidate, catalog: Catalog, asked: Estimator
     They are runs of the benchmark, whatever will train the job. Parts on which it does not fit are left out. The whole
     would be a measurement and needs no estimate.
     """
-    calibration = catalog.image_calibration if asked.is_of_images else catalog.calibration
+    calibration = catalog.calibration_for(asked.sample)
     assert calibration is not None, "it made the prediction"
     runs = []
     for nodes, per_node in dict.fromkeys([(1, 1), (1, candidate.accelerators_per_node)]):

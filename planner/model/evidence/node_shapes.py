@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from planner.model.base import Count, Id, NonNegative, Text
-from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.redact import clean, clean_data
 
@@ -61,7 +61,7 @@ class _SpecShape(_Shape):
 
     @model_validator(mode="after")
     def _texts_have_a_length(self) -> Self:
-        if self.seq_len is None and isinstance(self.architecture, TextModel):
+        if self.seq_len is None and self.architecture.sample == "tokens":
             raise ValueError("seq_len is missing, the length of its samples")
         return self
 

@@ -28,11 +28,23 @@ Pixels = Annotated[int, Field(strict=True, ge=1, le=100_000)]
 LayerNumber = Annotated[int, Field(strict=True, ge=0, lt=MOST_LAYERS)]
 
 
-class _Transformer(Frozen):
+class Transformer(Frozen):
     """What every transformer on tokens has."""
 
+    sample: ClassVar[Literal["tokens"]] = "tokens"
+    """What a sample is."""
+    is_convolutional: ClassVar[Literal[False]] = False
+    """Its products are convolutions."""
     is_causal: ClassVar[bool] = True
     """A token attends to those before it alone."""
+    is_mixture: ClassVar[bool] = False
+    """Tokens are sent to some of many experts."""
+    has_benchmark: ClassVar[bool] = True
+    """The benchmark builds it."""
+    usual_tokens: ClassVar[int] = 4096
+    """Of a sample, where nobody says how long, as in many recipes of fine-tuning."""
+    usual_batch: ClassVar[int] = 1
+    """Samples of a micro-batch, where nobody says how many."""
     layers: Layers
     """Number of layers."""
     hidden: Count
@@ -67,6 +79,10 @@ class _Transformer(Frozen):
     """Parameters outside the matrices: norms, biases, gates. Left out: two norms of a layer and a last one, those of
     `qk_norm`, and the biases of `bias`."""
 
+    def of_largest_layers(self, layers: int) -> Self:
+        """Return the same network with so many of its largest layers alone."""
+        return self.model_copy(update={"layers": layers})
+
     @model_validator(mode="after")
     def _heads_divide(self) -> Self:
         if self.heads % self.kv_heads:
@@ -74,7 +90,7 @@ class _Transformer(Frozen):
         return self
 
 
-class Decoder(_Transformer):
+class Decoder(Transformer):
     """A dense decoder-only transformer."""
 
     kind: Literal["decoder"] = "decoder"
@@ -96,19 +112,23 @@ class Encoder(Decoder):
     """
 
     is_causal: ClassVar[bool] = False
+    has_benchmark: ClassVar[bool] = False
+    usual_tokens: ClassVar[int] = 512
+    """As in Devlin et al. 2018."""
     kind: Literal["encoder"]  # type: ignore[assignment]  # it is a decoder in all but its mask
     """Kind of network."""
     token_types: Annotated[int, Field(strict=True, ge=0, le=1000)] = 0
     """Kinds of tokens, each with an embedding: BERT's two sentences."""
 
 
-class MoeDecoder(_Transformer):
+class MoeDecoder(Transformer):
     """A decoder whose MLPs are mixtures of experts: a router sends each token to a few of them.
 
     gates = softmax over the scores of the `experts_per_token` best experts; no token is dropped.
     Sources: Shazeer et al. 2017; Jiang et al. 2024 (Mixtral); DeepSeek-AI 2024 (shared experts).
     """
 
+    is_mixture: ClassVar[bool] = True
     kind: Literal["moe_decoder"]
     """Kind of network."""
     experts: Count
@@ -123,6 +143,10 @@ class MoeDecoder(_Transformer):
     """Numbers of the layers, from 0, that have one ordinary MLP of `ffn_hidden` instead."""
     ffn_hidden: Count | None = None
     """Of the dense layers."""
+
+    def of_largest_layers(self, layers: int) -> Self:
+        """Return the same network with so many layers, all of them with experts."""
+        return self.model_copy(update={"layers": layers, "dense_layers": (), "ffn_hidden": None})
 
     @property
     def sparse_layers(self) -> int:
@@ -153,12 +177,27 @@ class MoeDecoder(_Transformer):
         )
 
 
-class Resnet(Frozen):
+class _OfImages(Frozen):
+    """What every network on images has."""
+
+    sample: ClassVar[Literal["image"]] = "image"
+    """What a sample is."""
+    is_mixture: ClassVar[Literal[False]] = False
+    """Tokens are sent to some of many experts."""
+    has_benchmark: ClassVar[bool] = True
+    """The benchmark builds it."""
+    usual_batch: ClassVar[int] = 64
+    """Samples of a micro-batch, where nobody says how many."""
+
+
+class Resnet(_OfImages):
     """A residual network of bottleneck blocks: 1x1, 3x3 (which strides), 1x1 with four times the width.
 
     Source: He et al. 2015; the stride in the 3x3 convolution is that of torchvision's and NVIDIA's "v1.5".
     """
 
+    is_convolutional: ClassVar[Literal[True]] = True
+    """Its products are convolutions, which like colours beside each other in memory."""
     kind: Literal["resnet"]
     """Kind of network."""
     blocks: Annotated[tuple[Blocks, ...], Field(min_length=1, max_length=MOST_STAGES)]
@@ -171,12 +210,14 @@ class Resnet(Frozen):
     """Number of classes."""
 
 
-class Vit(Frozen):
+class Vit(_OfImages):
     """A vision transformer with a class token, learned positions, pre-norm blocks, biases, and GELU.
 
     Source: Dosovitskiy et al. 2020.
     """
 
+    is_convolutional: ClassVar[Literal[False]] = False
+    """Its products are convolutions."""
     kind: Literal["vit"]
     """Kind of network."""
     layers: Blocks
@@ -206,6 +247,10 @@ class Vit(Frozen):
     def tokens(self) -> int:
         """Patches of one image and the class token."""
         return (self.image_size // self.patch_size) ** 2 + 1
+
+    def of_largest_layers(self, layers: int) -> Self:
+        """Return the same network with so many layers."""
+        return self.model_copy(update={"layers": layers})
 
     def cut(self, layers: int) -> Vit:
         """Return the same network with its first layers alone."""
@@ -241,14 +286,19 @@ def is_same_network(one: Architecture, other: Architecture) -> bool:
     """Return whether two have the same sizes; vectors follow from the family, and need not be stated by both."""
     if one == other:
         return True
-    if not isinstance(one, TextModel) or not isinstance(other, TextModel) or one.vectors == other.vectors:
+    if one.sample != "tokens" or other.sample != "tokens" or one.vectors == other.vectors:
         return False
     return one.model_copy(update={"vectors": other.vectors}) == other
 
 
 def check_seq_len(architecture: Decoder | MoeDecoder | Resnet | Vit, seq_len: int | None) -> None:
     """Raise ValueError unless a decoder has a length of its samples, and an image model has none."""
-    if isinstance(architecture, TextModel) and seq_len is None:
+    if architecture.sample == "tokens" and seq_len is None:
         raise ValueError("seq_len: is missing: a decoder's samples have a length in tokens")
-    if isinstance(architecture, ImageModel) and seq_len is not None:
+    if architecture.sample == "image" and seq_len is not None:
         raise ValueError(f"seq_len belongs to decoders; a sample of this {architecture.kind} is an image: leave it out")
+
+
+def usual_seq_len(architecture: Architecture) -> int | None:
+    """Return how long a sample is taken to be where nobody says; None of images."""
+    return min(architecture.usual_tokens, architecture.max_positions) if architecture.sample == "tokens" else None

@@ -7,15 +7,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, TypeAdapter
 
 from planner.model.base import Count, Day, Frozen, Id, Text
-from planner.model.network.architecture import Architecture, Encoder, ImageModel
+from planner.model.network.architecture import Architecture, usual_seq_len
 from planner.model.network.workload import QUICK_WINDOW, STANDARD_WINDOW, Precision, Preset
 
-USUAL_TOKENS = 4096
-"""Of a sample, where nobody says how long, as in many recipes of fine-tuning; all positions, where they are fewer."""
-ENCODER_TOKENS = 512
-"""Of an encoder's sample (Devlin et al. 2018)."""
-USUAL_IMAGES = 64
-"""In a micro-batch of images."""
 _ARCHITECTURE: TypeAdapter[Architecture] = TypeAdapter(Architecture)
 
 
@@ -83,26 +77,17 @@ class KnownNetwork(Frozen):
     def preset(self) -> Preset:
         """Return the network as a workload, with the usual length of samples."""
         architecture = self.architecture
-        is_image = isinstance(architecture, ImageModel)
         return Preset(
             schema_version=1,
             name=self.id,
             names=self.names,
             description=f"{self.names[0]}, {self.parameters / 1e9:.4g} billion parameters",
             architecture=architecture,
-            seq_len=None if isinstance(architecture, ImageModel) else usual_seq_len(architecture),
-            micro_batch=USUAL_IMAGES if is_image else 1,
+            seq_len=usual_seq_len(architecture),
+            micro_batch=architecture.usual_batch,
             precision=Precision.BF16,
             window=STANDARD_WINDOW,
             quick_window=QUICK_WINDOW,
             source=self.source,
             as_of=self.as_of,
         )
-
-
-def usual_seq_len(architecture: Architecture) -> int | None:
-    """Return how long a sample is taken to be where nobody says; None of an image model."""
-    if isinstance(architecture, ImageModel):
-        return None
-    usual = ENCODER_TOKENS if isinstance(architecture, Encoder) else USUAL_TOKENS
-    return min(usual, architecture.max_positions)

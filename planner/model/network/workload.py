@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field, model_validator
 from planner.errors import InputError
 from planner.model.base import Count, Day, Frozen, Id, NonNegative, Positive, Text, not_a_tiny_share
 from planner.model.network.adapters import Adapters, FrozenFormat
-from planner.model.network.architecture import Architecture, Resnet, check_seq_len
+from planner.model.network.architecture import Architecture, check_seq_len
 from planner.model.network.trainer_memory import TrainerSettings
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 
@@ -167,7 +167,7 @@ class BenchWorkload(Frozen):
 
     def cut(self, *, layers: int) -> BenchWorkload:
         """Return the same network with fewer layers, so that it fits one device: another workload, and named so."""
-        if isinstance(self.architecture, Resnet):
+        if self.architecture.is_convolutional:
             raise InputError(
                 f"{self.name} is a resnet, whose stages differ: no cut of it would show how the whole trains.",
                 fix="Leave --layers out.",

@@ -17,12 +17,12 @@ from planner.speed.calibration.same_measurement import without
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold, predict_folds
 from planner.speed.estimator.image_fit import fit_images, image_sample
 from planner.speed.estimator.network_kind import kind_of_images
-from planner.speed.physics.planned_image_config import ImageObservation
+from planner.speed.physics.observation import Observation
 
 
 def train_image_folds(
-    asked: Sequence[ImageObservation],
-    evidence: Sequence[ImageObservation],
+    asked: Sequence[Observation],
+    evidence: Sequence[Observation],
     shipped: Calibration,
     *,
     leave_out: str | None,
@@ -36,7 +36,7 @@ def train_image_folds(
     """
     import numpy as np
 
-    left = [one for one in without(evidence, asked) if isinstance(one, ImageObservation)]
+    left = without(evidence, asked)
     pool = [*asked, *left]
     if leave_out is None:
         calibration = shipped if len(left) == len(evidence) else fit_image_calibration(left, today=today)
@@ -64,7 +64,7 @@ def train_image_folds(
 
 
 def predict_image_rows(
-    asked: Sequence[ImageObservation], folds: Sequence[TrainedFold], *, anchors: int, first: int = 0
+    asked: Sequence[Observation], folds: Sequence[TrainedFold], *, anchors: int, first: int = 0
 ) -> list[ScoredRow]:
     """Predict the rows of every fold with its calibration, in the order of the table.
 

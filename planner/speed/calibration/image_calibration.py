@@ -17,11 +17,10 @@ from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sam
 from planner.speed.estimator.own_runs import Place
 from planner.speed.estimator.ranges import spreads, wider
 from planner.speed.estimator.text_fit import Fit
-from planner.speed.physics.observation import digest_items
+from planner.speed.physics.observation import Observation, digest_items
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
-    from planner.speed.physics.planned_image_config import ImageObservation
 
 METHOD = "images 8"
 """Raised when the physics or the fit changes, so that old calibrations are not mistaken for new ones."""
@@ -47,7 +46,7 @@ class HeldOutImages(NamedTuple):
     trained_on: Array
 
 
-def fit_image_calibration(observations: Sequence[ImageObservation], *, today: date, ranges: bool = True) -> Calibration:
+def fit_image_calibration(observations: Sequence[Observation], *, today: date, ranges: bool = True) -> Calibration:
     """Calibrate on observations. The result depends on them alone: same rows, same digits."""
     data = image_sample(observations)
     whole = fit_images(data)
@@ -74,7 +73,7 @@ def fit_image_calibration(observations: Sequence[ImageObservation], *, today: da
     )
 
 
-def image_fingerprint(observations: Sequence[ImageObservation]) -> str:
+def image_fingerprint(observations: Sequence[Observation]) -> str:
     """Return a digest of everything that the fit reads."""
     digest = hashlib.sha256()
     for one in observations:
@@ -83,7 +82,7 @@ def image_fingerprint(observations: Sequence[ImageObservation]) -> str:
     return digest.hexdigest()
 
 
-def image_folds(split: str, observations: Sequence[ImageObservation]) -> list[Fold]:
+def image_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
     """Divide the observations: a source, accelerator, generation (family), network (model) or scale at a time."""
     import numpy as np
 
@@ -126,7 +125,7 @@ def predict_held_out_images(data: ImageSample, fold: Fold, whole: Fit) -> HeldOu
     return HeldOutImages(fold.test, errors, modelled.place, modelled.doubt, modelled.groups, fit, known, fold.train)
 
 
-def spreads_of(held_out: Sequence[HeldOutImages], observations: Sequence[ImageObservation]) -> dict[str, Spread]:
+def spreads_of(held_out: Sequence[HeldOutImages], observations: Sequence[Observation]) -> dict[str, Spread]:
     """Return the widths of ranges that held-out rows ask for, group by group, and with three runs of one's own."""
     random = _spreads_with(held_out, observations, lambda _, rows: draw_anchors(rows, anchors=ANCHORS))
     if OWN_RUNS not in random:
@@ -139,8 +138,8 @@ def spreads_of(held_out: Sequence[HeldOutImages], observations: Sequence[ImageOb
 
 def _spreads_with(
     held_out: Sequence[HeldOutImages],
-    observations: Sequence[ImageObservation],
-    choose: Callable[[Place, Sequence[ImageObservation]], Sequence[Cell]],
+    observations: Sequence[Observation],
+    choose: Callable[[Place, Sequence[Observation]], Sequence[Cell]],
 ) -> dict[str, Spread]:
     """Return the widths with nothing known, and with the runs that are chosen of each fold."""
     import numpy as np

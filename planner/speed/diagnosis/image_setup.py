@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
-from planner.model.network.architecture import ImageModel, Resnet
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, described
 from planner.speed.physics.planned_image_config import planned_image_config
 
@@ -46,9 +45,9 @@ class ImageSetup(RunSetup):
 def image_setup_of(run: RunRecord, catalog: Catalog) -> ImageSetup | None:
     """Describe a run; None where it is no image network on an accelerator that the physics knows."""
     accelerator, network = catalog.accelerators.get(run.hardware.accelerator), run.architecture
-    if accelerator is None or not isinstance(network, ImageModel):
+    if accelerator is None or network is None or network.sample != "image":
         return None
-    is_convolution = isinstance(network, Resnet)
+    is_convolution = network.is_convolutional
     setup = described(ImageSetup, run, catalog, accelerator, network, seq_len=0)
     if run.channels_last is None and is_convolution:
         setup = setup.changed(assumed=(*setup.assumed, ORDER))

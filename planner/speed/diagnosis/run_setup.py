@@ -11,7 +11,7 @@ from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.adapters import Adapters, FrozenFormat
-from planner.model.network.architecture import ImageModel, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import NOTHING_STATED, trainer_memory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import checkpointings_of
@@ -51,9 +51,9 @@ class RunSetup:
     """Numbers of the physics that no setting has a word for."""
 
     @property
-    def network(self) -> TextModel | ImageModel:
+    def network(self) -> Architecture:
         """The network that was trained."""
-        assert isinstance(self.training.network, TextModel | ImageModel), "a run is described with its network"
+        assert self.training.network is not None, "a run is described with its network"
         return self.training.network
 
     @property
@@ -174,7 +174,7 @@ Setup = TypeVar("Setup", bound=RunSetup)
 def setup_of(run: RunRecord, catalog: Catalog) -> RunSetup | None:
     """Describe a run; None where it is no text network on an accelerator that the physics knows."""
     accelerator, network = catalog.accelerators.get(run.hardware.accelerator), run.architecture
-    if accelerator is None or not isinstance(network, TextModel) or run.seq_len is None:
+    if accelerator is None or network is None or network.sample != "tokens" or run.seq_len is None:
         return None
     return described(RunSetup, run, catalog, accelerator, network, seq_len=run.seq_len)
 
@@ -184,7 +184,7 @@ def described(
     run: RunRecord,
     catalog: Catalog,
     accelerator: Accelerator,
-    network: TextModel | ImageModel,
+    network: Architecture,
     *,
     seq_len: int,
 ) -> Setup:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from planner.speed.physics.observation import Labels, Observation
 
@@ -14,7 +15,11 @@ class EstimatorQuery:
     observation: Observation
     own: tuple[Observation, ...]
     """The user's runs that corrected it."""
-    is_of_images: bool = False
+
+    @property
+    def sample(self) -> Literal["tokens", "image"]:
+        """What the network is trained on."""
+        return self.observation.sample
 
     @property
     def label(self) -> Labels:

@@ -18,7 +18,7 @@ from planner.speed.estimator.expected_error import (
 from planner.speed.estimator.image_fit import image_sample, model_image_step
 from planner.speed.estimator.own_runs import Place, spans_nodes
 from planner.speed.estimator.text_estimator import Estimates, Modelled, corrected, estimates, fitted
-from planner.speed.physics.observation import of_each
+from planner.speed.physics.observation import Observation, of_each
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.image_config_arrays import ImageConfigs
     from planner.speed.physics.observation import Labels
-    from planner.speed.physics.planned_image_config import ImageObservation
 
 LAYOUT_ERROR = 0.15
 """On top, where the layout of images in memory is not stated: planes cost a 16-bit ResNet-50 a third of its speed."""
@@ -48,7 +47,7 @@ def estimate_images(
     labels: Sequence[Labels],
     calibration: Calibration,
     *,
-    own: Sequence[ImageObservation] = (),
+    own: Sequence[Observation] = (),
 ) -> Estimates:
     """Estimate configurations; `own` are measurements of the user's, which correct the answer at once.
 

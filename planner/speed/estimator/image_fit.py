@@ -12,12 +12,11 @@ from planner.speed.estimator.text_fit import WHOLE_STEP, Fit, device_effect
 from planner.speed.physics.image_config_arrays import ImageConfigs, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
 from planner.speed.physics.image_step import image_step
-from planner.speed.physics.observation import of_each
+from planner.speed.physics.observation import Observation, of_each
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Labels
-    from planner.speed.physics.planned_image_config import ImageObservation
 
 LEVEL_SPREAD = {"chip": 0.08, "accelerator": 0.02, "framework": 0.10, "source": 0.10}
 """Standard deviation of the logarithm of what a chip and an accelerator with it add to its own time, the others to all
@@ -48,7 +47,7 @@ class ImageSample:
         return ImageSample(self.configs.at(chosen), labels, self.log_seconds[chosen])
 
 
-def image_sample(observations: Sequence[ImageObservation]) -> ImageSample:
+def image_sample(observations: Sequence[Observation]) -> ImageSample:
     """Gather observations; seconds of a step = images of a step / (images/s per accelerator x accelerators)."""
     import numpy as np
 

@@ -39,7 +39,7 @@ class NetworkKind:
 
 def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
     """Return the kind of network that the physics was asked for."""
-    return kind_of_images(calibration) if asked.is_of_images else kind_of_text(calibration)
+    return kind_of_images(calibration) if asked.sample == "image" else kind_of_text(calibration)
 
 
 def kind_of_text(calibration: Calibration) -> NetworkKind:
@@ -81,29 +81,25 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
     from planner.speed.physics.image_config_arrays import gather
     from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
     from planner.speed.physics.image_step import image_formula_seconds
-    from planner.speed.physics.planned_image_config import ImageObservation
 
     known = Known.of(calibration)
 
-    def images(rows: Sequence[Observation]) -> list[ImageObservation]:
-        return [row for row in rows if isinstance(row, ImageObservation)]
-
     def model(fit: Fit, rows: Sequence[Observation]) -> Modelled:
-        configs = gather([row.described for row in images(rows)])
+        configs = gather([row.described for row in rows])
         return model_images(fit, configs, [row.labels for row in rows], known)
 
     def size(row: Observation) -> tuple[float, float]:
-        configs = gather([one.described for one in images([row])])
+        configs = gather([row.described])
         return float(configs.images_per_step[0]), float(configs.gpus[0])
 
     def estimate(rows: Sequence[Observation], own: Sequence[Observation]) -> Estimates:
-        configs = gather([row.described for row in images(rows)])
-        return estimate_images(configs, [row.labels for row in rows], calibration, own=images(own))
+        configs = gather([row.described for row in rows])
+        return estimate_images(configs, [row.labels for row in rows], calibration, own=own)
 
     def log_seconds(rows: Sequence[Observation]) -> Array:
-        return image_sample(images(rows)).log_seconds
+        return image_sample(rows).log_seconds
 
     def by_formula(fit: Fit, row: Observation) -> dict[str, Array]:
-        return image_formula_seconds(gather([one.described for one in images([row])]), fit.constants)
+        return image_formula_seconds(gather([row.described]), fit.constants)
 
     return NetworkKind("images", IMAGE_PARAMETERS, IMAGE_FORMULAS, model, log_seconds, size, estimate, by_formula)

@@ -12,8 +12,8 @@ from planner.network.image_blocks import Operator
 from planner.network.image_operators import operators_of, training_macs
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, chip_of, generation_of, peak_flops, says_bf16
 from planner.speed.physics.interconnect import parse_lanes, parse_link, parse_network_gbit
-from planner.speed.physics.observation import Labels, Refusal
-from planner.speed.physics.planned_image_config import FIELDS_OF_OTHERS, ImageObservation, format_facts, machine_facts
+from planner.speed.physics.observation import Labels, Observation, Refusal
+from planner.speed.physics.planned_image_config import FIELDS_OF_OTHERS, format_facts, machine_facts
 
 FUSED_ATTENTION_YEAR = 2023
 """From then on the usual frameworks call a fused attention kernel (PyTorch 2.0)."""
@@ -46,7 +46,7 @@ def is_of_images(row: Measurement, networks: Mapping[str, ImageNetwork]) -> bool
 
 def observe_image(
     row: Measurement, accelerator: Accelerator | None, networks: Mapping[str, ImageNetwork]
-) -> ImageObservation | Refusal:
+) -> Observation | Refusal:
     """Describe a row for the physics. What the row leaves out is filled with what is usual, never with its result."""
     network = find_network(row.model, networks)
     refused = _refusal(row, accelerator, network)
@@ -76,7 +76,7 @@ def observe_image(
     labels = Labels(
         accelerator.id, generation_of(accelerator), _framework(row), row.origin, network.id, chip_of(accelerator)
     )
-    return ImageObservation(row.id, facts, labels, rate, float(row.num_gpus), operators)
+    return Observation(row.id, facts, labels, rate, float(row.num_gpus), operators)
 
 
 def _refusal(row: Measurement, accelerator: Accelerator | None, network: ImageNetwork | None) -> str | None:

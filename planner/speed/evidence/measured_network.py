@@ -70,6 +70,7 @@ def network_of(row: Measurement) -> dict[str, float]:
         "head_share": _head_share(row) if encoder else 1.0,
         "unaligned": float(vocab % ALIGNED > 0),
         "causal": float(not encoder),
+        "attended": 1.0,
         "parameters": row.params_total or row.n_layers * layer + 2 * vocab * row.hidden,
     }
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import MoeDecoder, Resnet, TextModel, Vit
 from planner.model.network.trainer_memory import Kernels, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.activations import (
     LayerBytes,
-    activation_bytes_per_sample,
     bytes_per_number,
     kept_layers,
     layer_bytes,
 )
+from planner.network.families.known_families import family_of
+from planner.network.layer_kind import LayerKind
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.constants import MemoryConstants
 from planner.speed.memory.held_setup import held_setup
@@ -59,17 +59,13 @@ def saved_per_sample(
     """
     held, adapters = held_setup(setup), setup.adapters
     architecture, precision, checkpointing = held.network, held.precision, held.checkpointing
-    if isinstance(architecture, Resnet):
-        whole = activation_bytes_per_sample(
-            architecture,
-            seq_len=None,
-            precision=precision,
-            checkpointing=checkpointing,
-            traced_layer_bytes=traced_layer_bytes,
+    family = family_of(architecture)
+    if (blocks := family.saved_blocks) is not None:
+        whole = blocks.bytes_of_image(
+            number_bytes=bytes_per_number(precision), checkpointing=checkpointing, traced=traced_layer_bytes
         )
-        return Saved(whole, 0.0, whole / sum(architecture.blocks))
-    tokens = architecture.tokens if isinstance(architecture, Vit) else setup.seq_len
-    assert tokens is not None, "a decoder's samples have a length"
+        return Saved(whole, 0.0, whole / len(blocks.blocks))
+    tokens = family.tokens(setup.seq_len)
 
     def layers(way: Checkpointing, beside: Adapters | None, trainer: TrainerMemory = trainer) -> tuple[LayerBytes, ...]:
         return layer_bytes(
@@ -82,7 +78,7 @@ def saved_per_sample(
             trainer=trainer,
         )
 
-    scores = _score_bytes(architecture, tokens, precision) if trainer.eager_attention else 0.0
+    scores = _score_bytes(family.layers[-1], tokens, precision) if trainer.eager_attention else 0.0
     if checkpointing is Checkpointing.NONE:
         fused = constants.saved_fused if trainer.kernels is Kernels.FUSED else 1.0
         found = layers(checkpointing, adapters)
@@ -98,10 +94,10 @@ def saved_per_sample(
         # Unsloth's backward passes of adapters write gradients over what was saved (unsloth/kernels/fast_lora.py).
         whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, adapters))
     working = constants.working(trainer.kernels) * (whole + SCORES_AT_WORK * scores)
-    if adapters is not None and sharded and not isinstance(architecture, MoeDecoder):
+    if adapters is not None and sharded and not architecture.is_mixture:
         working += constants.sharded_adapters * whole
     return Saved(kept, working, working).times(tokens)
 
 
-def _score_bytes(network: TextModel | Vit, tokens: int, precision: Precision) -> float:
-    return network.heads * tokens * SCORE_BYTES[bytes_per_number(precision)]
+def _score_bytes(kind: LayerKind, tokens: int, precision: Precision) -> float:
+    return kind.heads * tokens * SCORE_BYTES[bytes_per_number(precision)]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
-from planner.model.network.architecture import Architecture, Decoder, ImageModel, MoeDecoder, Resnet, TextModel, Vit
+from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory, WeightFormat
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
 from planner.network.activations import bytes_per_number
-from planner.network.flops import all_matmul_parameters, layer_maps, parameters
+from planner.network.families.known_families import family_of
+from planner.network.flops import cast_weights, layer_maps, parameters
 from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS, adapted, trained_parameters
 from planner.speed.physics.number_format import uses_autocast
 
@@ -47,8 +48,7 @@ def buffer_bytes(
     Weights that stand there twice are of the device's own slice and stage, and of the experts that it holds. A bucket
     of gradients has its own size, and layers that are expanded come one after the other.
     """
-    if isinstance(architecture, MoeDecoder):
-        architecture = architecture.model_copy(update={"experts": architecture.experts // split.experts})
+    architecture = family_of(architecture).with_experts_of(split.experts)
     whole = _whole_buffer_bytes(
         architecture,
         strategy=strategy,
@@ -84,28 +84,24 @@ def _whole_buffer_bytes(
     b, materialised = bytes_per_number(precision), 0.0
     frozen = None if adapters is None else adapters.frozen
     if adapters is not None:
-        assert isinstance(architecture, TextModel), "only decoders have adapters"
         materialised = materialised_bytes(architecture, adapters, precision=precision, checkpointing=checkpointing)
     bucket = min(DEEPSPEED_BUCKET, trained_parameters(architecture, adapters))
     if strategy in SHARDS_WEIGHTS:
-        gathered = architecture if isinstance(architecture, Resnet) else _two_layers(architecture)
+        gathered = family_of(architecture).gathered()
         size = float(b * parameters(gathered))
         if frozen in QUANTIZED_BYTES:
-            assert isinstance(gathered, TextModel), "only decoders have adapters"
             maps = layer_maps(gathered)
             size += (QUANTIZED_BYTES[frozen] - b) * maps + b * maps / (2 * MAPS_OF_A_LAYER)
         if strategy is Strategy.ZERO3:
             size += b * (min(DEEPSPEED_LIVE, parameters(architecture)) + 2 * bucket)
         return size + materialised
-    copies = (
-        _matmul_weights(architecture) if casts(strategy, precision=precision, adapters=adapters, trainer=trainer) else 0
-    )
+    copied = casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
+    copies = cast_weights(architecture) if copied else 0
     expanded = 0.0
     if frozen in QUANTIZED_BYTES:
-        assert isinstance(architecture, TextModel), "only decoders have adapters"
-        two = _two_layers(architecture)
-        assert isinstance(two, TextModel)
-        expanded = layer_maps(two) / (1 if frozen is FrozenFormat.NF4 else 2 * MAPS_OF_A_LAYER)
+        expanded = layer_maps(family_of(architecture).gathered()) / (
+            1 if frozen is FrozenFormat.NF4 else 2 * MAPS_OF_A_LAYER
+        )
     return float(b * ((0 if strategy is Strategy.DDP else bucket) + copies + expanded)) + materialised
 
 
@@ -114,7 +110,7 @@ MAPS_OF_A_LAYER = 7
 
 
 def materialised_bytes(
-    decoder: TextModel, adapters: Adapters, *, precision: Precision, checkpointing: Checkpointing
+    network: Architecture, adapters: Adapters, *, precision: Precision, checkpointing: Checkpointing
 ) -> float:
     """Bytes of the dense weights that LoHa materialises and the backward pass multiplies by: of all layers, or of one.
 
@@ -122,18 +118,6 @@ def materialised_bytes(
     """
     if adapters.kind is not AdapterKind.LOHA:
         return 0.0
-    at_once = 1 / decoder.layers if checkpointing is Checkpointing.FULL else 1.0
-    return bytes_per_number(precision) * adapted(decoder, adapters).weights * at_once
-
-
-def _two_layers(architecture: Decoder | MoeDecoder | Vit) -> Architecture:
-    """Return the same network with two layers; of a mixture two sparse ones, which are the larger."""
-    layers = min(2, architecture.layers)
-    if isinstance(architecture, MoeDecoder):
-        sparse = min(2, architecture.sparse_layers)
-        return architecture.model_copy(update={"layers": sparse, "dense_layers": (), "ffn_hidden": None})
-    return architecture.cut(layers)
-
-
-def _matmul_weights(architecture: Architecture) -> int:
-    return parameters(architecture) if isinstance(architecture, ImageModel) else all_matmul_parameters(architecture)
+    layers = sum(kind.layers for kind in family_of(network).layers)
+    at_once = 1 / layers if checkpointing is Checkpointing.FULL else 1.0
+    return bytes_per_number(precision) * adapted(network, adapters).weights * at_once

@@ -10,7 +10,6 @@ from typing import Literal
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.network.architecture import ImageModel
 from planner.model.network.trainer_memory import Loss, TrainerMemory, TrainerSettings
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import checkpointings_of
@@ -113,7 +112,7 @@ def _trainers(job: Job) -> tuple[TrainerMemory, ...]:
     """Return the trainer that the plan describes; where nobody says how the loss is computed, also one in chunks."""
     known = planned_settings(job.setup.settings, job.setup.framework)
     trainer = planned_trainer_memory(job.setup.settings, job.setup.framework)
-    if isinstance(job.setup.network, ImageModel) or known.loss is not None:
+    if job.setup.sample == "image" or known.loss is not None:
         return (trainer,)
     return trainer, trainer.model_copy(update={"loss": Loss.CHUNKED})
 
@@ -200,7 +199,7 @@ def _usable_gib(candidate: Candidate) -> float:
 
 
 def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpointing, trainer: TrainerMemory) -> int:
-    largest = LARGEST_IMAGE_BATCH if isinstance(job.setup.network, ImageModel) else LARGEST_MICRO_BATCH
+    largest = LARGEST_IMAGE_BATCH if job.setup.sample == "image" else LARGEST_MICRO_BATCH
     share = (job.setup.global_batch or largest * candidate.accelerators) // candidate.accelerators
     micro_batch = 1
     while micro_batch * 2 <= min(share, largest) and _need(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import Precision, Strategy
 from planner.network.activations import bytes_per_number
+from planner.network.families.known_families import family_of
 from planner.network.lora_memory import SHARDS_WEIGHTS
 from planner.network.method_work import has_scalar_head
 from planner.scenario.training_setup import TrainingSetup
@@ -61,10 +62,11 @@ def device_parts(
     saved, logits = _batch_bytes(
         setup, devices=group, trainer=trainer, traced_layer_bytes=traced_layer_bytes, constants=constants
     )
-    if isinstance(held.network, TextModel):
+    if split.devices > 1:  # of a network of images nothing is divided
         kept_at_once = split.pipeline if in_flight is None else min(split.pipeline, in_flight)
         saved = saved.times(1 / (split.tensor * split.context))
-        saved = saved._replace(kept=saved.kept * split.stage_share(held.network.layers) * kept_at_once)
+        layers = sum(kind.layers for kind in family_of(held.network).layers)
+        saved = saved._replace(kept=saved.kept * split.stage_share(layers) * kept_at_once)
         logits /= split.tensor * split.context
     head = head_gradient_bytes(
         held.network, strategy=held.strategy, precision=held.precision, trainer=trainer, adapters=setup.adapters
@@ -142,7 +144,7 @@ def head_gradient_bytes(
     sum and the new one in the format of the products. 0 where the loss is whole, its pieces are not known, or the head
     is frozen. Source: tensors alive on an H100 (tests/speed/memory/test_h100_memory.py).
     """
-    if trainer.loss_chunks is None or isinstance(architecture, ImageModel) or adapters is not None:
+    if trainer.loss_chunks is None or architecture.sample == "image" or adapters is not None:
         return 0.0
     number = float(bytes_per_number(precision))
     under_autocast = casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
@@ -161,9 +163,9 @@ def loss_bytes(
     """Return the bytes of a token at the loss: of an image network's sample those of its classes."""
     outputs = 1 if has_scalar_head(objective) else head_outputs(architecture)
     logits = constants.logits(trainer, number_bytes=bytes_per_number(precision)) * outputs
-    return logits if isinstance(architecture, ImageModel) else logits + LAST_NORM_BYTES * architecture.hidden
+    return logits if architecture.sample == "image" else logits + LAST_NORM_BYTES * architecture.hidden
 
 
 def head_outputs(architecture: Architecture) -> int:
     """Return how many scores the head gives: the vocabulary, or the classes."""
-    return architecture.classes if isinstance(architecture, ImageModel) else architecture.vocab
+    return architecture.classes if architecture.sample == "image" else architecture.vocab

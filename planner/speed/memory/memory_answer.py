@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from planner.errors import InputError
 from planner.model.answer.memory_answer import MemoryDocument, MemoryRemedy, MemoryWay
 from planner.model.hardware.machines import Accelerator
-from planner.model.network.architecture import ImageModel, TextModel
 from planner.model.network.workload import Checkpointing
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.activations import checkpointings_of
@@ -37,7 +36,7 @@ FULL_FIX = "Leave --method lora out."
 
 def answer(question: MemoryQuestion) -> MemoryDocument:
     """Estimate one device's memory, with every kind of checkpointing beside the one that was asked for."""
-    if question.setup.adapters is not None and isinstance(question.network, ImageModel):
+    if question.setup.adapters is not None and question.network.sample == "image":
         raise InputError(
             f"{question.setup.workload}: adapters stand beside the linear maps of a decoder.", fix=FULL_FIX
         )
@@ -113,7 +112,7 @@ def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRe
         setting,
         chance,
         checkpointings=question.setup.checkpointing is not Checkpointing.NONE or question.setup.checkpointing is None,
-        adapts=isinstance(question.network, TextModel) and question.traced_layer_bytes is None,
+        adapts=question.network.sample == "tokens" and question.traced_layer_bytes is None,
     )
     return tuple(MemoryRemedy(**asdict(remedy)) for remedy in found)
 

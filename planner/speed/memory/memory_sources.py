@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planner.model.network.architecture import ImageModel, Resnet, TextModel, Vit
 from planner.model.network.workload import WHOLE, Checkpointing
 from planner.network.activations import LayerBytes, bytes_per_number, kept_layers, layer_bytes
+from planner.network.families.known_families import family_of
 from planner.network.flops import parameters
 from planner.network.lora_memory import frozen_bytes_per_parameter, trained_parameters
 from planner.speed.memory.buffers import has_wide_stream
@@ -30,7 +30,6 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
     paged = ": its moments wait in the host's memory where the device is short" if optimizer.is_paged else ""
     how = f"under {question.strategy.value} on {question.devices} ({optimizer.value}{paged})"
     if question.setup.adapters is not None:
-        assert not isinstance(question.network, ImageModel), "refused above"
         wide = has_wide_stream(
             question.strategy, precision=question.precision, adapters=question.setup.adapters, trainer=question.trainer
         )
@@ -56,8 +55,7 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
 
 def _stage(question: MemoryQuestion) -> str:
     """Write the share of the largest pipeline stage: `9/32 of the layers`."""
-    assert isinstance(question.network, TextModel), "only text networks are split"
-    layers = question.network.layers
+    layers = sum(kind.layers for kind in family_of(question.network).layers)
     return f"{question.setup.split.largest_stage(layers)}/{layers} of the layers"
 
 
@@ -109,14 +107,15 @@ def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, p
         return "none is left at the optimizer's step"
     undivided = replace(question, devices=question.replicas, setup=replace(question.setup, split=WHOLE))
     saved, split = parts_of(undivided, checkpointing, 1).saved, question.setup.split
-    if isinstance(architecture, Resnet):
-        blocks = sum(architecture.blocks)
+    family = family_of(architecture)
+    if family.saved_blocks is not None:
+        blocks = len(family.saved_blocks.blocks)
         of_blocks = f"{saved.kept:,.10g} bytes of {blocks} blocks"
         return f"{batch:,} images x {of_blocks}{f' / {blocks}' if phase is Phase.GRADIENTS else ''} {end}"
-    length = architecture.tokens if isinstance(architecture, Vit) else question.setup.seq_len or 1
+    length = family.tokens(question.setup.seq_len)
     tokens = f"{batch * length:,} tokens"
-    if isinstance(architecture, Vit):
-        tokens = f"{batch:,} images x {architecture.tokens} patches and class token"
+    if architecture.sample == "image":
+        tokens = f"{batch:,} images x {length} patches and class token"
     if split.tensor * split.context > 1:
         end = f"/ (tensor {split.tensor} x context {split.context}) {end}"
     of_one = f"1 layer x {(saved.last if phase is Phase.GRADIENTS else saved.working) / length:,.10g} bytes"
@@ -130,7 +129,6 @@ def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, p
 
 def _kept_layers(question: MemoryQuestion, checkpointing: Checkpointing) -> list[LayerBytes]:
     """Return what is kept of the layers of a transformer, those that are alike together."""
-    assert not isinstance(question.network, Resnet), "a resnet has blocks"
     kinds = layer_bytes(
         question.network,
         precision=question.precision,

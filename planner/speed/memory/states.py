@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import USUAL_TRAINER, Offload, TrainerMemory, WeightFormat
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import WHOLE, Precision, Split, Strategy, usual_frozen
 from planner.network.activations import bytes_per_number
+from planner.network.families.known_families import family_of
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
 from planner.network.method_work import has_second_model, parameters_under
@@ -125,13 +126,12 @@ def device_states(
     def each(devices: int) -> States:
         if adapters is None:
             return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
-        assert not isinstance(architecture, ImageModel), "only decoders have adapters"
         wide = has_wide_stream(strategy, precision=precision, adapters=adapters, trainer=trainer)
         frozen = frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices, wide_rest=wide)
         return States(0.0 if trainer.offload is Offload.ALL else frozen, 0.0, 0.0, 0.0)
 
     group = split.shards or devices // (split.tensor * split.pipeline)
-    routed = 0 if isinstance(architecture, ImageModel) else routed_parameters(architecture)
+    routed = routed_parameters(architecture)
     states = each(group).times(parameters_under(architecture, objective) - routed)
     if routed:
         states = states.plus(each(group // split.experts).times(routed / split.experts))
@@ -140,11 +140,9 @@ def device_states(
         beside = frozen * parameters(architecture)
         states = states._replace(weights=states.weights + beside)
     if adapters is not None:
-        assert not isinstance(architecture, ImageModel), "only decoders have adapters"
         trained = adapter_state_bytes(strategy, devices=group, precision=precision, trainer=trainer)
         states = states.plus(trained.times(adapter_parameters(architecture, adapters)))
-    if not isinstance(architecture, ImageModel):
-        states = states.times(share_of_layers(architecture, split))
+    states = states.times(share_of_layers(architecture, split))
     if strategy is Strategy.ZERO3:
         at_once = state_bytes_per_parameter(strategy, devices=1, precision=precision, trainer=trainer).step
         states = states._replace(step=min(states.step, at_once * STEPPED_AT_ONCE))
@@ -157,9 +155,11 @@ def reference_bytes_per_parameter(strategy: Strategy, *, devices: int, precision
     return (4.0 if usual_frozen(precision) is None else 2.0) / shards
 
 
-def share_of_layers(network: TextModel, split: Split) -> float:
+def share_of_layers(network: Architecture, split: Split) -> float:
     """Return the part of a network that a device of the largest stage holds: its slice of the stage's layers."""
-    return split.stage_share(network.layers) / split.tensor
+    if split.tensor * split.pipeline == 1:
+        return 1.0
+    return split.stage_share(sum(kind.layers for kind in family_of(network).layers)) / split.tensor
 
 
 def adapter_state_bytes(strategy: Strategy, *, devices: int, precision: Precision, trainer: TrainerMemory) -> States:

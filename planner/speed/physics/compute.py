@@ -265,8 +265,9 @@ def rate_of_outliers(c: Configs, p: Mapping[str, float]) -> Array:
 def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time of scores and their weighted sum: 4 x T x width FLOPs a token, half of that if causal.
 
-    A fused kernel computes whole tiles of a head: 80 numbers cost as much as 96 (Dao 2023, flash-attn 2). Written out,
-    the matrix itself costs passes over memory: heads x T numbers a token.
+    A fused kernel computes whole tiles of a head: 80 numbers cost as much as 96 (Dao 2023, flash-attn 2). In layers
+    with windows it skips the pairs outside (`attended`). Written out, the whole matrix is computed, and costs passes
+    over memory: heads x T numbers a token.
     """
     import numpy as np
 
@@ -281,7 +282,12 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     tiled = tile * np.ceil(np.round(head / tile, 6)) / head
     reached_share = reached_share * np.where(head > WIDEST, p["attention_wide"], 1.0)
     kernel = (
-        flops * tiled * (1 - CAUSAL_SKIPPED * c.causal) / (c.peak16 * reached_share) * (FLASH_PASSES + forward_again(c))
+        flops
+        * c.attended
+        * tiled
+        * (1 - CAUSAL_SKIPPED * c.causal)
+        / (c.peak16 * reached_share)
+        * (FLASH_PASSES + forward_again(c))
     )
     written = flops / (c.peak16 * share) * (1 + BACKWARD + forward_again(c))
     written = (

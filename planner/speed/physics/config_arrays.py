@@ -51,6 +51,8 @@ class Configs:
     unaligned: Array
     """1: the vocabulary is no multiple of eight, so that its product misses the tensor cores' alignment."""
     causal: Array
+    attended: Array
+    """Pairs of tokens that attention computes, against those of the whole sample: less than 1 with windows."""
     parameters: Array
     """All that are stored; with experts, all of them."""
     # The samples

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from planner.network.image_blocks import Operator
 from planner.scenario.frameworks import stack_of
+from planner.speed.physics.image_config_arrays import Described
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,8 +59,20 @@ class Observation:
     tokens_per_s_per_gpu: float
     unit_per_token: float
     """Multiplies tokens/s per GPU into the unit in which the row is scored."""
+    operators: tuple[Operator, ...] = ()
+    """Of one image; a network of images is taken operator by operator, and its tokens are images."""
     in_fit: bool = field(default=True, kw_only=True)
     """False of a weak row: it is predicted, and excluded from every fit."""
+
+    @property
+    def described(self) -> Described:
+        """What the physics of operators takes."""
+        return Described(self.operators, self.config)
+
+    @property
+    def sample(self) -> Literal["tokens", "image"]:
+        """What its network is trained on."""
+        return "image" if self.operators else "tokens"
 
 
 NAMES_IN_DIGESTS = {
@@ -68,8 +82,9 @@ NAMES_IN_DIGESTS = {
 identifies the rows of a shipped calibration, so renaming a key must not change it."""
 
 
-NOT_IN_DIGESTS = frozenset({"stage_layers", "pcie_cards", "pcie_5", "deepspeed"})
-"""Keys that other facts of a measured row determine: layers / stages, the framework and its ZeRO stage."""
+NOT_IN_DIGESTS = frozenset({"stage_layers", "pcie_cards", "pcie_5", "deepspeed", "attended"})
+"""Keys that other facts of a measured row determine: layers / stages, the framework and its ZeRO stage; and windows, of
+which no row knows."""
 
 
 def digest_items(config: Mapping[str, float]) -> list[tuple[str, float]]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
-from planner.model.network.architecture import ImageModel, Resnet
 from planner.model.network.workload import Checkpointing, Strategy
-from planner.network.image_blocks import Operator
-from planner.network.image_operators import operators_of, training_macs
+from planner.network.families.known_families import family_of
+from planner.network.image_operators import training_macs
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
@@ -31,18 +28,6 @@ FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len":
 """What scores read of any observation, of whatever it trains; and `flops` of one image."""
 
 
-@dataclass(frozen=True)
-class ImageObservation(Observation):
-    """A measurement of an image network: its tokens are images, and it is scored in images/s of all accelerators."""
-
-    operators: tuple[Operator, ...]
-
-    @property
-    def described(self) -> Described:
-        """For the physics."""
-        return Described(self.operators, self.config)
-
-
 def planned_image_config(
     setup: TrainingSetup, cluster: Cluster, *, micro_batch: float, micro_batches: float, channels_last: bool
 ) -> Described | Reason:
@@ -51,7 +36,7 @@ def planned_image_config(
     `micro_batch`: images of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
     A setup without a strategy is `ddp`.
     """
-    assert isinstance(setup.network, ImageModel), "text networks have a physics of their own"
+    assert setup.network is not None, "without a network nothing is known"
     accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
     chosen = number_format(setup.precision, accelerator)
     if accelerator.hbm_gb_per_s is None:
@@ -83,7 +68,7 @@ def planned_image_config(
         "loader": 0.0,
         "dp": float(cluster.accelerators),
     }
-    operators = operators_of(setup.network)
+    operators = family_of(setup.network).operators()
     return Described(operators, facts | {"flops": 2 * training_macs(operators)})
 
 
@@ -117,21 +102,21 @@ def machine_facts(
     return interconnect.facts(per_node=per_node) | {"host_scale": 1.0, "device_scale": 1.0}
 
 
-def observed_image_run(run: RunRecord, catalog: Catalog, node: Node) -> ImageObservation | None:
+def observed_image_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
     """Describe a run of the user's; None where it does not say enough."""
     accelerator = catalog.accelerators.get(run.hardware.accelerator)
     network, hardware = run.architecture, run.hardware
-    if accelerator is None or run.micro_batch is None or not isinstance(network, ImageModel):
+    if accelerator is None or run.micro_batch is None or network is None or network.sample != "image":
         return None
     described = planned_image_config(
         observed_setup(run),
         Cluster(accelerator, node, hardware.nodes, hardware.accelerators_per_node),
         micro_batch=run.micro_batch,
         micro_batches=max(1.0, (run.global_batch or 0) / run.micro_batch / hardware.accelerators),
-        channels_last=isinstance(network, Resnet) if run.channels_last is None else run.channels_last,
+        channels_last=network.is_convolutional if run.channels_last is None else run.channels_last,
     )
     if isinstance(described, Reason):
         return None
     count, labels = hardware.accelerators, labels_of(accelerator, run.workload)
     rate = run.throughput.value / count
-    return ImageObservation(run.id, dict(described.facts), labels, rate, float(count), described.operators)
+    return Observation(run.id, dict(described.facts), labels, rate, float(count), described.operators)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Link, Node
-from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.network.trainer_memory import NOTHING_STATED
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.network.families.known_families import family_of
+from planner.network.layer_kind import LayerKind
 from planner.network.lora_memory import adapters_of
 from planner.network.method_work import forward_only_passes, has_scalar_head, parameters_under
 from planner.scenario.cluster import Cluster
@@ -68,7 +69,8 @@ def planned_text_config(
     decoder, precision, framework, split = setup.network, setup.precision, setup.framework, setup.split
     objective = setup.objective
     adapters, settings, compiled = setup.adapters, setup.settings, bool(setup.compiled)
-    assert isinstance(decoder, TextModel), "images have a physics of their own"
+    assert decoder is not None, "without a network nothing is known"
+    assert decoder.sample == "tokens", "images have a physics of their own"
     assert setup.seq_len is not None, "a text network has samples of a length"
     accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
     strategy = setup.strategy or Strategy.DDP
@@ -86,7 +88,8 @@ def planned_text_config(
             f"{devices} accelerators do not divide into {split.tensor} x {split.pipeline} x {split.context}"
         )
     replicas = devices // (split.tensor * split.pipeline)
-    experts = decoder.experts if isinstance(decoder, MoeDecoder) else 1
+    kinds = family_of(decoder).layers
+    experts = max(1, *(kind.experts for kind in kinds))
     if experts % split.experts or replicas % split.experts:
         return _no_split(f"{experts} experts on {replicas} devices do not divide into {split.experts}")
     if split.shards is not None and (zero < 3 or replicas % split.shards):
@@ -100,21 +103,22 @@ def planned_text_config(
     stated = planned_trainer(settings, adapters=adapters, sixteen_bit=sixteen_bit, paged=paged)
     if isinstance(stated, Reason):
         return stated
-    width = decoder.heads * decoder.head_dim
+    largest = kinds[-1]
     return (
         accelerator_facts(accelerator, chosen)
         | {
             "layers": decoder.layers,
             "stage_layers": split.largest_stage(decoder.layers),
             "hidden": decoder.hidden,
-            "q_dim": width,
-            "kv_dim": decoder.kv_heads * decoder.head_dim,
-            "heads": decoder.heads,
-            "mlp_matrices": 3.0 if decoder.mlp == "swiglu" else 2.0,
+            "q_dim": largest.q_dim,
+            "kv_dim": largest.kv_dim,
+            "heads": largest.heads,
+            "mlp_matrices": largest.maps_in + 1.0,
             "vocab": decoder.vocab,
             "head_share": 0.0 if has_scalar_head(objective) else 1.0,
             "unaligned": float(decoder.vocab % ALIGNED > 0),
             "causal": float(decoder.is_causal),
+            "attended": _attended(kinds, setup.padded_tokens(micro_batch)),
             "parameters": parameters_under(decoder, objective),
             "seq_len": setup.padded_tokens(micro_batch),
             "micro_batch": micro_batch * objective.sequences,
@@ -142,7 +146,7 @@ def planned_text_config(
         | planned_kernels(framework, accelerator, compiled=compiled)
         | planned_adapters(decoder, adapters, framework, compiled=compiled)
         | interconnect.facts(per_node=per_node)
-        | _mlp(decoder, one_by_one=expert_products(framework) is ExpertProducts.ONE_BY_ONE)
+        | _mlp(kinds, one_by_one=expert_products(framework) is ExpertProducts.ONE_BY_ONE)
         | planned_attention(settings, framework, accelerator)
         | stated
     )
@@ -169,28 +173,43 @@ def planned_kernels(framework: str | None, accelerator: Accelerator, *, compiled
     return kernels_of(*words) | {"dispatched": float(dispatches_tokens(*words, accelerator))}
 
 
-def _mlp(decoder: Decoder | MoeDecoder, *, one_by_one: bool) -> dict[str, float]:
-    """Return width and number of experts, and whether they are called one by one.
+def _mlp(kinds: Sequence[LayerKind], *, one_by_one: bool) -> dict[str, float]:
+    """Return width and number of experts, and whether they are called one by one, as means over the layers.
 
-    A few dense layers count as so many experts of the mean width.
+    A few dense layers count as so many experts of the mean width. All that depends on them in a step is proportional
+    to them, so the means are what the kinds add up to.
     """
-    if isinstance(decoder, Decoder):
+    layers, dense = sum(kind.layers for kind in kinds), [kind for kind in kinds if not kind.experts]
+    in_dense = sum(kind.layers for kind in dense)
+    width = sum(kind.layers * kind.ffn_hidden for kind in dense) / in_dense if dense else 0.0
+    largest = kinds[-1]
+    if not largest.experts:
         return {
             "sequential_experts": 0.0,
-            "ffn_hidden": decoder.ffn_hidden,
+            "ffn_hidden": width,
             "experts": 1.0,
             "active_experts": 1.0,
             "routed_experts": 1.0,
         }
-    sparse = decoder.sparse_layers / decoder.layers
-    dense = (1 - sparse) * (decoder.ffn_hidden or 0) / decoder.moe_ffn_hidden
+    sparse = largest.layers / layers
+    as_experts = (1 - sparse) * width / largest.moe_ffn_hidden
     return {
         "sequential_experts": float(one_by_one),
-        "ffn_hidden": decoder.moe_ffn_hidden,
-        "experts": sparse * (decoder.experts + decoder.shared_experts) + dense,
-        "active_experts": sparse * (decoder.experts_per_token + decoder.shared_experts) + dense,
-        "routed_experts": sparse * decoder.experts_per_token,
+        "ffn_hidden": largest.moe_ffn_hidden,
+        "experts": sparse * (largest.experts + largest.shared_experts) + as_experts,
+        "active_experts": sparse * (largest.experts_per_token + largest.shared_experts) + as_experts,
+        "routed_experts": sparse * largest.experts_per_token,
     }
+
+
+def _attended(kinds: Sequence[LayerKind], seq_len: float) -> float:
+    """Return the pairs of tokens that attention computes, against layers without windows; a mean over the layers."""
+    if all(kind.window is None for kind in kinds):
+        return 1.0
+    layers = sum(kind.layers for kind in kinds)
+    whole = [kind._replace(window=None).pairs(seq_len, masked=True) for kind in kinds]
+    pairs = [kind.pairs(seq_len, masked=True) for kind in kinds]
+    return sum(kind.layers * one / of for kind, one, of in zip(kinds, pairs, whole, strict=True)) / layers
 
 
 def tokens_of_a_sample(config: Mapping[str, float], setup: TrainingSetup) -> float:
@@ -215,7 +234,7 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
     accelerator = catalog.accelerators.get(run.hardware.accelerator)
     if accelerator is None or run.seq_len is None or run.micro_batch is None:
         return None
-    if not isinstance(run.architecture, TextModel):
+    if run.architecture is None or run.architecture.sample != "tokens":
         return None
     hardware = run.hardware
     setup = observed_setup(run)
@@ -239,7 +258,7 @@ def observed_setup(run: RunRecord) -> TrainingSetup:
     """
     setup = setup_of_run(run)
     adapters = setup.adapters
-    if run.method == "lora" and isinstance(run.architecture, TextModel):
+    if run.method == "lora" and run.architecture is not None:
         adapters = run.adapters or adapters_of(run.architecture, run.trained_parameters)
     framework = run.log.framework if run.log else None
     settings = NOTHING_STATED.model_copy(update={"attention": setup.settings.attention})

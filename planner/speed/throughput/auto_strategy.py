@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.network.architecture import TextModel
 from planner.model.network.workload import WHOLE
 from planner.model.plan.plan import MOST_OPTIONS
 from planner.scenario.candidate import Candidate
@@ -120,7 +119,13 @@ def _searched(
 ) -> tuple[ParallelConfig, ...]:
     """Return what the search finds, within what the plan fixes; nothing where the estimator does not answer."""
     network, accelerator = job.setup.network, candidate.accelerator
-    if not isinstance(network, TextModel) or job.setup.seq_len is None or is_too_small(network) or job.mfu is not None:
+    if (
+        network is None
+        or network.sample != "tokens"
+        or job.setup.seq_len is None
+        or is_too_small(network)
+        or job.mfu is not None
+    ):
         return ()
     if catalog.calibration is None or accelerator.hbm_gib is None or accelerator.no_training_reason is not None:
         return ()

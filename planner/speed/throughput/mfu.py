@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.model.evidence.mfu import model_flops_utilization
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator
-from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.plan.plan import FlopsConvention
 from planner.network.method_work import method_flops_per_sample
@@ -31,7 +31,7 @@ def mfu_of_run(run: RunRecord, accelerator: Accelerator | None) -> dict[str, flo
     """Return a run's MFU by the name of the convention; empty where network, sample length or peak are not known."""
     if accelerator is None or run.architecture is None:
         return {}
-    if isinstance(run.architecture, TextModel) and run.seq_len is None:
+    if run.architecture.sample == "tokens" and run.seq_len is None:
         return {}
     peak, _ = training_peak_tflops(accelerator, run.precision)
     if peak is None:

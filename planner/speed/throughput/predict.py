@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.network.architecture import ImageModel, TextModel
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.memory.device_fit import DeviceFit
@@ -48,13 +47,9 @@ def _over_its_network(
     job: Job, candidate: Candidate, catalog: Catalog, fitting: DeviceFit | None
 ) -> Prediction | NoPrediction:
     """Predict the throughput over the network that the candidate's node states."""
-    if (
-        isinstance(job.setup.network, ImageModel)
-        and candidate.accelerator.id != CPU
-        and catalog.image_calibration is not None
-    ):
+    if job.setup.sample == "image" and candidate.accelerator.id != CPU and catalog.image_calibration is not None:
         return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or DeviceFit(None))
-    if not isinstance(job.setup.network, TextModel) or candidate.accelerator.id == CPU or catalog.calibration is None:
+    if job.setup.sample != "tokens" or candidate.accelerator.id == CPU or catalog.calibration is None:
         return _unmoved_by_steps(_without_physics(job, candidate, catalog), job, "only the estimator learns from steps")
     return predict_text(job, candidate, catalog, catalog.calibration, fitting or DeviceFit(None))
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
-from planner.model.network.architecture import ImageModel, Resnet
 from planner.model.quantity import Basis
 from planner.network.flops import parameters
 from planner.quantity.interval import Interval
@@ -16,6 +15,7 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.memory.device_fit import DeviceFit
+from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_image_config import observed_image_run, planned_image_config
 from planner.speed.physics.planned_text_config import labels_of, planned_kernels
 from planner.speed.throughput.evidence_text import estimated_line, evidence_clause
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from planner.model.hardware.machines import Node
     from planner.speed.estimator.text_estimator import Estimates
     from planner.speed.physics.image_config_arrays import Described
-    from planner.speed.physics.planned_image_config import ImageObservation
 
 DECODED_PER_WORKER = 190
 """Images/s that one CPU core decodes and crops for ImageNet: ten workers with Pillow fed 1,923 images/s to an A100 that
@@ -45,7 +44,7 @@ def predict_images(
     from planner.speed.estimator.image_estimator import estimate_images
     from planner.speed.physics.image_config_arrays import gather
 
-    assert isinstance(job.setup.network, ImageModel)
+    assert job.setup.network is not None, "without a network nothing is known"
     if is_too_small(job.setup.network):
         return too_small(parameters(job.setup.network), candidate.accelerator.id, "and no evidence is of so small ones")
     described = _planned(job, candidate, fitting)
@@ -78,9 +77,7 @@ def predict_images(
             *training_notes(job),
             *((lacking,) if lacking else ()),
         ),
-        asked=EstimatorQuery(
-            _observation(job.setup.workload, job, candidate, described), own.observations, is_of_images=True
-        ),
+        asked=EstimatorQuery(_observation(job.setup.workload, job, candidate, described), own.observations),
     )
 
 
@@ -102,20 +99,20 @@ def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> Described | 
         candidate.cluster,
         micro_batch=micro_batch,
         micro_batches=steps,
-        channels_last=isinstance(setup.network, Resnet),
+        channels_last=setup.network is not None and setup.network.is_convolutional,
     )
 
 
-def _own_evidence(job: Job, candidate: Candidate, catalog: Catalog) -> OwnEvidence[ImageObservation]:
-    def of_run(run: RunRecord, node: Node) -> ImageObservation | None:
-        if not isinstance(run.architecture, ImageModel) or is_too_small(run.architecture):
+def _own_evidence(job: Job, candidate: Candidate, catalog: Catalog) -> OwnEvidence[Observation]:
+    def of_run(run: RunRecord, node: Node) -> Observation | None:
+        if run.architecture is None or is_too_small(run.architecture):
             return None
         return observed_image_run(run, catalog, node)
 
     return own_evidence(job, candidate, catalog, of_run=of_run, of_step=_observed_step)
 
 
-def _observed_step(job: Job, stepped: Candidate, samples_per_s: float, fitting: DeviceFit) -> ImageObservation | None:
+def _observed_step(job: Job, stepped: Candidate, samples_per_s: float, fitting: DeviceFit) -> Observation | None:
     """Describe a step that the plan states, of the job as it is estimated there."""
     described = _planned(job, stepped, fitting)
     if isinstance(described, Reason):
@@ -126,12 +123,10 @@ def _observed_step(job: Job, stepped: Candidate, samples_per_s: float, fitting: 
 
 def _observation(
     name: str, job: Job, candidate: Candidate, described: Described, *, rate: float = 1.0, count: int = 1
-) -> ImageObservation:
+) -> Observation:
     """Return the job on a candidate as a measurement of so many images/s on each of `count` accelerators."""
-    from planner.speed.physics.planned_image_config import ImageObservation
-
     label = labels_of(candidate.accelerator, job.setup.workload, job.setup.framework)
-    return ImageObservation(name, dict(described.facts), label, rate, float(count), described.operators)
+    return Observation(name, dict(described.facts), label, rate, float(count), described.operators)
 
 
 def _input_note(images_per_s: float, candidate: Candidate) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
-from planner.model.network.architecture import MoeDecoder, TextModel
 from planner.model.quantity import Basis
 from planner.network.flops import parameters
 from planner.quantity.interval import Interval
@@ -47,7 +46,7 @@ def predict_text(
     from planner.speed.estimator.text_estimator import estimate_text
     from planner.speed.physics.config_arrays import from_rows
 
-    assert isinstance(job.setup.network, TextModel)
+    assert job.setup.network is not None
     assert job.setup.seq_len is not None
     if job.setup.seq_len > LONGEST_SAMPLE:
         text = f"samples of {job.setup.seq_len:,} tokens are out of range: nothing over {LONGEST_SAMPLE:,} is known"
@@ -106,8 +105,6 @@ def predict_text(
 
 def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> dict[str, float] | Reason:
     """Return the physics' numbers of the job on a candidate, with the micro-batch that fits within the global batch."""
-    assert isinstance(job.setup.network, TextModel)
-    assert job.setup.seq_len is not None
     micro_batch = float(fitting.micro_batch or job.setup.micro_batch or 1)
     steps = float(fitting.accumulation or 1)
     if job.setup.global_batch is not None:
@@ -133,7 +130,11 @@ def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> dict[str, fl
 def _with_older_experts(job: Job, candidate: Candidate, fitting: DeviceFit) -> dict[str, float] | None:
     """Return the job with a loop over experts, where nobody says whether its trainer has one; else None."""
     trainer = job.setup.framework
-    if expert_products(trainer) is not ExpertProducts.ASSUMED_GROUPED or not isinstance(job.setup.network, MoeDecoder):
+    if (
+        expert_products(trainer) is not ExpertProducts.ASSUMED_GROUPED
+        or job.setup.network is None
+        or not job.setup.network.is_mixture
+    ):
         return None
     looped = replace(job, setup=replace(job.setup, framework=f"{trainer}, {OLDER_TRANSFORMERS}"))
     config = _planned(looped, candidate, fitting)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from planner.model.network.architecture import TextModel
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate
@@ -40,7 +39,7 @@ IMAGE_PART_NAMES = PART_NAMES | {
 def training_notes(job: Job) -> list[str]:
     """Return what is trained where not all weights are, and by what where not by the benchmark."""
     network, notes = job.setup.network, []
-    if job.setup.adapters is not None and isinstance(network, TextModel):
+    if job.setup.adapters is not None and network is not None:
         trained = adapter_parameters(network, job.setup.adapters)
         frozen = f" at {job.setup.adapters.frozen.value}" if job.setup.adapters.frozen else ""
         notes.append(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.network.architecture import Architecture, ImageModel, Resnet, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.training_method import MethodSettings
+from planner.model.plan.plan import FlopsConvention
 from planner.model.quantity import Basis
-from planner.network.flops import parameters
-from planner.network.image_flops import image_training_flops
+from planner.network.flops import flops_per_sample, parameters
 from planner.network.method_work import method_flops_per_sample
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
@@ -93,7 +93,7 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
         return no_prediction(ReasonCode.HARDWARE_NOT_KNOWN, text)
     if job.mfu is None and is_too_small(job.setup.network):
         return too_small(parameters(job.setup.network), target.id, "which a share of the peak says nothing of")
-    prior = RESNET_PRIOR_MFU if isinstance(job.setup.network, Resnet) else PRIOR_MFU
+    prior = RESNET_PRIOR_MFU if job.setup.network.is_convolutional else PRIOR_MFU
     mfu, factor, scaled = prior, PRIOR_MFU_FACTOR, scaling_of(candidate)
     if job.mfu is not None:
         mfu, factor, scaled = job.mfu, ASSUMED_MFU_FACTOR, Scaling(1.0, 1.0)
@@ -135,7 +135,7 @@ def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
     hardware = run.hardware
     if hardware.node != candidate.node.id or hardware.accelerators != candidate.accelerators:
         return False
-    if run.architecture is None or (run.seq_len is None and isinstance(run.architecture, TextModel)):
+    if run.architecture is None or (run.seq_len is None and run.architecture.sample == "tokens"):
         return False
     if hardware.accelerator == "CPU":
         return True
@@ -145,6 +145,7 @@ def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:
 
 def is_too_small(architecture: Architecture) -> bool:
     """Return whether a network is so small that kernel launches decide on an accelerator."""
-    if isinstance(architecture, ImageModel):
-        return image_training_flops(architecture) < SMALLEST_MODELLED_FLOPS_PER_IMAGE
+    if architecture.sample == "image":
+        of_an_image = flops_per_sample(architecture, seq_len=None, convention=FlopsConvention.FULL_ATTENTION)
+        return of_an_image < SMALLEST_MODELLED_FLOPS_PER_IMAGE
     return parameters(architecture) < SMALLEST_MODELLED_PARAMETERS

@@ -11,7 +11,6 @@ from planner.model.answer.option_estimate import RunNotCounted
 from planner.model.answer.reason import Reason, ReasonCode, codes_of
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.model.network.architecture import TextModel
 from planner.model.network.workload import Strategy
 from planner.model.plan.plan_option import UserStep
 from planner.model.quantity import Basis
@@ -148,7 +147,7 @@ def fastest(job: Job, candidate: Candidate, catalog: Catalog) -> tuple[Candidate
     if len(answers) == 1:
         return chosen, best
     if best.samples_per_s is None:
-        too_large = isinstance(job.setup.network, TextModel) and ReasonCode.MEMORY_TOO_SMALL in codes_of(best.problems)
+        too_large = job.setup.sample == "tokens" and ReasonCode.MEMORY_TOO_SMALL in codes_of(best.problems)
         return chosen, replace(best, problems=(*best.problems, NO_SPLIT_FITS)) if too_large else best
     shown = ", ".join(f"{_config_text(one)} {_rate(of)}" for one, of in answers)
     return chosen, replace(best, notes=(*best.notes, f"strategy found by search, samples/s: {shown}"))

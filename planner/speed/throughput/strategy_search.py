@@ -9,9 +9,10 @@ from itertools import product
 
 from planner.model.answer.reason import Reason
 from planner.model.evidence.calibration import Calibration
-from planner.model.network.architecture import MoeDecoder, TextModel
+from planner.model.network.architecture import TextModel
 from planner.model.network.trainer_memory import Loss, Optimizer, TrainerMemory, TrainerSettings
 from planner.model.network.workload import WHOLE, Checkpointing, Precision, Split, Strategy
+from planner.network.families.known_families import family_of
 from planner.network.flops import parameters
 from planner.quantity.divisors import divisors
 from planner.scenario.cluster import Cluster
@@ -70,8 +71,10 @@ class StrategyQuestion:
     @property
     def network(self) -> TextModel:
         """The network; only text networks are divided."""
-        assert isinstance(self.setup.network, TextModel), "asked of text networks alone"
-        return self.setup.network
+        network = self.setup.network
+        assert network is not None
+        assert network.sample == "tokens", "asked of text networks alone"
+        return network
 
     @property
     def seq_len(self) -> int:
@@ -231,7 +234,7 @@ def _splits(question: StrategyQuestion) -> Iterator[Split]:
     tensors = [n for n in _powers(LARGEST_TENSOR) if network.kv_heads % n == 0 and per_node % n == 0]
     stages = [n for n in divisors(question.devices, most=network.layers) if _filled(network.layers, n)]
     contexts = [n for n in _powers(per_node) if n == 1 or _may_divide(question.seq_len, n)]
-    routed = network.experts if isinstance(network, MoeDecoder) else 1
+    routed = max(1, *(kind.experts for kind in family_of(network).layers))
     for tensor, stage, context in product(tensors, stages, contexts):
         if tensor * stage * context > question.devices or question.devices % (tensor * stage * context):
             continue

@@ -16,7 +16,7 @@ from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.plan import Plan
 from planner.text.number_text import read_grouped_number
@@ -117,7 +117,7 @@ def _what(draft: Draft) -> tuple[str, dict[str, Any], Architecture | None, RunRe
 def _seq_len(draft: Draft, choice: dict[str, Any], network: Architecture | None, run: RunRecord | None) -> int | None:
     """Return the tokens of a sequence: as said, as in the log, of data with a mean length room for two, else usual."""
     question = draft.question
-    if "measured" in choice or isinstance(network, ImageModel):
+    if "measured" in choice or (network is not None and network.sample == "image"):
         return None
     if question.seq_len is not None:
         return question.seq_len
@@ -168,7 +168,8 @@ def _work(draft: Draft, network: Architecture | None) -> dict[str, Any]:
         if stated is not None and stated.planned_steps is not None and question.training.global_batch is not None:
             draft.assume(f"the {stated.planned_steps:,} steps that the files state", "--data, --tokens")
             return {"steps": stated.planned_steps}
-        what = "1281167" if isinstance(network, ImageModel) else "50000x700 (samples x tokens), or --tokens 1e9"
+        of_images = network is not None and network.sample == "image"
+        what = "1281167" if of_images else "50000x700 (samples x tokens), or --tokens 1e9"
         asked = (
             "how much is it trained on in all (the log holds a part)" if question.log else "how much is it trained on"
         )
@@ -179,7 +180,7 @@ def _work(draft: Draft, network: Architecture | None) -> dict[str, Any]:
     work: dict[str, Any] = {"epochs": question.epochs or 1.0, "samples_per_epoch": samples}
     if mean is not None:
         return work | {"tokens_per_sample": mean}
-    if network is not None and not isinstance(network, ImageModel):
+    if network is not None and network.sample == "tokens":
         draft.assume("every sample fills its sequence", "--data 50000x700")
     return work
 
@@ -198,11 +199,7 @@ def samples_and_tokens(text: str) -> tuple[float, float | None]:
 
 def _training(draft: Draft, network: Architecture | None, run: RunRecord | None) -> dict[str, Any]:
     question = draft.question
-    file = (
-        ArchitectureFile(architecture=network, seq_len=None if isinstance(network, ImageModel) else 1)
-        if network
-        else None
-    )
+    file = ArchitectureFile(architecture=network, seq_len=None if network.sample == "image" else 1) if network else None
     adapters = question.adapters(question.stated or file) if file is not None else None
     if run is not None and run.method == "lora" and adapters is None:
         adapters = run.adapters or Adapters()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from planner.adapters.trainer_logs.trainer_log import Facts
 from planner.model.network.adapters import Adapters, AdapterTarget, FrozenFormat, targets_of
-from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.architecture import Architecture
 from planner.network.flops import parameters
 from planner.network.lora_memory import EVERY, USUAL, adapted
 
@@ -18,13 +18,13 @@ USUAL_RANKS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
 
 def adapters_of_log(facts: Facts, network: Architecture | None) -> Adapters | None:
     """Return the adapters; None where all weights are trained, or nothing tells of adapters."""
-    trained = facts.trainable if isinstance(network, TextModel) else None
-    if trained is not None and isinstance(network, TextModel) and trained > MOST_TRAINED * parameters(network):
+    trained = facts.trainable if network is not None and network.sample == "tokens" else None
+    if trained is not None and network is not None and trained > MOST_TRAINED * parameters(network):
         return None
     if not facts.lora_rank and not facts.quantized and trained is None:
         return None
     found = _stated(facts)
-    if trained is not None and isinstance(network, TextModel) and (not facts.lora_rank or not facts.lora_targets):
+    if trained is not None and network is not None and (not facts.lora_rank or not facts.lora_targets):
         found = _counted(network, trained, facts) or found
     return found.model_copy(update={"frozen": FrozenFormat.NF4}) if facts.quantized else found
 
@@ -34,7 +34,7 @@ def _stated(facts: Facts) -> Adapters:
     return Adapters(rank=facts.lora_rank or USUAL.rank, targets=targets or USUAL.targets)
 
 
-def _counted(network: TextModel, trained: int, facts: Facts) -> Adapters | None:
+def _counted(network: Architecture, trained: int, facts: Facts) -> Adapters | None:
     """Return adapters of the trained parameters = rank x (inputs + outputs) over the maps; None where none has them."""
     stated = targets_of(facts.lora_targets or ())
     for targets in (stated,) if stated else TRIED:

@@ -12,7 +12,7 @@ from planner.model.base import MOST_COUNT
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunHardware
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel, TextModel
+from planner.model.network.architecture import Architecture
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.importing.log_adapters import adapters_of_log
@@ -90,14 +90,16 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
     _check_counts(where, facts, stated)
     _check_contradictions(where, log, stated)
     workload, architecture = _network(facts, source, stated, catalog)
-    image = isinstance(architecture, ImageModel)
+    image = architecture is not None and architecture.sample == "image"
     hardware, doubts = _hardware(facts, stated, catalog, where)
     padded_less = facts.padded is not False and (stated.seq_len or 0) < (facts.seq_len or 0)
     seq_len = (
         stated.seq_len if padded_less and stated.seq_len else _agreed(where, "--seq-len", stated.seq_len, facts.seq_len)
     )
     if seq_len is None and not image:
-        most = architecture.max_positions if isinstance(architecture, TextModel) else USUAL_LENGTH
+        most = (
+            architecture.max_positions if architecture is not None and architecture.sample == "tokens" else USUAL_LENGTH
+        )
         raise MissingFactError(where, "how many tokens a sample has", "--seq-len", str(min(most, USUAL_LENGTH)))
     micro_batch = _agreed(where, "--micro-batch", stated.micro_batch, facts.micro_batch)
     global_batch = _agreed(where, "--global-batch", stated.global_batch, facts.global_batch)

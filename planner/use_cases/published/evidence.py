@@ -21,7 +21,6 @@ from planner.model.hardware.accelerator_name import accelerator_named
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
 from planner.speed.evidence.measured_text_config import observe
 from planner.speed.physics.observation import Observation, Refusal
-from planner.speed.physics.planned_image_config import ImageObservation
 from planner.whole_file import whole_file
 
 USABLE = ("ok", "hw-assumed")
@@ -47,7 +46,7 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
         if isinstance(observed, Refusal):
             refused.append(observed)
         else:
-            text = not isinstance(observed, ImageObservation)
+            text = observed.sample == "tokens"
             in_fit = _calibrates(row, text=text)
             left_open = 2 if not in_fit else int(bool(usual_settings(row, text=text)))
             labels = replace(observed.labels, left_open=left_open)
@@ -81,14 +80,14 @@ def _calibrates(row: Measurement, *, text: bool) -> bool:
     return row.quality.startswith(USABLE) and exclusion_of(row, text=text) is None
 
 
-def of_images(observations: Sequence[Observation]) -> list[ImageObservation]:
+def of_images(observations: Sequence[Observation]) -> list[Observation]:
     """Return the measurements of image networks."""
-    return [one for one in observations if isinstance(one, ImageObservation)]
+    return [one for one in observations if one.sample == "image"]
 
 
 def of_text(observations: Sequence[Observation]) -> list[Observation]:
     """Return the others."""
-    return [one for one in observations if not isinstance(one, ImageObservation)]
+    return [one for one in observations if one.sample == "tokens"]
 
 
 def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
@@ -123,9 +122,7 @@ def evidence_check(path: Path, catalog: Catalog) -> dict[str, Any]:
     seen, refused = observations_of(rows, catalog)
     row_of = {row.id: row for row in rows}
     codes = Counter(
-        exclusion_of(row_of[one.id], text=not isinstance(one, ImageObservation)) or Excluded.DOUBTED
-        for one in seen
-        if not one.in_fit
+        exclusion_of(row_of[one.id], text=one.sample == "tokens") or Excluded.DOUBTED for one in seen if not one.in_fit
     )
     return {
         "schema_version": 1,

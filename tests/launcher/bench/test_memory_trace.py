@@ -13,6 +13,7 @@ from planner.model.network.architecture import Architecture, Decoder, MoeDecoder
 from planner.model.network.trainer_memory import TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.activations import activation_bytes_per_sample, bytes_per_number, layer_activation_bytes
+from planner.network.families.known_families import family_of
 from planner.network.lora_memory import lora_layer_bytes
 from tests.bundled import bundled_catalog
 
@@ -39,7 +40,8 @@ def test_the_formula_counts_what_autograd_saves(
     presets: dict[str, Architecture], name: str, precision: Precision, autocast: bool
 ) -> None:
     traced = traced_layer_bytes(presets[name], precision=precision, autocast=autocast)
-    counted = layer_activation_bytes(presets[name], precision=precision, autocast=autocast, trainer=REPEATED_HEADS)
+    layer = family_of(presets[name]).layers[-1]
+    counted = layer_activation_bytes(layer, precision=precision, autocast=autocast, trainer=REPEATED_HEADS)
     assert counted == pytest.approx(traced, rel=0.005)
 
 
@@ -79,7 +81,7 @@ def test_the_formula_counts_what_adapters_leave(
     traced = traced_layer_bytes(decoder, precision=precision, autocast=autocast, adapters=adapters)
     b = bytes_per_number(precision)
     counted = lora_layer_bytes(
-        decoder,
+        family_of(decoder).layers[-1],
         adapters,
         bytes_per_number=b,
         residual_bytes=4 if autocast else b,
@@ -97,7 +99,8 @@ def test_the_formula_counts_what_experts_save(presets: dict[str, Architecture], 
     for change in ({}, {"shared_experts": 2}):
         changed = mixture.model_copy(update=change)
         traced = traced_layer_bytes(changed, precision=Precision.BF16, autocast=autocast)
-        counted = layer_activation_bytes(changed, precision=Precision.BF16, autocast=autocast, trainer=REPEATED_HEADS)
+        layer = family_of(changed).layers[-1]
+        counted = layer_activation_bytes(layer, precision=Precision.BF16, autocast=autocast, trainer=REPEATED_HEADS)
         assert counted == pytest.approx(traced, rel=0.005)
 
 

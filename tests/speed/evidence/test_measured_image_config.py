@@ -17,8 +17,7 @@ from planner.speed.calibration.image_calibration import fit_image_calibration, i
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample, model_image_step, prior_image_fit
 from planner.speed.estimator.text_fit import Fit
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
-from planner.speed.physics.observation import Refusal
-from planner.speed.physics.planned_image_config import ImageObservation
+from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.published.calibrations import shipped_image_calibration
 from tests.bundled import bundled_catalog, image_rows
 
@@ -29,7 +28,7 @@ ROW = {
 }  # fmt: skip
 
 
-def seen(**changes: Any) -> ImageObservation | Refusal:
+def seen(**changes: Any) -> Observation | Refusal:
     row = Measurement.model_validate({key: value for key, value in (ROW | changes).items() if value != ""})
     networks = read_image_networks()
     assert is_of_images(row, networks)
@@ -65,7 +64,7 @@ def seen(**changes: Any) -> ImageObservation | Refusal:
 )
 def test_a_row_becomes_the_numbers_of_the_physics(changes: dict[str, str], key: str, value: float) -> None:
     found = seen(**changes)
-    assert isinstance(found, ImageObservation), found
+    assert isinstance(found, Observation), found
     assert found.config[key] == pytest.approx(value, rel=1e-4)
     assert found.tokens_per_s_per_gpu * found.unit_per_token == pytest.approx(16_000)
 

@@ -17,6 +17,7 @@ from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import benchmark_trainer
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import layer_activation_bytes
+from planner.network.families.known_families import family_of
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, chance_within
 from planner.speed.memory.constants import FITTED
@@ -141,8 +142,12 @@ def test_nothing_is_refused_that_ran(row: Row) -> None:
 )
 def test_a_layer_saves_what_the_snapshot_lists(workload: str, tensors_mib: int, tokens: int) -> None:
     architecture, _ = network(workload)
+    layer = family_of(architecture).layers[-1]
     counted = layer_activation_bytes(
-        architecture, precision=Precision.BF16, autocast=True, trainer=benchmark_trainer(compiled=False)
+        layer,
+        precision=Precision.BF16,
+        autocast=True,
+        trainer=benchmark_trainer(compiled=False),
     )
     log_sum_exp = 4 * architecture.heads
     assert counted - log_sum_exp == tensors_mib * MIB / tokens

@@ -7,6 +7,7 @@ import pytest
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.network.families.known_families import family_of
 from planner.network.lora_memory import adapter_parameters, lora_layer_bytes
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.buffers import buffer_bytes, materialised_bytes
@@ -106,7 +107,9 @@ def test_what_stands_there_a_second_time(frozen, expected):
 def test_what_a_layer_saves_by_hand(adapters, inner):
     """16 bit: norms 2 x 4 x 8; query, output 2 x 2 x 8, key, value 2 x 2 x 4, sums 4 x 2; gate, up, silu 3 x 2 x 16;
     one input of query and value 2 x 8."""
-    counted = lora_layer_bytes(SMALL, adapters, bytes_per_number=2, residual_bytes=2, autocast=False, kv_outputs=4)
+    counted = lora_layer_bytes(
+        family_of(SMALL).layers[-1], adapters, bytes_per_number=2, residual_bytes=2, autocast=False, kv_outputs=4
+    )
     assert counted == 64 + (32 + 16 + 8) + 96 + 16 + inner
 
 
@@ -114,7 +117,14 @@ def test_maps_that_a_network_has_not_save_nothing():
     """No gate stands before gelu."""
     without_gate = SMALL.model_copy(update={"mlp": "gelu"})
     saved = [
-        lora_layer_bytes(without_gate, adapters, bytes_per_number=2, residual_bytes=2, autocast=False, kv_outputs=4)
+        lora_layer_bytes(
+            family_of(without_gate).layers[-1],
+            adapters,
+            bytes_per_number=2,
+            residual_bytes=2,
+            autocast=False,
+            kv_outputs=4,
+        )
         for adapters in (QUERY_VALUE, QUERY_VALUE.model_copy(update={"targets": (*QUERY_VALUE.targets, "gate")}))
     ]
     assert saved[0] == saved[1]

@@ -12,6 +12,7 @@ from planner.model.network.architecture import Decoder
 from planner.model.network.trainer_memory import USUAL_TRAINER, Kernels, Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import activation_bytes_per_token, layer_activation_bytes, selective_layer_bytes
+from planner.network.families.known_families import family_of
 from planner.network.flops import parameters
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.buffers import buffer_bytes
@@ -132,21 +133,24 @@ def test_the_micro_batches_of_llm_foundry_fit(
 def test_selective_keeps_every_second_product_of_llama(catalog: Catalog) -> None:
     """By hand, per hidden unit: input 2, query 2, value 0.5, attention 2, gate 7, down 2, log-sum-exp 128 / 4,096."""
     decoder = catalog.presets["llama3-8b"].architecture
-    kept = selective_layer_bytes(decoder, precision=Precision.BF16)
+    kept = selective_layer_bytes(family_of(decoder).layers[-1], precision=Precision.BF16)
     assert kept / decoder.hidden == 2 + 2 + 0.5 + 2 + 7 + 2 + 4 * 32 / 4096
 
 
 def test_keeping_every_product_would_be_the_about_25_that_is_said_of_it(catalog: Catalog) -> None:
     decoder = catalog.presets["llama3-8b"].architecture
     the_other_products = 0.5 + 2 + 7  # key, attention's output, up
-    kept = selective_layer_bytes(decoder, precision=Precision.BF16) / decoder.hidden + the_other_products
+    kept = (
+        selective_layer_bytes(family_of(decoder).layers[-1], precision=Precision.BF16) / decoder.hidden
+        + the_other_products
+    )
     assert kept == pytest.approx(25, rel=0.01)
 
 
 def test_selective_keeps_four_tensors_of_a_gpt_block(catalog: Catalog) -> None:
     """By hand: input 2, query 2, value 2, attention 2, up 8, log-sum-exp 4 x 16 heads / 1,024."""
     decoder = catalog.presets["gpt-305m"].architecture
-    kept = selective_layer_bytes(decoder, precision=Precision.BF16)
+    kept = selective_layer_bytes(family_of(decoder).layers[-1], precision=Precision.BF16)
     assert kept / decoder.hidden == 2 + 2 + 2 + 2 + 8 + 4 * 16 / 1024
 
 
@@ -164,7 +168,7 @@ def test_a_layer_within_two_percent_of_the_published_bytes(
     catalog: Catalog, name: str, precision: Precision, bytes_per_hidden: float
 ) -> None:
     decoder = catalog.presets[name].architecture
-    got = layer_activation_bytes(decoder, precision=precision) / decoder.hidden
+    got = layer_activation_bytes(family_of(decoder).layers[-1], precision=precision) / decoder.hidden
     assert got == pytest.approx(bytes_per_hidden, rel=0.02)
     whole = activation_bytes_per_token(decoder, precision=precision, checkpointing=Checkpointing.NONE)
     assert whole / decoder.layers / decoder.hidden == pytest.approx(bytes_per_hidden, rel=0.05)

@@ -21,8 +21,8 @@ from planner.speed.estimator.image_estimator import estimate_images
 from planner.speed.physics.image_config_arrays import Described, gather
 from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
 from planner.speed.physics.image_step import counted_bytes, image_step
-from planner.speed.physics.observation import Labels
-from planner.speed.physics.planned_image_config import ImageObservation, planned_image_config
+from planner.speed.physics.observation import Labels, Observation
+from planner.speed.physics.planned_image_config import planned_image_config
 from planner.speed.physics.planned_text_config import labels_of
 from tests.bundled import bundled_catalog
 
@@ -189,7 +189,7 @@ def test_ranges_hold_their_value_and_the_wider_holds_the_narrower(many: list[Des
 def test_a_run_of_one_s_own_is_reproduced_by_itself_and_narrows_the_range(rate: float) -> None:
     one = described()
     label = labels_of(load_once().accelerators["A100-40GB-SXM"], "resnet50")
-    run = ImageObservation("mine", dict(one.facts), label, rate, 1.0, one.operators)
+    run = Observation("mine", dict(one.facts), label, rate, 1.0, one.operators)
     blind = estimate_images(gather([one]), [label], calibration())
     seeing = estimate_images(gather([one]), [label], calibration(), own=[run])
     value = float(seeing.tokens_per_s_per_gpu[0])

@@ -6,6 +6,7 @@ import torch
 
 from planner.workloads.contract.spec import from_json
 from planner.workloads.inputs.tokens import SyntheticTokens, sequence
+from planner.workloads.models.layers import Attention
 from planner.workloads.models.registry import build_on_meta, count_parameters
 
 GPT_305M = {
@@ -132,3 +133,12 @@ def test_tokens_are_in_range_and_common_words_are_common(spec_document):
     assert tokens.max() < 1024
     # P(0) = log 2 / log 1024 = 0.1 by the formula
     assert (tokens == 0).double().mean().item() == pytest.approx(0.1, abs=0.01)
+
+
+def test_a_window_hides_what_is_further_back():
+    attention = Attention(8, heads=2, kv_heads=1, head_dim=4, bias=False, causal=True, window=3)
+    hidden = torch.randn(1, 10, 8, generator=torch.Generator().manual_seed(0))
+    before = attention(hidden, None)
+    hidden[0, 4] += 1.0
+    changed = (attention(hidden, None) - before).abs().amax(dim=-1)[0] > 1e-6
+    assert changed.tolist() == [number in (4, 5, 6) for number in range(10)]

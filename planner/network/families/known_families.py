@@ -1,0 +1,37 @@
+"""The families by the `kind` of their networks. This is the one place that knows all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+from planner.model.network.architecture import Architecture, TextModel
+from planner.network.families.decoder import DecoderFamily
+from planner.network.families.encoder import EncoderFamily
+from planner.network.families.family import NetworkFamily
+from planner.network.families.moe_decoder import MoeDecoderFamily
+from planner.network.families.resnet import ResnetFamily
+from planner.network.families.text import TextFamily
+from planner.network.families.vit import VitFamily
+
+FAMILIES: dict[str, Callable[[Any], NetworkFamily]] = {
+    "decoder": DecoderFamily,
+    "moe_decoder": MoeDecoderFamily,
+    "encoder": EncoderFamily,
+    "resnet": ResnetFamily,
+    "vit": VitFamily,
+}
+
+
+@lru_cache(maxsize=256)
+def family_of(network: Architecture) -> NetworkFamily:
+    """Return what a network's family knows of it."""
+    return FAMILIES[network.kind](network)
+
+
+def text_family_of(network: TextModel) -> TextFamily[Any]:
+    """Return the same of a network of text, with what text alone has: norms, biases, a head."""
+    family = FAMILIES[str(network.kind)](network)
+    assert isinstance(family, TextFamily), "a transformer on tokens is of a family of text"
+    return family

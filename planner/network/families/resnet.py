@@ -1,0 +1,28 @@
+"""Residual networks: convolutions in blocks, and no layers of a transformer."""
+
+from __future__ import annotations
+
+from planner.model.network.architecture import Architecture, Resnet
+from planner.network.families.family import SavedBlocks
+from planner.network.families.images import ImageFamily
+from planner.network.image_flops import resnet_activations
+from planner.network.layer_kind import LayerKind
+
+
+class ResnetFamily(ImageFamily[Resnet]):
+    """A residual network, as it is counted."""
+
+    layers: tuple[LayerKind, ...] = ()
+
+    @property
+    def saved_blocks(self) -> SavedBlocks:
+        """What one image leaves behind, block by block."""
+        return SavedBlocks(*resnet_activations(self.network))
+
+    def tokens(self, seq_len: int | None) -> int:
+        """Return 1: an image is not cut into tokens."""
+        return 1
+
+    def gathered(self) -> Architecture:
+        """Return all of it: it is small."""
+        return self.network
