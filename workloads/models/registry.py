@@ -23,6 +23,8 @@ def build_on_meta(spec: Spec) -> Model:
             seq_len=spec.seq_len,
             checkpointing=spec.checkpointing,
             loss_chunks=spec.loss_chunks,
+            fused_loss=spec.fused_loss,
+            cuda_graphs=spec.cuda_graphs,
             lora=spec.lora,
         )
 
@@ -33,16 +35,21 @@ def model_of(
     seq_len: Optional[int],
     checkpointing: str = "none",
     loss_chunks: int = 1,
+    fused_loss: bool = False,
+    cuda_graphs: bool = False,
     lora: Optional[Lora] = None,
 ) -> Model:
-    """Return the model of an architecture on torch's default device; only a decoder takes the last two."""
+    """Return the model of an architecture on torch's default device; only a decoder takes the last four."""
     if isinstance(architecture, ResnetShape):
         return Resnet(architecture, checkpointing=checkpointing)
     if isinstance(architecture, VitShape):
         return Vit(architecture, checkpointing=checkpointing)
 
     assert seq_len is not None, "a decoder's samples have a length"
-    return Decoder(architecture, seq_len=seq_len, checkpointing=checkpointing, loss_chunks=loss_chunks, lora=lora)
+    return Decoder(
+        architecture, seq_len=seq_len, checkpointing=checkpointing, loss_chunks=loss_chunks, fused_loss=fused_loss,
+        cuda_graphs=cuda_graphs, lora=lora,
+    )  # fmt: skip
 
 
 def count_parameters(model: nn.Module, *, trained_only: bool = False) -> int:

@@ -19,7 +19,7 @@ from planner.cli.streams import print_document, say
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.evidence.run import RunRecord
-from planner.present.table import WRITERS, origin_of, quantity_text, run_rows
+from planner.present.table import WRITERS, origin_of, probe_rows, quantity_text, run_rows
 from planner.use_cases import catalogs, runs
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.launching.launch_plan import by_hand_record
@@ -75,24 +75,33 @@ command(runs_group, "import", example="planner runs import out/ --workload llama
 
 @command(runs_group, "list", example="planner runs list --json")
 def list_runs(output: TableOptions, home: HomeOption = None) -> None:
-    """List every run, bundled ones included."""
+    """List every run, bundled ones included, and every probe.
+
+    Probes stand in the table and in the JSON document.
+    """
     catalog = catalogs.open_catalog(home)
     if output.json:
         records = [
             {"id": run.id, "origin": origin_of(run, catalog)} | run.model_dump(mode="json", exclude={"id"})
             for run in catalog.runs.values()
         ]
-        print(_runs_document(records))
+        probes = [probe.model_dump(mode="json") for probe in catalog.probes.values()]
+        print(_runs_document(records, **({"probes": probes} if probes else {})))
         return
     output.print_rows(run_rows(catalog), title="Runs")
+    if catalog.probes and output.table:
+        output.print_rows(probe_rows(catalog), title="Probes")
 
 
 @command(runs_group, example="planner runs show latest")
 def show(
-    run_id: Annotated[str, typer.Argument(metavar="ID", help="Run id, or latest")], home: HomeOption = None
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a run or a probe, or latest")],
+    home: HomeOption = None,
 ) -> None:
-    """Print one run record as JSON."""
-    print_document(runs.find_run(run_id, catalogs.open_catalog(home)))
+    """Print one run record, or one probe, as JSON."""
+    catalog = catalogs.open_catalog(home)
+    probe = catalog.probes.get(run_id)
+    print_document(runs.find_run(run_id, catalog) if probe is None else probe)
 
 
 @command(runs_group, example="planner runs scaling seed-003-rtx3090-ddp-x1 seed-003-rtx3090-ddp-x8")
@@ -157,5 +166,5 @@ def export(
         say(f"Wrote {len(own)} run(s) to {out}.")
 
 
-def _runs_document(records: list[dict[str, object]]) -> str:
-    return json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": records}, indent=1)
+def _runs_document(records: list[dict[str, object]], **beside: list[dict[str, object]]) -> str:
+    return json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": records, **beside}, indent=1)
