@@ -22,7 +22,9 @@ def probe_lines(record: ProbeRecord, catalog: Catalog, path: Path) -> list[str]:
         clocks = f" at {held.clock_mhz:,.0f} MHz" if held.clock_mhz else ""
         power = f", {held.power_w:,.0f} W" if held.power_w else ""
         change = held.last_tflop_per_s / held.first_tflop_per_s - 1
-        lines.append(f"  over {held.seconds:.0f} s: {held.last_tflop_per_s:.3g} TFLOP/s{clocks}{power}, {change:+.1%}")
+        lines.append(
+            f"  over {held.seconds:.0f} s: {_rate(held.last_tflop_per_s * TFLOP)}{clocks}{power}, {change:+.1%}"
+        )
     compared = comparison_text(record, [*catalog.probes.values(), record])
     lines += [f"Compared: {compared}."] if compared else []
     lines += [f"Left out: {'; '.join(record.left_out)}."] if record.left_out else []
@@ -32,13 +34,18 @@ def probe_lines(record: ProbeRecord, catalog: Catalog, path: Path) -> list[str]:
     return lines
 
 
+def _rate(flop_per_s: float) -> str:
+    """Write FLOP/s in the unit that has digits before the point."""
+    return f"{flop_per_s / TFLOP:.3g} TFLOP/s" if flop_per_s >= TFLOP else f"{flop_per_s / 1e9:.3g} GFLOP/s"
+
+
 def _products(kernels: list[KernelTime]) -> str:
     best: dict[str, float] = {}
     for kernel in kernels:
         flops = 6.0 * kernel.shape["tokens"] * kernel.shape["inputs"] * kernel.shape["outputs"]
         name = "" if kernel.precision is None else kernel.precision.value
-        best[name] = max(best.get(name, 0.0), flops / kernel.seconds / TFLOP)
-    return "at best " + ", ".join(f"{rate:.3g} TFLOP/s in {name}" for name, rate in best.items())
+        best[name] = max(best.get(name, 0.0), flops / kernel.seconds)
+    return "at best " + ", ".join(f"{_rate(rate)} in {name}" for name, rate in best.items())
 
 
 def _attention(kernels: list[KernelTime]) -> str:
@@ -47,8 +54,8 @@ def _attention(kernels: list[KernelTime]) -> str:
     for kernel in kernels:
         size = kernel.shape
         flops = 4 * 0.5 * 3.5 * size["batch"] * size["heads"] * size["head_dim"] * float(size["length"]) ** 2
-        best[str(kernel.kernel)] = max(best.get(str(kernel.kernel), 0.0), flops / kernel.seconds / TFLOP)
-    return "at best " + ", ".join(f"{rate:.3g} TFLOP/s ({name})" for name, rate in best.items())
+        best[str(kernel.kernel)] = max(best.get(str(kernel.kernel), 0.0), flops / kernel.seconds)
+    return "at best " + ", ".join(f"{_rate(rate)} ({name})" for name, rate in best.items())
 
 
 def _bytes(times: int) -> Callable[[list[KernelTime]], str]:

@@ -23,7 +23,7 @@ from planner.present.table import WRITERS, origin_of, probe_rows, quantity_text,
 from planner.use_cases import catalogs, runs
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.launching.launch_plan import by_hand_record
-from planner.use_cases.run_files import read_result, records_in
+from planner.use_cases.run_files import probe_in, read_result, records_in
 
 app = command_app()
 runs_group = command_group(app, "runs", "List, add, compare and export measured runs.")
@@ -31,7 +31,7 @@ runs_group = command_group(app, "runs", "List, add, compare and export measured 
 
 @command(runs_group, example="planner runs add result.json")
 def add(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run records or benchmark results")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run records, probes or benchmark results")],
     target: Annotated[
         str | None, typer.Option(metavar="T", help="Where results were measured, as in planner launch --on")
     ] = None,
@@ -40,15 +40,19 @@ def add(
     ] = None,
     home: HomeOption = None,
 ) -> None:
-    """Add runs to the workspace.
+    """Add runs and probes to the workspace.
 
     All files are checked before the first is stored.
     """
     if usd_per_hour is not None and target is None:
         raise InputError("--usd-per-hour: says nothing without --target.", fix="Add --target, e.g. aws/p4d.24xlarge.")
-    records = []
+    records, probes = [], []
     expect = expect_from(catalogs.open_catalog(home))
     for path in files:
+        probe = probe_in(path)
+        if probe is not None:
+            probes.append(probe)
+            continue
         records += records_in(path, expect) if target is None else [_launched_by_hand(path, target, usd_per_hour, home)]
     ids = [record.id for record in records]
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
@@ -56,6 +60,8 @@ def add(
         raise InputError(f"two different runs have the id '{twice}'.", fix="Give one of them another id.")
     for record, place in zip(records, runs.store_runs(records, home), strict=True):
         say(f"Added {record.id}: {place}")
+    for probe in probes:
+        say(f"Added {probe.id}: {runs.store_probe(probe, home)}")
 
 
 def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home: str | None) -> RunRecord:

@@ -26,6 +26,7 @@ from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.own_evidence import OwnEvidence, own_evidence, step_name
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, not_answered, too_small
 from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE, network_note, training_notes
+from planner.speed.throughput.probe_contradiction import contradiction_text
 from planner.speed.throughput.probe_evidence import CPU, not_measured, probe_evidence
 from planner.speed.throughput.share_of_peak import is_too_small
 
@@ -112,7 +113,7 @@ def _probe_notes(
     """Return what the probe does not measure, that it is another machine's, and that it contradicts the user's runs."""
     if not own.probe.observations:
         return ()
-    from planner.speed.estimator.text_estimator import contradiction_of, shares_of
+    from planner.speed.estimator.text_estimator import shares_of
 
     names = ", ".join(one.id for one in own.probe.probes)
     whose = "this machine" if own.probe.of_this_machine else "other machines of this kind, so it counts for less"
@@ -120,14 +121,7 @@ def _probe_notes(
     left = not_measured(shares_of(config, calibration), own.observations)
     if left:
         notes.append(f"no kernel of the probe measures {', '.join(left)}: these keep their range")
-    found = contradiction_of(own.observations, calibration)
-    if found is not None:
-        run, ratio = found
-        slower = "slower" if ratio > 1 else "faster"
-        notes.append(
-            f"the probe contradicts your run {run}, which is {abs(ratio - 1):.0%} {slower} than its kernels say: the "
-            "range is wider; probe or measure again, with nothing else running"
-        )
+    notes += filter(None, [contradiction_text(own.observations, calibration)])
     return tuple(notes)
 
 

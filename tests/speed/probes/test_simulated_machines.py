@@ -19,6 +19,7 @@ from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import Prediction
+from planner.speed.throughput.probe_contradiction import measurement_contradicted
 from planner.speed.throughput.probe_evidence import ELSEWHERE, TRANSFER, not_measured
 from tests.speed.throughput.asking import asked
 
@@ -195,3 +196,27 @@ def test_ranges_after_a_probe_hold_the_truth_nine_times_in_ten() -> None:
         inside.append(abs(off) <= 1.6449 * sd)
 
     assert 0.88 <= float(np.mean(inside)) <= 0.92
+
+
+def test_a_measurement_that_a_probe_contradicts_is_wider_and_says_so() -> None:
+    """The bundled run of an H100 at a sixth of its rate, as its owner's: kernels as the physics says contradict it."""
+    bundled = catalog().runs["h100-sxm-qwen3-0.6b-compiled-b8"]
+    rate, sixth = bundled.throughput, {name: getattr(bundled.throughput, name) / 6 for name in ("value", "low", "high")}
+    slow = bundled.model_copy(
+        update={
+            "id": "mine",
+            "throughput": rate.model_copy(update=sixth),
+            "step_seconds": None,
+            "hardware": bundled.hardware.model_copy(update={"node": OFFER}),
+        }
+    )
+    probe = machine().probe()
+    known = catalog().model_copy(update={"probes": {probe.id: probe}})
+    honest = slow.model_copy(update={"throughput": rate})
+
+    said = measurement_contradicted([slow], candidate_of_kind(), known)
+
+    assert said is not None
+    assert "contradicts your run mine" in said
+    assert measurement_contradicted([honest], candidate_of_kind(), known) is None
+    assert measurement_contradicted([slow], candidate_of_kind(), catalog()) is None, "there is no probe"
