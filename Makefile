@@ -99,6 +99,7 @@ format: .venv/installed-all
 schemas: .venv/installed-all
 	$(BIN)/planner schema plan > catalogs/schemas/plan.schema.json
 	$(BIN)/planner schema run > catalogs/schemas/run.schema.json
+	$(BIN)/planner schema probe > catalogs/schemas/probe.schema.json
 	$(BIN)/planner schema site > catalogs/schemas/site.schema.json
 	$(BIN)/planner schema tariff > catalogs/schemas/tariff.schema.json
 

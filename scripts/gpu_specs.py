@@ -12,11 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
-from planner.launcher.bench.bench import Settings, spec_of
+from planner.launcher.bench.bench import ProbeSettings, Settings, spec_of
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Strategy, Window
 
 ONE = Settings(devices=1)
 FAST = replace(ONE, compile=True, loss_chunks=8)
+FUSED = replace(FAST, fused_loss=True)
+FASTEST = replace(FUSED, attention_by_trial=True)
+PROBE = replace(ONE, probe=ProbeSettings())
 SEVERAL = Settings(devices=8)
 """Specs for several devices; the number of processes is an argument of `scripts/gpu-measurements`."""
 GROUPS: dict[str, dict[str, tuple[str, int, Settings]]] = {
@@ -44,6 +47,22 @@ GROUPS: dict[str, dict[str, tuple[str, int, Settings]]] = {
         "03-llama3-8b-4layers-float8-b2": ("llama3-8b/4", 2, replace(FAST, precision=Precision.FLOAT8)),
         "04-gpt-305m-tf32-b4": ("gpt-305m", 4, replace(ONE, precision=Precision.TF32)),
         "05-gpt-305m-compiled-b32": ("gpt-305m", 32, replace(ONE, compile=True)),
+    },
+    "4-probe": {"01-probe": ("cpu-smoke", 4, PROBE)},
+    "5-faster": {
+        "01-qwen3-0.6b-as-before": ("qwen3-0.6b", 8, FAST),
+        "02-qwen3-0.6b-fused-loss": ("qwen3-0.6b", 8, FUSED),
+        "03-qwen3-0.6b-attention": ("qwen3-0.6b", 8, replace(FAST, attention_by_trial=True)),
+        "04-qwen3-0.6b-both": ("qwen3-0.6b", 8, FASTEST),
+        "05-qwen3-0.6b-both-graphs": ("qwen3-0.6b", 8, replace(FASTEST, cuda_graphs=True)),
+        "06-llama3-8b-8layers-as-before-b2": ("llama3-8b/8", 2, FAST),
+        "07-llama3-8b-8layers-both-b2": ("llama3-8b/8", 2, FASTEST),
+        "08-llama3-8b-8layers-selective-both-b2": (
+            "llama3-8b/8",
+            2,
+            replace(FASTEST, checkpointing=Checkpointing.SELECTIVE),
+        ),
+        "09-gpt-305m-graphs-b4": ("gpt-305m", 4, replace(ONE, compile=True, cuda_graphs=True)),
     },
     "3-several-devices": {
         "01-calibration": ("cpu-smoke", 4, replace(SEVERAL, calibrate=True)),
@@ -81,12 +100,20 @@ def main() -> None:
                 preset: BenchWorkload = presets[network].cut(layers=int(layers)) if layers else presets[network]
                 window = preset.window.model_copy(update=GLANCE if settings.calibrate else STANDARD)
                 spec = spec_of(preset, settings, micro_batch=micro_batch, window=window)
+                spec["workload"] = "probe" if settings.probe is not None else spec["workload"]
             (folder / f"{name}.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
 def _small(preset: BenchWorkload, settings: Settings) -> dict[str, object]:
     precision = settings.precision if settings.precision is not Precision.FLOAT8 else None
-    kept = replace(settings, devices=1, precision=precision, compile=False, loss_chunks=min(settings.loss_chunks, 2))
+    kept = replace(
+        settings,
+        devices=1,
+        precision=precision,
+        compile=False,
+        cuda_graphs=False,
+        loss_chunks=min(settings.loss_chunks, 2),
+    )
     return spec_of(preset, replace(kept, global_batch=8), micro_batch=2, window=BLINK)
 
 

@@ -58,7 +58,7 @@ fi
 
 probe() { # $PLANNER_PROBES, with the spec of this run; its words are few, and each is one
   # shellcheck disable=SC2086
-  run "$python" -m workloads.probe_main $PLANNER_PROBES --spec "$out/spec.json" --folder "$out" --devices "$devices"
+  run "$python" -m workloads.micro_batch_main $PLANNER_PROBES --spec "$out/spec.json" --folder "$out" --devices "$devices"
 }
 probes=${PLANNER_PROBES:-}
 [ "$nodes" -eq 1 ] || probes=

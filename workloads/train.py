@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import torch
 
     from .inputs.tokens import Samples
+    from .measure.agreement import Agreement
     from .measure.loop import TrainingLoop
     from .models.base import Model
     from .strategies.precision import Precision
@@ -117,6 +118,12 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
     device = _prepared_device(spec, record, world)
     own_topology = _topology(record, device) if world.local_rank == 0 else None
     _join_process_group(spec, world, device)
+    if spec.probe is not None:
+        _probe(spec, record, world, device, stop, own_topology)
+        record.phases["probe_s"] = time.perf_counter() - start_s
+        record.close(failure.COMPLETED)
+        dist.destroy_process_group()
+        return leave(failure.COMPLETED)
     loop = _build_loop(spec, record, world, device, stop, own_topology)
     own_phases_s = sum(list(record.phases.values())[phases_before:])
     record.phases["init_s"] = time.perf_counter() - start_s - own_phases_s
@@ -142,6 +149,8 @@ def _prepared_device(spec: Spec, record: Record, world: World) -> torch.device:
     record.document.update(device_type=device.type, backend=_backend(device), memory=_memory_in_use(device))
     record.document["busy_before_share"] = busy_before
     wrong = device_load.problem(record.document["memory"].get("in_use_before_gib", 0.0), busy_before)
+    if spec.probe is not None and device.type == "cpu" and world.local_rank == 0 and spec.busy_device == "refuse":
+        wrong = device_load.cpu_problem(device_load.cpu_busy_share())
     if wrong is not None and spec.busy_device == "refuse":
         raise RunError(failure.DEVICE_BUSY, f"{wrong} {BUSY_FIX}")
     return device
@@ -162,6 +171,42 @@ def _join_process_group(spec: Spec, world: World, device: torch.device) -> None:
     )
 
 
+def _agreement(world: World, device: torch.device, stop: StopRequest) -> Agreement:
+    from .measure.agreement import Agreement
+
+    return Agreement(
+        rank=world.rank,
+        world_size=world.world_size,
+        ranks_per_node=world.local_world_size,
+        device=device,
+        stop_requested=stop.requested,
+    )
+
+
+def _probe(
+    spec: Spec,
+    record: Record,
+    world: World,
+    device: torch.device,
+    stop: StopRequest,
+    own_topology: Optional[Dict[str, Any]],
+) -> None:
+    """Measure kernels one by one in place of a training, and keep their figures in the record."""
+    from .probe.probe import probe
+
+    assert spec.probe is not None
+    agreement = _agreement(world, device, stop)
+    record.document["topology"] = agreement.of_every_node(own_topology)
+    record.document["probe"] = probe(
+        agreement,
+        telemetry.open_for(device.type, local_rank=world.local_rank, local_devices=world.local_world_size),
+        rank=world.rank,
+        world_size=world.world_size,
+        device=device,
+        folder=spec.probe.folder,
+    )
+
+
 def _build_loop(
     spec: Spec,
     record: Record,
@@ -171,26 +216,22 @@ def _build_loop(
     own_topology: Optional[Dict[str, Any]],
 ) -> TrainingLoop:
     """Set the precision, calibrate where asked for, build model, strategy and data, and return the training loop."""
-    from .measure.agreement import Agreement
     from .measure.calibration import calibrate
     from .measure.loop import TrainingLoop
+    from .probe.attention_trial import take_fastest_attention
     from .strategies import load
     from .strategies.precision import Precision, tf32_allowed
 
     precision = Precision(spec.precision, device)
     precision.set_global_flags()
-    agreement = Agreement(
-        rank=world.rank,
-        world_size=world.world_size,
-        ranks_per_node=world.local_world_size,
-        device=device,
-        stop_requested=stop.requested,
-    )
+    agreement = _agreement(world, device, stop)
     record.document["topology"] = agreement.of_every_node(own_topology)
     if spec.calibrate:
         calibration = calibrate(precision, agreement, rank=world.rank, world_size=world.world_size, device=device)
         record.document["calibration"] = calibration
         record.phases["calibrate_s"] = calibration["seconds"]
+    if spec.attention == "trial":
+        take_fastest_attention(spec, precision, agreement, device)
     model = _build_model(spec, record, precision)
     record.document["tf32_allowed"] = tf32_allowed()
     return TrainingLoop(

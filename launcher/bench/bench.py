@@ -50,6 +50,13 @@ class DataSettings:
 
 
 @dataclass(frozen=True)
+class ProbeSettings:
+    """Measure kernels one by one in place of a training; `folder`: data on the node, to see how fast it reads."""
+
+    folder: str | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
     """What the person asked for; None stands for the workload's own value."""
 
@@ -72,6 +79,11 @@ class Settings:
     checkpointing: Checkpointing = Checkpointing.NONE
     compile: bool = False
     loss_chunks: int = 1
+    fused_loss: bool = False
+    """Gradients of the loss computed with it, so that no product runs twice."""
+    attention_by_trial: bool = False
+    """The fastest fused kernel at the run's sizes, in place of torch's choice."""
+    cuda_graphs: bool = False
     channels_last: bool = True
     """Where images go into convolutions: colours beside each other in memory, as their kernels like it."""
     lora: LoraSettings | None = None
@@ -81,6 +93,8 @@ class Settings:
     data: DataSettings | None = None
     """None: synthetic tokens."""
     busy_device: BusyDevice = BusyDevice.REFUSE
+    probe: ProbeSettings | None = None
+    """None: a training is measured."""
 
     @property
     def searches(self) -> bool:
@@ -132,6 +146,17 @@ def spec_of(
         "mode": settings.mode.value,
         "note": workload.note,
         "busy_device": settings.busy_device.value,
+        **_where_asked(settings),
+    }
+
+
+def _where_asked(settings: Settings) -> dict[str, Any]:
+    """Return the keys that older copies of workloads/ do not know, where they say more than these would do."""
+    return {
+        **({} if settings.probe is None else {"probe": asdict(settings.probe)}),
+        **({"fused_loss": True} if settings.fused_loss else {}),
+        **({"attention": "trial"} if settings.attention_by_trial else {}),
+        **({"cuda_graphs": True} if settings.cuda_graphs else {}),
     }
 
 

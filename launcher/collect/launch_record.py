@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from planner.errors import InputError
 from planner.launcher.collect.expectations import Expect
+from planner.launcher.collect.probe_record import probe_record_of
 from planner.launcher.collect.record import GOOD_ENDS, record_of
 from planner.launcher.ledger.entry import Entry, Outcome
 from planner.launcher.plan.bill import Rate, billed_usd
 from planner.launcher.plan.target import Target
+from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import LaunchFacts, Probe, RunHardware, RunRecord
 from planner.model.quantity import Basis, Quantity, Unit, weakest
 
+Record = TypeVar("Record", RunRecord, ProbeRecord)
 TRUNCATED_ENDS = (*GOOD_ENDS, "interrupted")
 BOOT_DOUBT = 0.25
 """A provider bills from boot to termination, within the ledger's interval: the low end takes off a quarter."""
@@ -30,9 +33,26 @@ def record_of_launch(
     probes: Sequence[Probe] = (),
 ) -> RunRecord:
     """Return the record of a launch that is over. Raises NodeError where nothing was measured."""
+    facts = _facts_of(entry)
+    measured = [result for result in results if result.get("exit_reason") in TRUNCATED_ENDS and result.get("samples")]
+    record = record_of(
+        measured or results, aliases=aliases, probes=probes, where=where, expect=expect, ends=TRUNCATED_ENDS
+    )
+    return _joined(record, entry.launch.target, facts).model_copy(update={"answer_id": entry.launch.answer_id})
+
+
+def probe_of_launch(entry: Entry, result: Mapping[str, Any], *, aliases: Mapping[str, str], where: str) -> ProbeRecord:
+    """Return the probe of a launch that is over. Raises NodeError where nothing was measured."""
+    record = probe_record_of(result, aliases=aliases, where=where)
+    return _joined(record, entry.launch.target, _facts_of(entry)).model_copy(
+        update={"answer_id": entry.launch.answer_id}
+    )
+
+
+def _facts_of(entry: Entry) -> LaunchFacts:
     launch, bill = entry.launch, entry.launch.bill
     truncated = entry.outcome is not Outcome.COMPLETED
-    facts = LaunchFacts(
+    return LaunchFacts(
         run_id=launch.run_id,
         target=launch.target.id,
         nodes=launch.target.nodes,
@@ -46,11 +66,6 @@ def record_of_launch(
         down_at=None if entry.ended_at is None else _text(entry.ended_at),
         truncated=truncated,
     )
-    measured = [result for result in results if result.get("exit_reason") in TRUNCATED_ENDS and result.get("samples")]
-    record = record_of(
-        measured or results, aliases=aliases, probes=probes, where=where, expect=expect, ends=TRUNCATED_ENDS
-    )
-    return _joined(record, launch.target, facts).model_copy(update={"answer_id": launch.answer_id})
 
 
 def record_by_hand(
@@ -114,7 +129,7 @@ def billed_quantity(entry: Entry) -> Quantity | None:
     )
 
 
-def _joined(record: RunRecord, target: Target, facts: LaunchFacts) -> RunRecord:
+def _joined(record: Record, target: Target, facts: LaunchFacts) -> Record:
     hardware = record.hardware
     verdict = list(record.verdict)
     if target.is_cloud:  # the catalog knows this machine; a result only describes it

@@ -48,12 +48,13 @@ def record_of(
         return _joined(results, parsed, aliases, probes, expect)
     except (ValidationError, ValueError, ArithmeticError) as error:  # each figure can be true, and all of them not
         raise InputError(
-            f"{where}: its figures make no record: {_first_problem(error)}.",
+            f"{where}: its figures make no record: {first_problem(error)}.",
             fix="Measure again; see the log of the run.",
         ) from error
 
 
-def _first_problem(error: Exception) -> str:
+def first_problem(error: Exception) -> str:
+    """Return the first thing that is wrong, in a line."""
     if not isinstance(error, ValidationError):
         return str(error).rstrip(".")
     detail = error.errors(include_input=False, include_url=False)[0]
@@ -68,13 +69,13 @@ def _joined(
     expect: Expect | None,
 ) -> RunRecord:
     first = parsed[0]
-    accelerator = _accelerator(first, aliases)
+    accelerator = accelerator_id(first, aliases)
     expected = NOTHING if expect is None else expect(first, accelerator)
     rates = tuple(result.samples / result.window_s for result in parsed)
     return RunRecord(
         schema_version=1,
         id=_id(results, first),
-        hardware=_hardware(first, accelerator),
+        hardware=hardware_of(first, accelerator),
         **_training(first),
         **_settings(first),
         **_observations(first, expected),
@@ -108,8 +109,22 @@ def _training(result: NodeResult) -> dict[str, Any]:
         "trained_parameters": result.trained_parameters,
         "adapters": adapters_of(spec.get("lora")),
         "data": "shards" if spec.get("data") else "synthetic",
-        "note": spec.get("note"),
+        "note": _note(spec),
     }
+
+
+VARIANTS = {
+    "fused_loss": (True, "the loss computed with its gradients"),
+    "attention": ("trial", "the attention kernel chosen by trial"),
+    "cuda_graphs": (True, "compiled blocks launched as CUDA graphs"),
+}
+"""Settings of a spec that make it faster, and how a note names them."""
+
+
+def _note(spec: Mapping[str, Any]) -> str | None:
+    """Return the spec's note, and what makes the run faster than the benchmark is by itself."""
+    variants = [text for name, (value, text) in VARIANTS.items() if spec.get(name) == value]
+    return "; ".join([*([spec["note"]] if spec.get("note") else []), *variants]) or None
 
 
 def _settings(result: NodeResult) -> dict[str, Any]:
@@ -145,7 +160,8 @@ def _observations(result: NodeResult, expected: Expected) -> dict[str, Any]:
     }
 
 
-def _hardware(result: NodeResult, accelerator: str) -> RunHardware:
+def hardware_of(result: NodeResult, accelerator: str) -> RunHardware:
+    """Return the machine of a result."""
     return RunHardware(
         accelerator=accelerator,
         node=_machine_id(result),
@@ -165,11 +181,12 @@ def _throughput(results: Sequence[NodeResult], rates: Sequence[float]) -> Quanti
         basis=Basis.MEASURED,
         source=f"standard benchmark, method {results[0].method_version}: {steps} steps in {seconds:.1f} s, "
         f"{len(results)} start(s)",
-        as_of=_day(results[0]),
+        as_of=day_of(results[0]),
     )
 
 
-def _day(result: NodeResult) -> date:
+def day_of(result: NodeResult) -> date:
+    """Return the day on which a result was written."""
     return datetime.fromisoformat(result.finished_at).date()
 
 
@@ -185,19 +202,25 @@ def machine_name(result: NodeResult) -> str:
 
 def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
     """Read a result.json; InputError where it is none, NodeError where it ended in another way than `ends`."""
+    parsed = parsed_end(result, where=where, ends=ends)
+    if parsed.samples < 1 or parsed.window_s <= 0:
+        raise NodeError(f"{where}: the benchmark measured nothing.", fix="Run it again with a longer window.")
+    return parsed
+
+
+def parsed_end(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
+    """Read a result.json, whether it measured a training or kernels one by one."""
     try:
         parsed = NodeResult.model_validate(dict(result))
     except ValidationError as error:
         raise InputError(
-            f"{where}: {_first_problem(error)}.", fix="Give the result.json that the benchmark wrote, unchanged."
+            f"{where}: {first_problem(error)}.", fix="Give the result.json that the benchmark wrote, unchanged."
         ) from error
     if parsed.exit_reason not in ends:
         raise NodeError(
             f"{where}: the benchmark ended with '{parsed.exit_reason}': {parsed.error or 'no reason given'}.",
             fix="Try a smaller --micro-batch." if parsed.exit_reason == "out_of_memory" else "",
         )
-    if parsed.samples < 1 or parsed.window_s <= 0:
-        raise NodeError(f"{where}: the benchmark measured nothing.", fix="Run it again with a longer window.")
     return parsed
 
 
@@ -253,7 +276,7 @@ def _accelerator_power(results: Sequence[NodeResult]) -> Quantity | None:
         basis=Basis.MEASURED,
         source=f"{read} of the {results[0].world_size} accelerator(s) alone over the window; "
         "CPUs, fans, network and power supplies are left out",
-        as_of=_day(results[0]),
+        as_of=day_of(results[0]),
     )
 
 
@@ -264,7 +287,8 @@ def adapters_of(lora: dict[str, Any] | None) -> Adapters | None:
     return Adapters(rank=lora["rank"], targets=lora["targets"], frozen=lora.get("frozen"))
 
 
-def _accelerator(result: NodeResult, aliases: Mapping[str, str]) -> str:
+def accelerator_id(result: NodeResult, aliases: Mapping[str, str]) -> str:
+    """Return the accelerator by the catalog's name, or by the driver's where no catalog has it."""
     if result.device_type == "cpu":
         return "CPU"
     name = str(result.environment.get("accelerator_name"))

@@ -75,7 +75,17 @@ def _checked(document: Mapping[str, Any]) -> dict[str, Any]:
     return {**document, **{name: getattr(result, name) for name in CLEANED if name in document}}
 
 
-CLEANED = ("error", "spec", "environment", "topology", "telemetry", "calibration", "sdpa_backend", "disk_problem")
+CLEANED = (
+    "error",
+    "spec",
+    "environment",
+    "topology",
+    "telemetry",
+    "calibration",
+    "probe",
+    "sdpa_backend",
+    "disk_problem",
+)
 """Keys whose texts the model cleans."""
 
 

@@ -14,6 +14,7 @@ from planner.adapters.known_networks import known_presets
 from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.practice import read_practice
 from planner.adapters.price_file import checked_prices, read_prices
+from planner.adapters.run_store import probe_store
 from planner.adapters.settings import open_store
 from planner.adapters.stored_prices.price_filter import EVERYTHING, PriceFilter
 from planner.adapters.stored_prices.price_search import PriceSearch
@@ -93,6 +94,7 @@ def load_catalog(
         electricity_prices=_layered(ElectricityPrice, roots, "electricity.csv", folder=""),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
+        probes={} if workspace is None else {one.id: one for one in probe_store(workspace).read_all()},
         bundled_runs=frozenset(bundled_runs),
         defaults=_defaults(roots),
         calibration=_calibration(root / FOLDER / CALIBRATION),

@@ -1,4 +1,4 @@
-"""The run store: one immutable JSON file per run in the workspace; writers never overwrite each other."""
+"""The run store: one immutable JSON file per run or probe in the workspace; writers never overwrite each other."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from planner.adapters.documents import RECORD_LIMIT_BYTES, parse_model, read_text
 from planner.adapters.mapping_text import parse_mapping
 from planner.errors import StoreError
+from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import RunRecord
 from planner.whole_file import whole_file
+
+Record = TypeVar("Record", RunRecord, ProbeRecord)
 
 
 class RunStore(Protocol):
@@ -32,18 +35,19 @@ class RunStore(Protocol):
         """Write a record once and for all; return where it stands."""
 
 
-class FolderStore:
-    """Runs as `<folder>/<id>.json`; safe to keep in git, safe with several writers."""
+class RecordFolder(Generic[Record]):
+    """Records of one kind as `<folder>/<id>.json`; safe to keep in git, safe with several writers."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, model: type[Record], what: str) -> None:
+        self.folder, self._what = folder, what
+        self._model: type[Record] = model
 
     @property
     def where(self) -> str:
         """The folder."""
         return str(self.folder)
 
-    def read_all(self) -> list[RunRecord]:
+    def read_all(self) -> list[Record]:
         """Return every record, by file name; a broken file is an error that names it."""
         try:
             paths = sorted(path for path in self.folder.iterdir() if path.suffix == ".json")
@@ -60,16 +64,16 @@ class FolderStore:
                 fix="Make it a readable folder or name another workspace with PLANNER_HOME.",
             ) from error
         records = [self._read(path) for path in paths]
-        refuse_twins(zip(records, map(str, paths), strict=True))
+        refuse_twins(zip(records, map(str, paths), strict=True), self._what)
         return records
 
-    def check(self, record: RunRecord) -> None:
+    def check(self, record: Record) -> None:
         """Refuse a record whose file name another record has; the same record twice is no error."""
         path = self._path(record)
         if path.exists() and self._read(path) != record:
-            raise taken(str(path), record)
+            raise taken(str(path), record, self._what)
 
-    def add(self, record: RunRecord) -> Path:
+    def add(self, record: Record) -> Path:
         """Write a record once and for all: complete or not at all.
 
         The file is written beside its place, then linked to its name: linking fails if the name is taken,
@@ -88,45 +92,62 @@ class FolderStore:
         except FileExistsError:
             if path.exists() and self._read(path) == record:
                 return path
-            raise taken(str(path), record) from None
+            raise taken(str(path), record, self._what) from None
         except OSError as error:
             raise StoreError(
-                f"{self.folder}: the run could not be written: {os.strerror(error.errno or 0)}.",
+                f"{self.folder}: the {self._what} could not be written: {os.strerror(error.errno or 0)}.",
                 fix="Make the folder writable or name another workspace with PLANNER_HOME.",
             ) from error
         return path
 
-    def _path(self, record: RunRecord) -> Path:
+    def _path(self, record: Record) -> Path:
         return self.folder / file_name(record)
 
-    @staticmethod
-    def _read(path: Path) -> RunRecord:
+    def _read(self, path: Path) -> Record:
         where = str(path)
         fix = "Move the file out of the store, or restore it."
         text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=fix)
-        return parse_model(RunRecord, parse_mapping(text, where=where, fix=fix), where=where, text=text, fix=fix)
+        record: Record = parse_model(
+            self._model, parse_mapping(text, where=where, fix=fix), where=where, text=text, fix=fix
+        )
+        return record
 
 
-def file_name(record: RunRecord) -> str:
+class FolderStore(RecordFolder[RunRecord]):
+    """Runs in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, RunRecord, "run")
+
+
+PROBES_FOLDER = "probes"
+
+
+def probe_store(workspace: Path) -> RecordFolder[ProbeRecord]:
+    """Return the folder of the workspace's probes, beside that of its runs."""
+    return RecordFolder(workspace / PROBES_FOLDER, ProbeRecord, "probe")
+
+
+def file_name(record: RunRecord | ProbeRecord) -> str:
     """Return the name under which a record stands in every store."""
     return f"{record.id.replace('/', '_')}.json"
 
 
-def refuse_twins(records: Iterable[tuple[RunRecord, str]]) -> None:
+def refuse_twins(records: Iterable[tuple[RunRecord | ProbeRecord, str]], what: str = "run") -> None:
     """Refuse a store in which two places hold one id."""
     seen: dict[str, str] = {}
     for record, where in records:
         if record.id in seen:
             raise StoreError(
-                f"{where} and {seen[record.id]} hold two runs with the id '{record.id}'.",
+                f"{where} and {seen[record.id]} hold two {what}s with the id '{record.id}'.",
                 fix="Move one of them away or give it another id.",
             )
         seen[record.id] = where
 
 
-def taken(where: str, record: RunRecord) -> StoreError:
-    """Return the error that the name is taken by another run."""
+def taken(where: str, record: RunRecord | ProbeRecord, what: str = "run") -> StoreError:
+    """Return the error that the name is taken by another record."""
     return StoreError(
-        f"{where}: another run already has the id '{record.id}'; nothing was changed.",
+        f"{where}: another {what} already has the id '{record.id}'; nothing was changed.",
         fix="Give the new record another id.",
     )

@@ -32,6 +32,7 @@ COMMANDS = {
         "strategies": ("strategy_command", "Rank the parallel strategies that fit a machine"),
     },
     "Measure": {
+        "probe": ("launching.probe_command", "Measure this machine's kernels one by one, in a minute or two"),
         "runs": ("runs.run_commands", "List, add, compare and export measured runs"),
         "check-run": ("runs.check_run_command", "Check whether a run is as fast as it should be, and why not"),
         "audit": ("audit_command", "Check whether measurements and claims can be true"),

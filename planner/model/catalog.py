@@ -11,6 +11,7 @@ from planner.model.base import Count, Frozen
 from planner.model.default_quantity import DefaultQuantity, check_units, quantities
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.practice import PracticeFit
+from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator, Node
 from planner.model.hardware.storage import StorageKind
@@ -99,6 +100,8 @@ class Catalog(Frozen):
     """Ids of those that cannot be true as stated, where a plan is answered (docs/audit.md); sorted."""
     doubtful_runs: tuple[str, ...] = ()
     """Ids of those that are hard to believe; the same."""
+    probes: dict[str, ProbeRecord] = Field(default_factory=dict)
+    """Kernels of a training step, measured one by one on the user's machines."""
     bundled_runs: frozenset[str]
     """Ids of the runs that ship with the planner; the others are the user's."""
     bundled_sites: frozenset[str] = frozenset()

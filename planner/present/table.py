@@ -9,6 +9,7 @@ from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Quantity, Unit
+from planner.speed.evidence.compared_probes import comparison_text
 from planner.text import markdown_text
 from planner.text.table_cells import table_text
 
@@ -71,6 +72,22 @@ def run_rows(catalog: Catalog) -> list[Row]:
             "verdict": "; ".join(run.verdict),
         }
         for run in catalog.runs.values()
+    ]
+
+
+def probe_rows(catalog: Catalog) -> list[Row]:
+    """One row per probe; how it compares with others of its kind of accelerator."""
+    probes = list(catalog.probes.values())
+    return [
+        {
+            "id": probe.id,
+            "machine": f"{probe.hardware.nodes}x {probe.hardware.accelerators_per_node}x {probe.hardware.accelerator}",
+            "kernels": f"{len(probe.kernels)}",
+            "date": str(probe.measured_on),
+            "compared": comparison_text(probe, probes),
+            "verdict": "; ".join(probe.verdict),
+        }
+        for probe in probes
     ]
 
 

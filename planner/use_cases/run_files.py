@@ -17,7 +17,9 @@ from planner.adapters.mapping_text import parse_mapping
 from planner.adapters.user_text import without_secrets
 from planner.errors import InputError
 from planner.launcher.collect.expectations import Expect
+from planner.launcher.collect.probe_record import is_probe, probe_record_of
 from planner.launcher.collect.record import record_of
+from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import RunRecord
 
 NO_ID = re.compile(r"[\s()\[\],;]+")
@@ -30,6 +32,16 @@ def records_in(path: Path, expect: Expect) -> list[RunRecord]:
     """Return the runs in a file of any known kind; `expect` is what results of the benchmark are judged by."""
     data = read_run_file(path)
     return READERS.get(str(data.get("kind")), _record)(data, str(path), expect)
+
+
+def probe_in(path: Path) -> ProbeRecord | None:
+    """Return the probe in a file, a record or the result of one; None of a file of another kind."""
+    data = read_run_file(path)
+    if data.get("kind") == "result" and is_probe(data):
+        return probe_record_of(data, aliases=accelerator_aliases(), where=str(path))
+    if "kernels" in data:
+        return parse_model(ProbeRecord, data, where=str(path), fix="See the schema with: planner schema probe")
+    return None
 
 
 def read_result(path: Path, *, fix: str) -> dict[str, Any]:

@@ -7,11 +7,13 @@ from datetime import date
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
+from planner.adapters.run_store import probe_store
 from planner.adapters.settings import open_store
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.model.answer.sweep_answer import RatioDocument, SweepDocument
 from planner.model.catalog import Catalog
+from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import RunRecord
 from planner.speed.throughput.hardware_ratio import hardware_ratio
 from planner.speed.throughput.scaling_table import scaling_table, too_good_against
@@ -47,6 +49,11 @@ def store_runs(records: Sequence[RunRecord], home: str | None = None) -> list[Pa
     for record in records:
         store.check(record)
     return [store.add(record) for record in records]
+
+
+def store_probe(record: ProbeRecord, home: str | None = None) -> Path:
+    """Write a probe to the workspace, beside its runs."""
+    return probe_store(workspace_dir(home)).add(record)
 
 
 def scaling(run_ids: Sequence[str], catalog: Catalog) -> SweepDocument:

@@ -16,13 +16,20 @@ from pydantic_core import core_schema
 
 from planner.errors import NotFoundError
 from planner.model.base import Frozen
+from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import RunRecord
 from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.plan import Plan
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-DOCUMENTS: dict[str, type[Frozen]] = {"plan": Plan, "run": RunRecord, "site": Site, "tariff": Tariff}
+DOCUMENTS: dict[str, type[Frozen]] = {
+    "plan": Plan,
+    "probe": ProbeRecord,
+    "run": RunRecord,
+    "site": Site,
+    "tariff": Tariff,
+}
 
 
 def schema_text(name: str) -> str:

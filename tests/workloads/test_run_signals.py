@@ -94,7 +94,7 @@ def test_a_search_for_the_micro_batch_ends_with_run_sh(
 ) -> None:
     node = Node(bare_node().folder, spec_document(), processes, PLANNER_PROBES="search --start 1")
     until(lambda: len(processes.of("workloads.train")) == 2)
-    assert len(processes.of("workloads.probe_main")) == 1
+    assert len(processes.of("workloads.micro_batch_main")) == 1
     node.bash.kill()
     processes.are_gone()
     assert node.bash.wait(timeout=1) == -KILL

@@ -105,6 +105,7 @@ class Record:
             "tf32_allowed": False,
             "topology": [],
             "calibration": None,
+            "probe": None,
             "telemetry": None,
             "environment": {},
             "disk_problem": None,

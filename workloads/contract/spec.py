@@ -23,6 +23,7 @@ PRECISIONS = ("fp32", "tf32", "bf16", "fp16", "float8")
 DATA_DTYPES = ("uint16", "uint32")
 MODES = ("matched", "tuned")
 BUSY_DEVICE = ("refuse", "allow")
+ATTENTION_KERNELS = ("torch", "trial")
 ATTENTION_TARGETS = ("query", "key", "value", "out")
 LORA_TARGETS = (*ATTENTION_TARGETS, "gate", "up", "down")
 
@@ -39,6 +40,7 @@ CHOICES: Dict[str, Tuple[str, ...]] = {
     "dtype": DATA_DTYPES,
     "targets": LORA_TARGETS,
     "frozen": ("16bit",),
+    "attention": ATTENTION_KERNELS,
 }
 MAY_BE_ZERO = ("seed", "shared_experts", "dense_layers", "min_warmup_steps", "min_warmup_s", "min_s")
 SHORT_WINDOW_S = 10.0
@@ -95,6 +97,13 @@ class Data:
 
 
 @dataclass(frozen=True)
+class ProbeTask:
+    """Measure kernels of a training step one by one, in place of a training; `folder`: data on the node to read."""
+
+    folder: Optional[str] = None
+
+
+@dataclass(frozen=True)
 class Spec:
     """One benchmark run. `micro_batch` is samples per device and forward pass: sequences of `seq_len`, or images.
 
@@ -122,6 +131,10 @@ class Spec:
     peer_timeout_s: float = 300.0
     channels_last: bool = False
     busy_device: str = "refuse"
+    probe: Optional[ProbeTask] = None
+    fused_loss: bool = False
+    attention: str = "torch"
+    cuda_graphs: bool = False
 
     def global_batch(self, world_size: int) -> int:
         """Samples in one optimizer step of the whole world: micro_batch * grad_accumulation * world_size."""
@@ -197,7 +210,12 @@ def to_json(spec: Spec) -> Dict[str, Any]:
     return plain
 
 
-OPTIONAL: Dict[Any, Any] = {Optional[Lora]: Lora, Optional[Data]: Data, Optional[str]: str}
+OPTIONAL: Dict[Any, Any] = {
+    Optional[Lora]: Lora,
+    Optional[Data]: Data,
+    Optional[ProbeTask]: ProbeTask,
+    Optional[str]: str,
+}
 """What may be null, and what it is otherwise."""
 
 
@@ -221,7 +239,7 @@ def _value(key: str, value: Any, expected: Any, where: str) -> Any:
         expected = OPTIONAL[expected]
     if expected == Optional[int]:
         return None if value is None else _number(key, value, int, where)
-    if expected in (Architecture, Window, Lora, Data):
+    if expected in (Architecture, Window, Lora, Data, ProbeTask):
         if not isinstance(value, dict):
             raise SpecError(f"{where}: {value!r} is not an object. Write {{...}}.")
         return _section(_shape(value, where) if expected == Architecture else expected, value, where)
@@ -332,6 +350,25 @@ def _check_training(spec: Spec, where: str) -> None:
         raise SpecError(f"{where}: loss_chunks: is of large vocabularies; a {architecture.kind} has one loss an image.")
     if spec.lora is not None:
         _check_lora(spec, spec.lora, where)
+    if spec.fused_loss:
+        _check_fused_loss(spec, where)
+    if spec.cuda_graphs and not spec.compile:
+        raise SpecError(f"{where}: cuda_graphs: records compiled blocks. Write compile: true, or take it out.")
+
+
+def _check_fused_loss(spec: Spec, where: str) -> None:
+    """Refuse what the loss with its gradients was not made for: it takes the head's whole weight, and trains it."""
+    wrong = None
+    if spec.architecture.sample == "image":
+        wrong = f"is of decoders, not of a {spec.architecture.kind}"
+    elif spec.strategy != "ddp":
+        wrong = f"needs the whole output layer on each device, so it goes with ddp, not with {spec.strategy}"
+    elif spec.method != "full":
+        wrong = f"trains the output layer; it does not go with method {spec.method!r}"
+    elif spec.precision == "fp16":
+        wrong = "computes gradients before fp16's loss scaling. Take bf16"
+    if wrong is not None:
+        raise SpecError(f"{where}: fused_loss: {wrong}.")
 
 
 def _check_lora(spec: Spec, lora: Lora, where: str) -> None:

@@ -114,18 +114,18 @@ def matmul_tflop_per_s(size: int, dtype: torch.dtype, device: torch.device, *, s
     generator = torch.Generator(device=device).manual_seed(0)
     left, right = (torch.randn(size, size, generator=generator, device=device).to(dtype) for _ in range(2))
     product = torch.empty_like(left)
-    return 2.0 * size**3 / _seconds_of(lambda: torch.mm(left, right, out=product), device, seconds) / TFLOP
+    return 2.0 * size**3 / warm_seconds(lambda: torch.mm(left, right, out=product), device, seconds) / TFLOP
 
 
 def copies_gb_per_s(num_bytes: int, device: torch.device, *, seconds: float) -> Dict[str, float]:
     """Return GB/s of copies on the device (read and write both counted), and between it and pinned host memory."""
     source = torch.randint(255, (num_bytes,), dtype=torch.uint8, device=device)
     target = torch.empty_like(source)
-    rates = {"device_copy_gb_per_s": 2 * num_bytes / _seconds_of(lambda: target.copy_(source), device, seconds) / GB}
+    rates = {"device_copy_gb_per_s": 2 * num_bytes / warm_seconds(lambda: target.copy_(source), device, seconds) / GB}
     if device.type == "cuda":
         host = torch.empty(num_bytes, dtype=torch.uint8, pin_memory=True)
-        to_device_s = _seconds_of(lambda: target.copy_(host, non_blocking=True), device, seconds)
-        to_host_s = _seconds_of(lambda: host.copy_(source, non_blocking=True), device, seconds)
+        to_device_s = warm_seconds(lambda: target.copy_(host, non_blocking=True), device, seconds)
+        to_host_s = warm_seconds(lambda: host.copy_(source, non_blocking=True), device, seconds)
         rates["host_to_device_gb_per_s"] = num_bytes / to_device_s / GB
         rates["device_to_host_gb_per_s"] = num_bytes / to_host_s / GB
     return rates
@@ -139,38 +139,50 @@ def all_reduce_bus_gb_per_s(
     Source: nccl-tests, doc/PERFORMANCE.md. The seconds are those of the slowest rank.
     """
     buffer = torch.ones(num_bytes // FP32_BYTES, dtype=torch.float32, device=device)
+    one_s = collective_seconds(
+        lambda: dist.all_reduce(buffer, op=dist.ReduceOp.MAX), agreement, device=device, seconds=seconds
+    )
+    return 2 * (world_size - 1) / world_size * num_bytes / one_s / GB
+
+
+def collective_seconds(
+    work: Callable[[], object], agreement: Agreement, *, device: torch.device, seconds: float
+) -> float:
+    """Return the mean seconds of one call that all ranks make together, on the slowest rank."""
 
     def rounds_s(rounds: int) -> float:
         agreement.wait_for_all()
         start_s = time.perf_counter()
         for _ in range(rounds):
-            dist.all_reduce(buffer, op=dist.ReduceOp.MAX)
+            work()
         synchronise(device)
         return agreement.max_over_ranks([time.perf_counter() - start_s])[0]
 
     rounds_s(1)  # the first one sets up connections
-    rounds = _rounds(rounds_s(1), seconds)  # from an agreed time, so every rank runs as many
-    return 2 * (world_size - 1) / world_size * num_bytes * rounds / rounds_s(rounds) / GB
+    rounds = rounds_within(rounds_s(1), seconds)  # from an agreed time, so every rank runs as many
+    return rounds_s(rounds) / rounds
 
 
-def _seconds_of(work: Callable[[], object], device: torch.device, seconds: float) -> float:
+def warm_seconds(work: Callable[[], object], device: torch.device, seconds: float) -> float:
     """Return the mean seconds of one call in the best of three groups, after one that does not count."""
-
-    def group_s(rounds: int) -> float:
-        synchronise(device)
-        start_s = time.perf_counter()
-        for _ in range(rounds):
-            work()
-        synchronise(device)
-        return (time.perf_counter() - start_s) / rounds
-
-    group_s(1)
-    rounds = _rounds(group_s(1), seconds / 3)
-    means_s: List[float] = [group_s(rounds) for _ in range(3)]
+    seconds_of_group(work, device, rounds=1)
+    rounds = rounds_within(seconds_of_group(work, device, rounds=1), seconds / 3)
+    means_s: List[float] = [seconds_of_group(work, device, rounds=rounds) for _ in range(3)]
     return min(means_s)
 
 
-def _rounds(one_s: float, seconds: float) -> int:
+def seconds_of_group(work: Callable[[], object], device: torch.device, *, rounds: int) -> float:
+    """Return the mean seconds of calls that follow each other."""
+    synchronise(device)
+    start_s = time.perf_counter()
+    for _ in range(rounds):
+        work()
+    synchronise(device)
+    return (time.perf_counter() - start_s) / rounds
+
+
+def rounds_within(one_s: float, seconds: float) -> int:
+    """Return how many calls of so many seconds fit, at least one."""
     return max(1, min(MAX_ROUNDS, int(seconds / max(one_s, 1e-9))))
 
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 import importlib
 import statistics
 import time
+from pathlib import Path
 from typing import Any, Callable, Optional
 
 MAX_CONTEXT_GIB = 1.5
 """Device memory in use before the run begins: its own CUDA context takes 0.3 to 0.6 GiB, NCCL's comes later."""
 MAX_BUSY_SHARE = 0.05
 """Share of the time in which others may run kernels: a desktop that draws its screen needs a few per cent."""
+MAX_CPU_BUSY_SHARE = 0.3
+"""Of all cores: an editor and a browser need some of it, a second training all."""
 READINGS = 6
 PAUSE_S = 0.2
 
@@ -45,6 +48,32 @@ def busy_share(
     except nvml.NVMLError:
         return None
     return float(statistics.median(readings))
+
+
+def cpu_busy_share(
+    *, read: Callable[[], str] = lambda: Path("/proc/stat").read_text(encoding="ascii"), pause_s: float = 1.0
+) -> Optional[float]:
+    """Return the share of the next second in which the processor's cores work; None where the system does not tell.
+
+    Call it while nothing of ours runs. Idle time and waiting for disks are the fourth and fifth number of Linux's
+    first line.
+    """
+    try:
+        first = read()
+        time.sleep(pause_s)
+        second = read()
+        before, after = ([int(word) for word in text.splitlines()[0].split()[1:9]] for text in (first, second))
+    except (OSError, ValueError, IndexError):
+        return None
+    passed = [later - earlier for earlier, later in zip(before, after)]
+    return 1 - (passed[3] + passed[4]) / sum(passed) if sum(passed) > 0 else None
+
+
+def cpu_problem(busy: Optional[float]) -> Optional[str]:
+    """Return in one sentence why a processor is not free for a probe; None where it is."""
+    if busy is None or busy <= MAX_CPU_BUSY_SHARE:
+        return None
+    return f"the processor is busy before the probe begins: {busy:.0%} of its time goes to other work."
 
 
 def problem(in_use_gib: float, busy: Optional[float]) -> Optional[str]:

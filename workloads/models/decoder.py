@@ -13,7 +13,8 @@ from ..contract.architecture import TextShape
 from ..contract.spec import Lora
 from ..models.base import NO_TARGET, Draw, Model
 from ..models.experts import Experts, MixtureOfExperts
-from ..models.layers import MLPS, Attention, Block, RMSNorm, Rope, norm, rope_tables
+from ..models.fused_loss import Piece, fused_loss, piece_of_loss
+from ..models.layers import MLPS, Attention, Block, RMSNorm, Rope, compute_type, norm, rope_tables
 from ..models.lora import freeze_all_but_adapters, is_zero_at_start
 from ..models.recompute import recomputed
 
@@ -30,6 +31,8 @@ class Decoder(Model):
         seq_len: int,
         checkpointing: str = "none",
         loss_chunks: int = 1,
+        fused_loss: bool = False,
+        cuda_graphs: bool = False,
         lora: Optional[Lora] = None,
     ) -> None:
         super().__init__()
@@ -37,6 +40,8 @@ class Decoder(Model):
         self.seq_len = seq_len
         self._residual_std = INIT_STD / math.sqrt(2 * architecture.layers)
         self.loss_chunks = loss_chunks
+        self._fused_loss, self._cuda_graphs = fused_loss, cuda_graphs
+        self._piece: Piece = piece_of_loss
         self.tokens = nn.Embedding(architecture.vocab, architecture.hidden)
         self.positions: Optional[nn.Embedding] = None
         if architecture.positions == "learned":
@@ -57,8 +62,12 @@ class Decoder(Model):
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
         """Mean next-token cross-entropy over the positions that have a target."""
+        if self._cuda_graphs:
+            torch.compiler.cudagraph_mark_step_begin()  # type: ignore[no-untyped-call]  # what the last pass left may be written over
         hidden = self._hidden_states(inputs).flatten(0, 1)
         targets = targets.flatten()
+        if self._fused_loss:
+            return self._loss_with_gradients(hidden, targets) / (targets != NO_TARGET).sum()
         summed_loss = self._compiled_loss or self._summed_loss
         if self.loss_chunks == 1:
             total = summed_loss(hidden, targets)
@@ -75,8 +84,9 @@ class Decoder(Model):
         """Compile what repeats, each block and the loss; what a strategy does between blocks stays outside."""
         for block in self.blocks:
             assert isinstance(block, Block)
-            block.compile_body()
+            block.compile_body(cuda_graphs=self._cuda_graphs)
         self._compiled_loss = torch.compile(self._summed_loss)
+        self._piece = torch.compile(piece_of_loss)
 
     def fill(self, name: str, module: nn.Module, draw: Draw) -> None:
         """Normal weights as GPT-2's; norms start at one, the second half of an adapter at zero."""
@@ -108,6 +118,12 @@ class Decoder(Model):
     def _scores(self, hidden: Tensor) -> Tensor:
         scores: Tensor = F.linear(hidden, self.tokens.weight) if self.head is None else self.head(hidden)
         return scores
+
+    def _loss_with_gradients(self, hidden: Tensor, targets: Tensor) -> Tensor:
+        weight = self.tokens.weight if self.head is None else self.head.weight
+        return fused_loss(
+            hidden, weight, targets, pieces=self.loss_chunks, dtype=compute_type(weight), piece=self._piece
+        )
 
     def _summed_loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
         """Cross-entropy summed over positions; the logits are widened to fp32 first, in every precision."""

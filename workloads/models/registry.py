@@ -27,6 +27,8 @@ def build_on_meta(spec: Spec) -> Model:
             seq_len=spec.seq_len,
             checkpointing=spec.checkpointing,
             loss_chunks=spec.loss_chunks,
+            fused_loss=spec.fused_loss,
+            cuda_graphs=spec.cuda_graphs,
             lora=spec.lora,
         )
 
@@ -37,15 +39,18 @@ def model_of(
     seq_len: Optional[int],
     checkpointing: str = "none",
     loss_chunks: int = 1,
+    fused_loss: bool = False,
+    cuda_graphs: bool = False,
     lora: Optional[Lora] = None,
 ) -> Model:
-    """Return the model of an architecture on torch's default device; only a decoder takes the last two."""
+    """Return the model of an architecture on torch's default device; only a decoder takes the last four."""
     if architecture.sample == "image":
         return IMAGE_MODELS[architecture.kind](architecture, checkpointing=checkpointing)
     assert seq_len is not None, "a decoder's samples have a length"
     return TEXT_MODELS[architecture.kind](
-        architecture, seq_len=seq_len, checkpointing=checkpointing, loss_chunks=loss_chunks, lora=lora
-    )
+        architecture, seq_len=seq_len, checkpointing=checkpointing, loss_chunks=loss_chunks, fused_loss=fused_loss,
+        cuda_graphs=cuda_graphs, lora=lora,
+    )  # fmt: skip
 
 
 def count_parameters(model: nn.Module, *, trained_only: bool = False) -> int:

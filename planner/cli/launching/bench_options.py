@@ -48,6 +48,15 @@ class TrainingOptions:
     checkpointing: Annotated[Checkpointing, typer.Option(help="Activations to recompute")] = Checkpointing.NONE
     compiled: Annotated[bool, typer.Option("--compile", help="Compile the model with torch.compile")] = False
     loss_chunks: Annotated[int, typer.Option(help="Chunks of the loss, to save memory")] = 1
+    fused_loss: Annotated[
+        bool, typer.Option("--fused-loss", help="Compute the loss with its gradients, in --loss-chunks pieces")
+    ] = False
+    attention_trial: Annotated[
+        bool, typer.Option("--attention-trial", help="Take the fastest attention kernel, by trial")
+    ] = False
+    cuda_graphs: Annotated[
+        bool, typer.Option("--cuda-graphs", help="Launch compiled blocks as CUDA graphs; needs --compile")
+    ] = False
     method: Annotated[Method, typer.Option(help="Train all weights or low-rank adapters")] = Method.FULL
     lora_rank: LoraRankOption = None
     lora_targets: LoraTargetsOption = None
@@ -117,6 +126,9 @@ def read_settings(
         checkpointing=training.checkpointing,
         compile=training.compiled,
         loss_chunks=training.loss_chunks,
+        fused_loss=training.fused_loss,
+        attention_by_trial=training.attention_trial,
+        cuda_graphs=training.cuda_graphs,
         channels_last=training.channels_last,
         busy_device=measurement.busy_device,
         lora=None if adapters is None else LoraSettings(rank=adapters.rank, targets=adapters.targets),

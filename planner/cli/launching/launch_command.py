@@ -25,8 +25,30 @@ from planner.launcher.plan.guard import LaunchLimits, worst_total_usd
 from planner.use_cases import catalogs
 from planner.use_cases.launching.launch_plan import Planned, plan_launches
 from planner.use_cases.launching.launches import Launches, planned_document, state_of
+from planner.use_cases.probes import probe_settings
 
 app = command_app()
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaunchWorkloadOptions(BenchWorkloadOptions):
+    """What is measured: the training of a network, or kernels one by one."""
+
+    workload: Annotated[
+        str,
+        typer.Argument(metavar="[WORKLOAD]", help="Network (gpt-305m), config.json or own file", show_default=False),
+    ] = ""
+    probe: Annotated[bool, typer.Option("--probe", help="Measure kernels one by one, in place of a network")] = False
+
+    def check(self) -> None:
+        """Refuse counts below one, and neither or both of a network and a probe."""
+        super().check()
+        if self.probe == bool(self.workload):
+            said = f"WORKLOAD {self.workload} and --probe: both say what is measured."
+            raise InputError(
+                said if self.probe else "neither a WORKLOAD nor --probe says what is measured.",
+                fix="Name a network, e.g. gpt-305m, or give --probe alone.",
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +74,7 @@ class BillOptions:
 
 @command(app, example="planner launch gpt-305m --on aws/p4d.24xlarge --dry-run --json")
 def launch(
-    workload: BenchWorkloadOptions,
+    workload: LaunchWorkloadOptions,
     on: Annotated[
         list[str], typer.Option("--on", metavar="TARGET", help="Target, e.g. aws/p4d.24xlarge; may be repeated")
     ],
@@ -68,6 +90,8 @@ def launch(
 
     Nothing is spent without --yes. The results come back as run records.
 
+    With --probe, kernels are measured one by one in two minutes (docs/probe.md).
+
     Targets: aws/TYPE, lambda/TYPE, k8s/CONTEXT, ssh/POOL, slurm/CLUSTER, host/NAME, local.
     """
     if limits.dry_run and limits.yes:
@@ -75,6 +99,8 @@ def launch(
     asked = read_terms(target, usd_per_hour=terms.usd_per_hour, managed=terms.managed, answer=terms.answer)
     settings = read_settings(workload, training, measurement, here=False)
     workload.check()
+    if workload.probe:
+        settings = probe_settings(folder=measurement.data, busy_device=measurement.busy_device)
     planned = plan_launches(
         workload.workload,
         on,

@@ -19,11 +19,11 @@ from planner.cli.streams import print_document, say
 from planner.errors import InputError
 from planner.model.base import SCHEMA_VERSION
 from planner.model.evidence.run import RunRecord
-from planner.present.table import WRITERS, origin_of, quantity_text, run_rows
+from planner.present.table import WRITERS, origin_of, probe_rows, quantity_text, run_rows
 from planner.use_cases import catalogs, runs
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.launching.launch_plan import by_hand_record
-from planner.use_cases.run_files import read_result, records_in
+from planner.use_cases.run_files import probe_in, read_result, records_in
 
 app = command_app()
 runs_group = command_group(app, "runs", "List, add, compare and export measured runs.")
@@ -31,7 +31,7 @@ runs_group = command_group(app, "runs", "List, add, compare and export measured 
 
 @command(runs_group, example="planner runs add result.json")
 def add(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run records or benchmark results")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Run records, probes or benchmark results")],
     target: Annotated[
         str | None, typer.Option(metavar="T", help="Where results were measured, as in planner launch --on")
     ] = None,
@@ -40,15 +40,19 @@ def add(
     ] = None,
     home: HomeOption = None,
 ) -> None:
-    """Add runs to the workspace.
+    """Add runs and probes to the workspace.
 
     All files are checked before the first is stored.
     """
     if usd_per_hour is not None and target is None:
         raise InputError("--usd-per-hour: says nothing without --target.", fix="Add --target, e.g. aws/p4d.24xlarge.")
-    records = []
+    records, probes = [], []
     expect = expect_from(catalogs.open_catalog(home))
     for path in files:
+        probe = probe_in(path)
+        if probe is not None:
+            probes.append(probe)
+            continue
         records += records_in(path, expect) if target is None else [_launched_by_hand(path, target, usd_per_hour, home)]
     ids = [record.id for record in records]
     twice = next((run_id for run_id in ids if ids.count(run_id) > 1), None)
@@ -56,6 +60,8 @@ def add(
         raise InputError(f"two different runs have the id '{twice}'.", fix="Give one of them another id.")
     for record, place in zip(records, runs.store_runs(records, home), strict=True):
         say(f"Added {record.id}: {place}")
+    for probe in probes:
+        say(f"Added {probe.id}: {runs.store_probe(probe, home)}")
 
 
 def _launched_by_hand(path: Path, target: str, usd_per_hour: float | None, home: str | None) -> RunRecord:
@@ -75,24 +81,33 @@ command(runs_group, "import", example="planner runs import out/ --workload llama
 
 @command(runs_group, "list", example="planner runs list --json")
 def list_runs(output: TableOptions, home: HomeOption = None) -> None:
-    """List every run, bundled ones included."""
+    """List every run, bundled ones included, and every probe.
+
+    Probes stand in the table and in the JSON document.
+    """
     catalog = catalogs.open_catalog(home)
     if output.json:
         records = [
             {"id": run.id, "origin": origin_of(run, catalog)} | run.model_dump(mode="json", exclude={"id"})
             for run in catalog.runs.values()
         ]
-        print(_runs_document(records))
+        probes = [probe.model_dump(mode="json") for probe in catalog.probes.values()]
+        print(_runs_document(records, **({"probes": probes} if probes else {})))
         return
     output.print_rows(run_rows(catalog), title="Runs")
+    if catalog.probes and output.table:
+        output.print_rows(probe_rows(catalog), title="Probes")
 
 
 @command(runs_group, example="planner runs show latest")
 def show(
-    run_id: Annotated[str, typer.Argument(metavar="ID", help="Run id, or latest")], home: HomeOption = None
+    run_id: Annotated[str, typer.Argument(metavar="ID", help="Id of a run or a probe, or latest")],
+    home: HomeOption = None,
 ) -> None:
-    """Print one run record as JSON."""
-    print_document(runs.find_run(run_id, catalogs.open_catalog(home)))
+    """Print one run record, or one probe, as JSON."""
+    catalog = catalogs.open_catalog(home)
+    probe = catalog.probes.get(run_id)
+    print_document(runs.find_run(run_id, catalog) if probe is None else probe)
 
 
 @command(runs_group, example="planner runs scaling seed-003-rtx3090-ddp-x1 seed-003-rtx3090-ddp-x8")
@@ -157,5 +172,5 @@ def export(
         say(f"Wrote {len(own)} run(s) to {out}.")
 
 
-def _runs_document(records: list[dict[str, object]]) -> str:
-    return json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": records}, indent=1)
+def _runs_document(records: list[dict[str, object]], **beside: list[dict[str, object]]) -> str:
+    return json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": records, **beside}, indent=1)

@@ -34,7 +34,7 @@ def correlation(job: Job, paced: Sequence[Paced], widths: Sequence[float], catal
     """
     count = len(paced)
     together = np.eye(count)
-    asked = {number: query for number, one in enumerate(paced) if (query := _asked(job, one, catalog)) is not None}
+    asked = {number: query for number, one in enumerate(paced) if (query := asked_of(job, one, catalog)) is not None}
     for sample in ("tokens", "image"):
         places = [number for number, query in asked.items() if query.sample == sample]
         if places:
@@ -59,7 +59,8 @@ def correlation(job: Job, paced: Sequence[Paced], widths: Sequence[float], catal
     return together
 
 
-def _asked(job: Job, one: Paced, catalog: Catalog) -> EstimatorQuery | None:
+def asked_of(job: Job, one: Paced, catalog: Catalog) -> EstimatorQuery | None:
+    """Return what the estimator was asked for a machine; None where its speed is no estimate."""
     speed = one.speed
     if speed is None or speed.samples_per_s is None or speed.basis is not Basis.MODELLED or job.mfu is not None:
         return None

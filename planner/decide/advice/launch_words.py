@@ -59,20 +59,41 @@ def launch_words(case: Case, one: Paced, option: CampaignOption, *, plan: AskedP
     if adapters is not None:
         targets = ",".join(adapters.targets)
         training += ["--method", "lora", "--lora-rank", str(adapters.rank), "--lora-targets", targets]
-    asked_by = () if plan.answer_id is None else ("--answer", plan.answer_id)
     if option.hold is Hold.HAVE:
-        alone = one.candidate.nodes == 1
-        return (
-            ("planner", "bench", plan.file, "--gpus", str(one.candidate.accelerators), *training, *asked_by)
-            if alone
-            else None
-        )
+        if one.candidate.nodes > 1:
+            return None
+        return ("planner", "bench", plan.file, "--gpus", str(one.candidate.accelerators), *training, *_asked_by(plan))
+    target = _target_words(option)
+    if target is None:
+        return None
+    nodes = ("--nodes", str(one.candidate.nodes)) if one.candidate.nodes > 1 else ()
+    limit = ("--max-minutes", str(RUN_MINUTES))
+    return ("planner", "launch", plan.file, *target, *nodes, *_gpus(one), *training, *limit, *_asked_by(plan))
+
+
+def probe_words(one: Paced, option: CampaignOption, *, plan: AskedPlan) -> tuple[str, ...] | None:
+    """Return the words of the command that probes one node of an option; None where the launcher starts no such one."""
+    if option.hold is Hold.HAVE:
+        return ("planner", "probe", "--gpus", str(one.candidate.accelerators_per_node), *_asked_by(plan))
+    target = _target_words(option)
+    return None if target is None else ("planner", "launch", "--probe", *target, *_gpus(one), *_asked_by(plan))
+
+
+def _asked_by(plan: AskedPlan) -> tuple[str, ...]:
+    return () if plan.answer_id is None else ("--answer", plan.answer_id)
+
+
+def _target_words(option: CampaignOption) -> tuple[str, ...] | None:
+    """Return where a measurement runs, and at which kind of price; None where the launcher starts no such machine."""
     if option.offer is None or option.offer.split("/")[0] not in LAUNCHED or option.price_kind not in KINDS:
         return None
-    words = ["planner", "launch", plan.file, "--on", option.offer]
+    words = ["--on", option.offer]
     words += ["--region", option.region] if option.region and option.region != ANY_REGION else []
     words += ["--spot"] if option.price_kind is PriceKind.SPOT else []
-    words += ["--nodes", str(one.candidate.nodes)] if one.candidate.nodes > 1 else []
-    if one.candidate.accelerators_per_node != one.candidate.node.accelerators:
-        words += ["--gpus", str(one.candidate.accelerators_per_node)]
-    return (*words, *training, "--max-minutes", str(RUN_MINUTES), *asked_by)
+    return tuple(words)
+
+
+def _gpus(one: Paced) -> tuple[str, ...]:
+    """Return how many devices of a node take part, where not all do."""
+    count = one.candidate.accelerators_per_node
+    return () if count == one.candidate.node.accelerators else ("--gpus", str(count))

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Self
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 
 from planner.cost.cloud.bill_rates import startup_hours
 from planner.cost.cloud.cost_by_hours import credits_at, price_range, usd_at
 from planner.decide.advice.case import Case
-from planner.decide.advice.error_correlation import correlation
-from planner.decide.advice.sample_value import Errors, Learnt, SampleValue, regret_of, sample_value
+from planner.decide.advice.error_correlation import asked_of, correlation
+from planner.decide.advice.sample_value import Decide, Errors, Learnt, SampleValue, regret_of, sample_value
 from planner.decide.campaign.campaign import hours_to
 from planner.decide.campaign.hours_in_cost import hourly_share
 from planner.decide.campaign.turns import range_between
@@ -28,13 +28,24 @@ from planner.model.plan.plan import Prefer
 from planner.model.quantity import Basis, Quantity
 from planner.quantity.chance import TAIL, doubted
 from planner.quantity.interval import Interval
+from planner.speed.throughput.probe_evidence import left_after_probe
 from planner.speed.throughput.speed import SINGLE_RUN_FRACTION
 
 DRAWS = 4000
 SEED = 26
 RUN_HOURS = 1 / 3
+PROBE_HOURS = 2 / 60
+NONE_MEASURED = -1
+"""No option's own speed: a probe measures kernels."""
 NOISE = math.log1p(SINGLE_RUN_FRACTION) / TAIL
 """Of one run without repeats, in logarithms."""
+
+
+class ProbeValue(NamedTuple):
+    """What a probe of two minutes on one node costs, and what it is worth."""
+
+    usd: float
+    worth_usd: float
 
 
 @dataclass(frozen=True)
@@ -48,6 +59,8 @@ class Valued:
     worth_usd: float
     chance_to_change: float
     instead: CampaignOption | None
+    probe: ProbeValue | None = None
+    """None: a probe says nothing of it."""
 
 
 @dataclass(frozen=True)
@@ -155,27 +168,57 @@ def worth_measuring(case: Case, options: Sequence[CampaignOption]) -> tuple[floa
         value = sample_value(
             errors, regret, chosen, number, decide, noise=NOISE, rng=generator(SEED, "results", option.id)
         )
-        valued.append(_valued(option, prospects.paced[number], usd, value, prospects.options))
+        one = _valued(option, prospects.paced[number], usd, value, prospects.options)
+        valued.append(replace(one, probe=_probe_value(prospects, errors, regret, chosen, number, decide)))
     valued.sort(key=lambda one: (one.usd - one.worth_usd, one.option.id))
     return float(regret[:, chosen].mean()), valued
 
 
-def run_usd(case: Case, one: Paced, option: CampaignOption) -> float | None:
-    """Return what a run of twenty minutes costs; None of a machine that must be bought first, or is used.
+def _probe_value(
+    prospects: Prospects, errors: Errors, regret: Array, chosen: int, number: int, decide: Decide
+) -> ProbeValue | None:
+    """Return what a probe is worth: a measurement with such noise that it leaves as much doubt as the probe does.
 
-    rented: nodes x USD an hour x max(least hours billed, set-up + 20 min + idle tail)
-    owned:  its marginal cost of an hour / 3
+    noise^2 = sd^2 x left^2 / (1 - left^2), left: standard deviation of the estimate after the probe against before
+    """
+    case, option, paced = prospects.case, prospects.options[number], prospects.paced[number]
+    query = asked_of(case.job, paced, case.catalog)
+    usd = run_usd(case, paced, option, hours=PROBE_HOURS, nodes=1)
+    if query is None or query.sample == "image" or usd is None or case.catalog.calibration is None:
+        return None
+    left = left_after_probe(query, paced.candidate, case.catalog.calibration)
+    if left >= 1:
+        return None
+    noise = float(prospects.error[number]) * left / math.sqrt(1 - left**2)
+    value = sample_value(
+        errors, regret, chosen, number, lambda learnt: decide(replace(learnt, measured=NONE_MEASURED)),
+        noise=noise, rng=generator(SEED, "probes", option.id),
+    )  # fmt: skip
+    return ProbeValue(usd, max(0.0, value.worth))
+
+
+def run_usd(
+    case: Case, one: Paced, option: CampaignOption, *, hours: float = RUN_HOURS, nodes: int | None = None
+) -> float | None:
+    """Return what a run costs, of twenty minutes on all nodes or as stated; None of a machine to be bought, or used.
+
+    rented: nodes x USD an hour x max(least hours billed, set-up + hours + idle tail)
+    owned:  its marginal cost of an hour x hours
     """
     if option.hold is Hold.HAVE:
-        hours, usd = option.wall_hours, option.usd_marginal
-        return None if hours is None or usd is None or hours.value <= 0 else usd.value / hours.value * RUN_HOURS
+        wall, usd = option.wall_hours, option.usd_marginal
+        return None if wall is None or usd is None or wall.value <= 0 else usd.value / wall.value * hours
     if option.hold is not Hold.RENT or option.usd_per_hour is None or option.site is not None:
         return None
     price = one.candidate.price
     tail = case.plan.assumptions.idle_tail_hours
     idle = case.catalog.bill_defaults.idle_tail_hours.value if tail is None else tail
-    hours_billed = startup_hours(case.plan, case.job, case.catalog).value + RUN_HOURS + idle
-    return option.usd_per_hour.value * (option.nodes or 1) * max(price.minimum_hours if price else 0.0, hours_billed)
+    hours_billed = startup_hours(case.plan, case.job, case.catalog).value + hours + idle
+    return (
+        option.usd_per_hour.value
+        * (nodes or option.nodes or 1)
+        * max(price.minimum_hours if price else 0.0, hours_billed)
+    )
 
 
 def _valued(

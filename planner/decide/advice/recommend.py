@@ -11,7 +11,7 @@ from planner.decide.advice.alternatives import alternatives
 from planner.decide.advice.busy_share import busy_points
 from planner.decide.advice.case import CONFIDENCES, Case
 from planner.decide.advice.inputs import moved_inputs
-from planner.decide.advice.launch_words import AskedPlan, launch_words
+from planner.decide.advice.launch_words import AskedPlan, launch_words, probe_words
 from planner.decide.advice.measuring import Valued, worth_measuring
 from planner.decide.advice.near_options import NearOptions
 from planner.decide.advice.played_option import lasting_credits, played_option
@@ -142,7 +142,12 @@ def _worth_making(valued: Sequence[Valued], nearest: str | None) -> list[Valued]
     recommended: it settles whether that one keeps the limits.
     """
     settling = [one for one in valued if one.option.id == nearest]
-    return settling + [one for one in valued if one.option.id != nearest and one.worth_usd > one.usd]
+    return settling + [one for one in valued if one.option.id != nearest and (one.worth_usd > one.usd or _probes(one))]
+
+
+def _probes(one: Valued) -> bool:
+    """Return whether a probe is worth more than it costs, and leaves more over than the run does."""
+    return one.probe is not None and one.probe.worth_usd - one.probe.usd > max(0.0, one.worth_usd - one.usd)
 
 
 def _measurement(
@@ -152,8 +157,15 @@ def _measurement(
     decides = f": it decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
     if settles and one.option is chosen:
         decides = ": it settles whether that keeps the limits"
-    words = launch_words(case, one.paced, one.option, plan=asked)
-    usd = f"about {one.usd:,.0f} USD" if one.usd >= 1 else "under 1 USD"
+    probes = _probes(one) and not settles
+    words = (
+        probe_words(one.paced, one.option, plan=asked)
+        if probes
+        else launch_words(case, one.paced, one.option, plan=asked)
+    )
+    price = one.probe.usd if probes and one.probe is not None else one.usd
+    usd = f"about {price:,.0f} USD" if price >= 1 else "under 1 USD"
+    told = "Probe {} for two minutes" if probes else "Measure {} with one 20-minute run"
     return Measurement(
         option=one.option.id,
         display_name=name_of(one.option),
@@ -162,7 +174,9 @@ def _measurement(
         chance_to_change=one.chance_to_change,
         instead=one.instead.id if one.instead else None,
         command=None if words is None else shlex.join(words),
-        sentence=f"Measure {name_of(one.option)} with one 20-minute run, {usd}{decides}.",
+        sentence=f"{told.format(name_of(one.option))}, {usd}{decides}.",
+        probe_usd=None if one.probe is None else one.probe.usd,
+        probe_worth_usd=None if one.probe is None else one.probe.worth_usd,
     )
 
 

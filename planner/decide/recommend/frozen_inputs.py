@@ -15,7 +15,15 @@ from planner.scenario.own_machine import find_own
 FIELDS: dict[Cause, tuple[str, ...]] = {
     Cause.PRICE: ("prices", "own_prices", "credits", "services"),
     Cause.HARDWARE: ("accelerators", "aliases", "nodes", "providers", "sites", "tariffs"),
-    Cause.MEASUREMENT: ("runs", "impossible_runs", "doubtful_runs", "bundled_runs", "calibration", "image_calibration"),
+    Cause.MEASUREMENT: (
+        "runs",
+        "probes",
+        "impossible_runs",
+        "doubtful_runs",
+        "bundled_runs",
+        "calibration",
+        "image_calibration",
+    ),
 }
 """Of a catalog; every other field counts as an assumption."""
 RAW = ("telemetry", "topology", "calibration", "probes")
@@ -49,6 +57,7 @@ def reachable(plan: Plan, catalog: Catalog, *, used_runs: Collection[str]) -> Ca
             "sites": sites,
             "presets": {} if preset is None else {preset.name: preset},
             "runs": runs,
+            "probes": {key: one for key, one in catalog.probes.items() if one.hardware.accelerator in carried},
         }
     )
 
@@ -66,7 +75,7 @@ def exchanged(old: Catalog, new: Catalog, causes: Collection[Cause]) -> Catalog:
         before, after = getattr(old, field), getattr(new, field)
         if field in ("prices", "own_prices"):
             update[field] = _exchanged_prices(before, after, new)
-        elif isinstance(before, Mapping) and isinstance(after, Mapping) and field != "runs":
+        elif isinstance(before, Mapping) and isinstance(after, Mapping) and field not in ("runs", "probes"):
             update[field] = {**before, **after}
         else:
             update[field] = after

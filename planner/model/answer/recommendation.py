@@ -108,6 +108,10 @@ class Measurement(Frozen):
     command: str | None = None
     """That makes the run; null where the launcher cannot: rent it by hand, and run `planner bench` there."""
     sentence: str = ""
+    probe_usd: float | None = None
+    """Of a probe of two minutes on one node in place of the run; null where a probe says nothing of the option."""
+    probe_worth_usd: float | None = None
+    """By how much the probe lowers the expected regret."""
 
 
 class RecommendationDocument(Frozen):

@@ -90,6 +90,15 @@ class _CalibrationShape(_Shape):
     rank_matmul_tflop_per_s: tuple[NonNegative, ...] | None = None
 
 
+class _ProbeShape(_Shape):
+    """Kernels one by one; each is checked where it becomes a record."""
+
+    kernels: tuple[dict[str, Any], ...]
+    left_out: tuple[Cleaned, ...] = ()
+    sustained: dict[str, Any] | None = None
+    seconds: NonNegative
+
+
 def _shaped(shape: type[BaseModel]) -> Callable[[dict[str, Any]], dict[str, Any]]:
     """Return a check of a mapping against a shape, which gives the mapping itself back, without secrets."""
 
@@ -137,5 +146,6 @@ def _a_day(text: str) -> str:
 SpecFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_SpecShape))]
 TelemetryFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_TelemetryShape))]
 CalibrationFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_CalibrationShape))]
+ProbeFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_ProbeShape))]
 TopologyFacts = Annotated[dict[str, Any], AfterValidator(_shaped(_Shape))]
 When = Annotated[str, Field(min_length=10, max_length=40), AfterValidator(_a_day)]

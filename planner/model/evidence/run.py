@@ -12,6 +12,7 @@ from planner.model.evidence.node_shapes import (
     CalibrationFacts,
     Cleaned,
     Figure,
+    ProbeFacts,
     SpecFacts,
     TelemetryFacts,
     TopologyFacts,
@@ -296,6 +297,8 @@ class NodeResult(Frozen):
     tf32_allowed: Flag
     topology: tuple[TopologyFacts, ...] = ()
     calibration: CalibrationFacts | None = None
+    probe: ProbeFacts | None = None
+    """In place of a training, where the spec asks for one."""
     telemetry: TelemetryFacts | None = None
     environment: dict[str, Cleaned | WholeNumber | Figure | bool | list[Cleaned] | None]
     disk_problem: Cleaned | None = None

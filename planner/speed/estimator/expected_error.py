@@ -80,6 +80,15 @@ def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[s
     return np.asarray(np.sqrt(variance))
 
 
+def unknown_accelerator(label: Labels, known: Known) -> float:
+    """Return the variance of a kernel's error on an accelerator, or of a generation, that no evidence is of."""
+    return sum(
+        UNKNOWN_ERROR[level] ** 2
+        for level in ("accelerator", "generation")
+        if not known.has(level, getattr(label, level))
+    )
+
+
 class Known:
     """Which labels have evidence, and up to which scale."""
 

@@ -45,7 +45,7 @@ def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
 def kind_of_text(calibration: Calibration) -> NetworkKind:
     """Return how networks of text are modelled and estimated with a calibration."""
     from planner.speed.estimator.expected_error import Known
-    from planner.speed.estimator.text_estimator import estimate_text, model_text
+    from planner.speed.estimator.text_estimator import estimate_text, model_rows
     from planner.speed.estimator.text_fit import text_sample
     from planner.speed.physics.config_arrays import from_rows
     from planner.speed.physics.parameters import PARAMETERS
@@ -54,8 +54,7 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
     known = Known.of(calibration)
 
     def model(fit: Fit, rows: Sequence[Observation]) -> Modelled:
-        configs, labels = from_rows([row.config for row in rows]), [row.labels for row in rows]
-        return model_text(fit, configs, labels, known)
+        return model_rows(fit, rows, known)
 
     def size(row: Observation) -> tuple[float, float]:
         configs = from_rows([row.config])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -15,6 +16,7 @@ from planner.speed.estimator.expected_error import (
     SITE,
     WORKLOAD,
 )
+from planner.speed.estimator.lone_kernel_errors import Lone, no_kernels, transfer_covariance
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array, Configs
@@ -59,6 +61,11 @@ SHARED_UNKNOWN = 0.5
 
 WIRES = ("split", "sharding", "gradients", "waiting")
 """Parts of a step that are as slow as what joins its accelerators: other wires inside a node than between nodes."""
+
+
+PRIOR_RUNS = 4.0
+"""Runs that the stated spread of kernels alone against kernels inside trainings is worth."""
+WIDEST_TRANSFER = 3.0
 
 
 class Posterior(NamedTuple):
@@ -106,6 +113,8 @@ class Place(NamedTuple):
     expected: Array
     between_nodes: Array
     """1: it spans several nodes, or several racks with one link domain."""
+    lone: Lone | None = None
+    """Which of them are kernels of a probe; None: none is."""
 
     def at(self, chosen: Array) -> Place:
         """Return some of the configurations."""
@@ -115,7 +124,13 @@ class Place(NamedTuple):
             self.features[chosen],
             self.expected[chosen],
             self.between_nodes[chosen],
+            None if self.lone is None else self.lone.at(chosen),
         )
+
+    @property
+    def kernels(self) -> Lone:
+        """Return which of them are kernels of a probe."""
+        return no_kernels(len(self.labels)) if self.lone is None else self.lone
 
 
 def spans_nodes(configs: Configs | ImageConfigs) -> Array:
@@ -132,9 +147,12 @@ def covariance(one: Place, other: Place) -> Array:
     these are the same + nearby^2 x exp(-distance^2 / 2) + what is unknown of the accelerator or framework. A run that
     waits for its host says how slow the host is, and little of the products. What is odd of a site as a whole, and of
     its wires, does not cross the border of a node: runs on one node say of several what accelerators and hosts do.
+    A kernel of a probe has the errors of its parts in common with a training, and nothing of the rest; those of one
+    kind have in common how far a kernel alone is from one inside a training.
     """
     import numpy as np
 
+    trains = np.outer(~one.kernels.alone, ~other.kernels.alone)
     site = _same(one, other, "source")
     wires = one.between_nodes[:, None] == other.between_nodes[None, :]
     here = site * _same(one, other, "accelerator")
@@ -145,14 +163,15 @@ def covariance(one: Place, other: Place) -> Array:
         for name, error in PART_ERROR.items()
     )
     unknown = np.sqrt(_unknown(one)[:, None] * _unknown(other)[None, :])
-    return np.asarray(
-        site * (SITE**2 * wires + parts)
-        + here * SHARED_UNKNOWN * unknown
+    common = (
+        site * SITE**2 * wires
         + here * ACCELERATOR**2
         + workload * WORKLOAD**2
         + site * NEARBY**2 * np.exp(-0.5 * distance)
         + here * workload * REPEATED**2 * np.exp(-0.5 * distance / SAME**2)
     )
+    between_kernels = transfer_covariance(one.kernels, other.kernels)
+    return np.asarray(trains * common + site * parts + here * SHARED_UNKNOWN * unknown + between_kernels)
 
 
 def _same(one: Place, other: Place, level: str) -> Array:
@@ -164,10 +183,13 @@ def _same(one: Place, other: Place, level: str) -> Array:
 
 
 def _same_site(one: Place, other: Place) -> Array:
-    """Return 1 where two configurations are of one site, and both on one node or both on several."""
+    """Return 1 where two trainings are of one site, and both on one node or both on several."""
     import numpy as np
 
-    return np.asarray(_same(one, other, "source") * (one.between_nodes[:, None] == other.between_nodes[None, :]))
+    trains = np.outer(~one.kernels.alone, ~other.kernels.alone)
+    return np.asarray(
+        trains * _same(one, other, "source") * (one.between_nodes[:, None] == other.between_nodes[None, :])
+    )
 
 
 def _unknown(place: Place) -> Array:
@@ -175,7 +197,8 @@ def _unknown(place: Place) -> Array:
     import numpy as np
 
     parts = np.sum([(error * place.shares[name]) ** 2 for name, error in PART_ERROR.items()], axis=0)
-    return np.asarray(np.maximum(0.0, place.expected**2 - COMMON_VARIANCE - parts))
+    known = np.where(place.kernels.alone, place.kernels.own_variance + NOISE**2, COMMON_VARIANCE)
+    return np.asarray(np.maximum(0.0, place.expected**2 - known - parts))
 
 
 def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
@@ -189,15 +212,60 @@ def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
     """
     import numpy as np
 
+    anchors = with_learnt_transfer(anchors, errors)
     surprise = np.maximum(0.0, np.abs(errors) - OUTLIER_CUTOFF * anchors.expected) ** 2
     same_site = _same_site(anchors, anchors)
-    odd = SITE_VARIANCE_SHARE * (same_site @ surprise) / same_site.sum(axis=1)
+    odd = SITE_VARIANCE_SHARE * (same_site @ surprise) / np.maximum(1.0, same_site.sum(axis=1))
+    own = np.where(anchors.kernels.alone, 1.0, 1 - SITE_VARIANCE_SHARE) * surprise
     between = covariance(anchors, anchors) + same_site * odd[None, :]
-    between = between + np.diag(NOISE**2 + (1 - SITE_VARIANCE_SHARE) * surprise)
+    between = between + np.diag(NOISE**2 + own)
     towards_odd = _same_site(asked, anchors) * odd[None, :]
     towards = covariance(asked, anchors) + towards_odd
     weights = np.linalg.solve(between, towards.T).T
     explained = (weights * towards).sum(axis=1)
     before = asked.expected**2 + towards_odd.max(axis=1)
     left = np.sqrt(np.maximum(NOISE**2, before - explained) / asked.expected**2)
-    return Posterior(weights @ errors, np.minimum(MOST_DOUBT, left), weights)
+    return Posterior(weights @ errors, np.minimum(MOST_DOUBT, left * contradiction(anchors, errors)), weights)
+
+
+def with_learnt_transfer(anchors: Place, errors: Array) -> Place:
+    """Return the anchors with what runs beside them say of kernels alone against kernels inside trainings.
+
+    transfer^2 = prior^2 x (4 + sum z^2) / (4 + runs), z each run's error in its standard deviations given the kernels:
+    the mean of a scaled inverse chi-squared with 4 degrees before any run. Where there are no such runs the prior
+    stands.
+    """
+    import numpy as np
+
+    z = surprise_of_runs(anchors, errors)
+    if not len(z):
+        return anchors
+    scale = math.sqrt((PRIOR_RUNS + float((z**2).sum())) / (PRIOR_RUNS + len(z)))
+    scale = min(WIDEST_TRANSFER, max(1 / WIDEST_TRANSFER, scale))
+    lone = anchors.kernels
+    changed = lone._replace(transfer=lone.transfer * scale)
+    grown = changed.own_variance - lone.own_variance
+    return anchors._replace(
+        lone=changed, expected=np.sqrt(np.maximum(NOISE**2, anchors.expected**2 + np.where(lone.measured, grown, 0.0)))
+    )
+
+
+def contradiction(anchors: Place, errors: Array) -> float:
+    """Return by how much ranges widen where kernels and runs contradict each other: z / 2 of the worst run, over 1."""
+    z = surprise_of_runs(anchors, errors)
+    return max(1.0, float(abs(z).max()) / OUTLIER_CUTOFF) if len(z) else 1.0
+
+
+def surprise_of_runs(anchors: Place, errors: Array) -> Array:
+    """Return each run's error against what the kernels beside it say, in its standard deviations; none without both."""
+    import numpy as np
+
+    lone = anchors.kernels
+    kernels, runs = np.flatnonzero(lone.measured), np.flatnonzero(~lone.measured)
+    if not len(kernels) or not len(runs):
+        return np.zeros(0)
+    seen, said = anchors.at(runs), anchors.at(kernels)
+    towards = covariance(seen, said)
+    weights = np.linalg.solve(covariance(said, said) + NOISE**2 * np.eye(len(kernels)), towards.T).T
+    variance = np.maximum(NOISE**2, seen.expected**2 - (weights * towards).sum(axis=1)) + NOISE**2
+    return np.asarray((errors[runs] - weights @ errors[kernels]) / np.sqrt(variance))

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from planner.speed.estimator.doubt import doubt, doubt_with_own_runs, sources_near
-from planner.speed.estimator.expected_error import Known, expected_error, groups_of, groups_with_own_runs
-from planner.speed.estimator.own_runs import Place, features, spans_nodes, update
+from planner.speed.estimator.expected_error import (
+    COMMON_VARIANCE,
+    NOISE,
+    PART_ERROR,
+    Known,
+    expected_error,
+    groups_of,
+    groups_with_own_runs,
+    unknown_accelerator,
+)
+from planner.speed.estimator.lone_kernel_errors import lone_of
+from planner.speed.estimator.own_runs import Place, contradiction, features, spans_nodes, surprise_of_runs, update
 from planner.speed.estimator.ranges import half_widths
-from planner.speed.estimator.text_fit import Fit, model_text_step, text_sample
+from planner.speed.estimator.text_fit import Fit, model_text_step, text_sample, with_label_effects
+from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.image_parameters import ABSENT_OF_IMAGES
+from planner.speed.physics.lone_kernels import lone_parts
 from planner.speed.physics.observation import of_each
 from planner.speed.physics.parameters import ABSENT
+from planner.speed.physics.step import step
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration, Spread
     from planner.speed.physics.config_arrays import Array, Configs
-    from planner.speed.physics.observation import Labels, Observation
+    from planner.speed.physics.observation import Labels, LoneKernel, Observation
 
 CAUTION = 1.6449
 """Expected errors by which a rate is lowered before configurations are ranked: the 95th percentile of normal ones."""
@@ -78,8 +92,29 @@ def estimate_text(
 def _modelled_runs(own: tuple[Observation, ...], calibration: Calibration) -> tuple[Modelled, Array]:
     """Return what the physics says of own measurements, and the ln seconds that they measured."""
     data = text_sample(own)
-    modelled = model_text(fitted(calibration), data.configs, data.labels, Known.of(calibration))
-    return modelled, data.log_seconds
+    return model_rows(fitted(calibration), own, Known.of(calibration)), data.log_seconds
+
+
+def shares_of(config: Mapping[str, float], calibration: Calibration) -> dict[str, float]:
+    """Return the share of each part of one step."""
+    shares = step(from_rows([config]), fitted(calibration).constants).shares
+    return {part: float(share[0]) for part, share in shares.items()}
+
+
+def contradiction_of(own: tuple[Observation, ...], calibration: Calibration) -> tuple[str, float] | None:
+    """Return the run that kernels contradict most, and its seconds against what they say; None where none does."""
+    modelled, log_seconds = _modelled_runs(own, calibration)
+    errors = log_seconds - modelled.log_step
+    if contradiction(modelled.place, errors) <= 1:
+        return None
+    import numpy as np
+
+    runs = np.flatnonzero(~modelled.place.kernels.measured)
+    z = surprise_of_runs(modelled.place, errors)
+    worst = int(np.argmax(abs(z)))
+    kernels = np.flatnonzero(modelled.place.kernels.measured)
+    said = update(modelled.place.at(runs[[worst]]), modelled.place.at(kernels), errors[kernels]).shift
+    return own[int(runs[worst])].id, float(np.exp(errors[runs[worst]] - said[0]))
 
 
 def fitted(calibration: Calibration) -> Fit:
@@ -97,12 +132,59 @@ def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: Know
     return Modelled(log_step, place, groups_of(configs, labels, known), groups_with_own_runs(configs), near, doubts)
 
 
+def model_rows(fit: Fit, rows: Sequence[Observation], known: Known) -> Modelled:
+    """Return modelled steps of measurements; those that are kernels of a probe by the parts that they measure."""
+    configs, labels = from_rows([row.config for row in rows]), [row.labels for row in rows]
+    modelled = model_text(fit, configs, labels, known)
+    lone = lone_of(rows)
+    if lone is None:
+        return modelled
+    import numpy as np
+
+    log_step, shares = modelled.log_step.copy(), {part: share.copy() for part, share in modelled.place.shares.items()}
+    expected = modelled.place.expected.copy()
+    for number, row in enumerate(rows):
+        if row.kernel is not None:
+            error, of_parts = _lone_error(fit, row, row.kernel)
+            log_step[number] = math.log(row.kernel.shapes[0][2]) - error
+            for part, share in shares.items():
+                share[number] = of_parts.get(part, 0.0)
+            parts = sum((PART_ERROR[part] * share) ** 2 for part, share in of_parts.items())
+            common = NOISE**2 if lone.alone[number] else COMMON_VARIANCE
+            unknown = unknown_accelerator(row.labels, known)
+            expected[number] = math.sqrt(common + parts + unknown + float(lone.own_variance[number]))
+    place = modelled.place._replace(shares=shares, expected=np.asarray(expected), lone=lone)
+    return modelled._replace(log_step=log_step, place=place)
+
+
+def _lone_error(fit: Fit, row: Observation, kernel: LoneKernel) -> tuple[float, dict[str, float]]:
+    """Return the mean of ln(measured / predicted) over the shapes of a kernel, and the mean shares of its parts."""
+    import numpy as np
+
+    configs = with_label_effects(
+        fit, from_rows([config for config, _, _ in kernel.shapes]), [row.labels] * len(kernel.shapes)
+    )
+    parts = lone_parts(kernel.kind, configs, fit.constants, np.array([size for _, size, _ in kernel.shapes]))
+    predicted = np.sum(list(parts.values()), axis=0)
+    measured = np.array([seconds for _, _, seconds in kernel.shapes])
+    shares = {part: float((seconds / predicted).mean()) for part, seconds in parts.items()}
+    return float(np.log(measured / predicted).mean()), shares
+
+
 def corrected(asked: Modelled, anchors: Modelled, log_seconds: Array) -> Modelled:
-    """Return what own runs of so many ln seconds make of modelled steps, their expected errors and their groups."""
+    """Return what own runs of so many ln seconds make of modelled steps, their expected errors and their groups.
+
+    Kernels of a probe narrow a range, and leave it in its group: how well ranges with probes hold has no evidence yet.
+    """
     import numpy as np
 
     posterior = update(asked.place, anchors.place, log_seconds - anchors.log_step)
-    machines = {(label.source, label.accelerator) for label in anchors.place.labels}
+    probed = anchors.place.kernels.measured
+    machines = {
+        (label.source, label.accelerator)
+        for label, of_probe in zip(anchors.place.labels, probed, strict=True)
+        if not of_probe
+    }
     groups = tuple(
         own if (label.source, label.accelerator) in machines else group
         for label, own, group in zip(asked.place.labels, asked.groups_with_own, asked.groups, strict=True)

@@ -97,13 +97,20 @@ def model_text_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> 
 
     effects = fitted.effects
     added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in WHOLE_STEP))
-    device = device_effect(effects, labels)
-    mixture = configs.experts > 1
-    scales = {"device_scale": np.exp(device)} | {
-        f"{part}_scale": np.exp(_of_framework(labels, mixture, effects[part])) for part in PARTS
-    }
-    modelled = step(configs.replaced(**scales), fitted.constants)
+    modelled = step(with_label_effects(fitted, configs, labels), fitted.constants)
     return np.asarray(np.log(modelled.seconds) + added), modelled.shares
+
+
+def with_label_effects(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> Configs:
+    """Return configurations with the effects of their chip, accelerator and framework on parts of a step."""
+    import numpy as np
+
+    device = device_effect(fitted.effects, labels)
+    mixture = configs.experts > 1
+    return configs.replaced(
+        device_scale=np.exp(device),
+        **{f"{part}_scale": np.exp(_of_framework(labels, mixture, fitted.effects[part])) for part in PARTS},
+    )
 
 
 def device_effect(effects: dict[str, dict[str, float]], labels: Sequence[Labels]) -> Array:

@@ -50,6 +50,22 @@ def of_each(labels: Sequence[Labels], value: Callable[[Labels], float]) -> NDArr
 
 
 @dataclass(frozen=True)
+class LoneKernel:
+    """Kernels of one kind that a probe measured by themselves: what they say of one part of a step."""
+
+    kind: str
+    """As in `KernelKind`."""
+    probe: str
+    """Id of the probe."""
+    shapes: tuple[tuple[Mapping[str, float], float, float], ...] = field(hash=False)
+    """Of each: numbers for `Configs`, bytes of a collective, and measured seconds."""
+    transfer: float
+    """Standard deviation of ln(time inside training / time alone), what the physics leaves out included."""
+    elsewhere: float
+    """On top, where it was measured on another machine of the kind."""
+
+
+@dataclass(frozen=True)
 class Observation:
     """A measurement in the physics' terms: numbers for `Configs`, labels, and seconds of one step."""
 
@@ -63,6 +79,8 @@ class Observation:
     """Of one image; a network of images is taken operator by operator, and its tokens are images."""
     in_fit: bool = field(default=True, kw_only=True)
     """False of a weak row: it is predicted, and excluded from every fit."""
+    kernel: LoneKernel | None = field(default=None, kw_only=True)
+    """Kernels of a probe, in place of a training; its seconds are those of the first of them."""
 
     @property
     def described(self) -> Described:

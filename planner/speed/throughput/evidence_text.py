@@ -48,6 +48,10 @@ def evidence_clause(
         if runs:
             what = (one if mine else f"1 {one}") if len(runs) == 1 else f"{len(runs)} {many}"
             counted.append(f"{what} on {_named(run.hardware.accelerator for run in runs)}")
+    if own.probe.probes:
+        newest = max(one.measured_on for one in own.probe.probes)
+        whose = "your probe" if own.probe.of_this_machine else "a probe of another machine of the kind"
+        counted.append(f"{whose} of {newest}")
     return counted[0] if len(counted) == 1 else f"{', '.join(counted[:-1])}, and {counted[-1]}"
 
 
@@ -60,6 +64,8 @@ def estimated_line(
     if own.steps or mine:
         step, runs = "your step", f"{mine} of your runs" if mine > 1 else "your run"
         return f"{line} and {step if own.steps else runs}"
+    if own.probe.probes:
+        return f"{line} and {'your' if own.probe.of_this_machine else 'another'} probe"
     here = calibration.seen["accelerator"].get(label.accelerator)
     count = f"{here.rows:,}" if here else "none"
     return _shortened(f"{line}, {count} on {short_name(label.accelerator)}", f"{line}, {count} on this one")

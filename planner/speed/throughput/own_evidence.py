@@ -21,6 +21,7 @@ from planner.speed.throughput.linear_scaling import is_communication_bound
 from planner.speed.throughput.matching_runs import why_not_believed
 from planner.speed.throughput.node_network import is_stated
 from planner.speed.throughput.power_cap import as_delivered
+from planner.speed.throughput.probe_evidence import NO_PROBE, ProbeEvidence
 
 MOST_MEASUREMENTS = 64
 """That one answer conditions on: the nearest."""
@@ -41,6 +42,8 @@ class OwnEvidence(Generic[Observed_co]):
     runs: tuple[RunRecord, ...]
     notes: tuple[str, ...]
     """Which steps of the plan are not among them, and why."""
+    probe: ProbeEvidence = NO_PROBE
+    """Kernels that were measured one by one; they stand last among the observations."""
 
 
 def own_evidence(

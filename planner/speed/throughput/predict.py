@@ -19,9 +19,8 @@ from planner.speed.throughput.own_evidence import steps_not_used
 from planner.speed.throughput.predict_images import predict_images
 from planner.speed.throughput.predict_text import predict_text
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
+from planner.speed.throughput.probe_evidence import CPU, probed_processor
 from planner.speed.throughput.share_of_peak import from_flop_rate, from_mfu
-
-CPU = "CPU"
 
 
 def predict(
@@ -47,6 +46,12 @@ def _over_its_network(
     job: Job, candidate: Candidate, catalog: Catalog, fitting: DeviceFit | None
 ) -> Prediction | NoPrediction:
     """Predict the throughput over the network that the candidate's node states."""
+    if candidate.accelerator.id == CPU and job.setup.sample == "tokens" and catalog.calibration is not None:
+        probed = probed_processor(candidate, catalog)
+        if probed is not None:
+            known = catalog.model_copy(update={"accelerators": {**catalog.accelerators, CPU: probed}})
+            here = replace(candidate, accelerator=probed)
+            return predict_text(job, here, known, catalog.calibration, fitting or DeviceFit(None))
     if job.setup.sample == "image" and candidate.accelerator.id != CPU and catalog.image_calibration is not None:
         return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or DeviceFit(None))
     if job.setup.sample != "tokens" or candidate.accelerator.id == CPU or catalog.calibration is None:

@@ -25,6 +25,8 @@ from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.own_evidence import OwnEvidence, own_evidence, step_name
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, not_answered, too_small
 from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE, network_note, training_notes
+from planner.speed.throughput.probe_contradiction import contradiction_text
+from planner.speed.throughput.probe_evidence import CPU, not_measured, probe_evidence
 from planner.speed.throughput.share_of_peak import is_too_small
 
 if TYPE_CHECKING:
@@ -55,7 +57,7 @@ def predict_text(
         )
     if (refused := other_maker(job.setup.framework, candidate.accelerator)) is not None:
         return not_answered(refused)
-    if is_too_small(job.setup.network):
+    if is_too_small(job.setup.network) and candidate.accelerator.id != CPU:
         return too_small(parameters(job.setup.network), candidate.accelerator.id, "and no evidence is of so small ones")
     config = _planned(job, candidate, fitting)
     if isinstance(config, Reason):
@@ -94,6 +96,7 @@ def predict_text(
         notes=(
             f"estimated from {evidence}; range of group: {estimate.groups[0]}",
             *own.notes,
+            *_probe_notes(config, calibration, own),
             *doubts,
             *network_note(candidate),
             *training_notes(job),
@@ -101,6 +104,24 @@ def predict_text(
         ),
         asked=EstimatorQuery(Observation(job.setup.workload, config, label, 1.0, 1.0), own.observations),
     )
+
+
+def _probe_notes(
+    config: Mapping[str, float], calibration: Calibration, own: OwnEvidence[Observation]
+) -> tuple[str, ...]:
+    """Return what the probe does not measure, that it is another machine's, and that it contradicts the user's runs."""
+    if not own.probe.observations:
+        return ()
+    from planner.speed.estimator.text_estimator import shares_of
+
+    names = ", ".join(one.id for one in own.probe.probes)
+    whose = "this machine" if own.probe.of_this_machine else "other machines of this kind, so it counts for less"
+    notes = [f"corrected by kernels of {whose} ({names})"]
+    left = not_measured(shares_of(config, calibration), own.observations)
+    if left:
+        notes.append(f"no kernel of the probe measures {', '.join(left)}: these keep their range")
+    notes += filter(None, [contradiction_text(own.observations, calibration)])
+    return tuple(notes)
 
 
 def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> dict[str, float] | Reason:
@@ -146,14 +167,16 @@ def _own_evidence(job: Job, candidate: Candidate, catalog: Catalog) -> OwnEviden
 
     Networks that are bound by launches say nothing of those that are not.
     """
-    return own_evidence(
+    own = own_evidence(
         job, candidate, catalog, of_run=lambda run, node: observed_text_run(run, node, catalog), of_step=_observed_step
     )
+    probe = probe_evidence(candidate, catalog, precision=job.setup.precision, compiled=bool(job.setup.compiled))
+    return replace(own, observations=(*own.observations, *probe.observations), probe=probe)
 
 
 def observed_text_run(run: RunRecord, node: Node, catalog: Catalog) -> Observation | None:
     """Describe a run in the physics' terms; None of a network that is bound by launches, or of too little known."""
-    if run.architecture is not None and is_too_small(run.architecture):
+    if run.architecture is not None and is_too_small(run.architecture) and run.hardware.accelerator != CPU:
         return None
     return observed_run(run, catalog, node)
 

@@ -32,6 +32,7 @@ from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.matching_runs import measured_runs, runs_not_counted
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction
+from planner.speed.throughput.probe_contradiction import CONTRADICTED_FRACTION, measurement_contradicted
 
 NARROWEST_FRACTION = 0.02
 """No range is tighter: the public node-to-node spread of one accelerator is 0.6 to 2 %."""
@@ -246,6 +247,10 @@ def _measured(runs: list[RunRecord], job: Job, candidate: Candidate, catalog: Ca
         "strategy": candidate.strategy.value,
         "precision": job.setup.precision.value if job.setup.precision else "16 bit",
     }
+    contradicted = measurement_contradicted(runs, candidate, catalog)
+    if contradicted is not None:
+        notes.append(contradicted)
+        interval = interval.widened_to(CONTRADICTED_FRACTION)
     silent = [name for name in assumed if getattr(first, name) is None and not (name == "strategy" and one_device)]
     if silent:
         taken = " and ".join(assumed[name] for name in silent)

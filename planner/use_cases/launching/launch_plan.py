@@ -36,6 +36,7 @@ from planner.use_cases.launching.launch_probes import Probes, probes_of, setting
 from planner.use_cases.launching.launch_rate import Priced, launch_price
 from planner.use_cases.launching.launch_target import MOST_MINUTES, Terms, read_hosts, resolve_target
 from planner.use_cases.networks import bench_workload
+from planner.use_cases.probes import probe_workload
 
 BUDGET_FILE = "budget.yaml"
 BUDGET_FIX = (
@@ -44,6 +45,8 @@ BUDGET_FIX = (
 )
 PREPARATION_MINUTES = 5.0
 """Imports, topology, first steps and teardown of one start."""
+PROBE_MINUTES = 8.0
+"""Imports, two minutes of kernels, compilation, and as much again."""
 SLOW_FACTOR = 1.5
 """Blocks of steps end after their limit."""
 DEAREST_USD_PER_HOUR = 1_000_000
@@ -100,7 +103,11 @@ def plan_launches(
         if value is not None and len(on) > 1:
             raise InputError(f"{name}: is of one machine, and {len(on)} targets are named.", fix="Launch it alone.")
     catalog, hosts = open_catalog(home), read_hosts(home)
-    target = bench_workload(workload, catalog, lora=settings.lora is not None, layers=layers, seq_len=seq_len)
+    target = (
+        bench_workload(workload, catalog, lora=settings.lora is not None, layers=layers, seq_len=seq_len)
+        if settings.probe is None
+        else probe_workload(catalog)
+    )
     return [plan_launch(text, target, settings, terms, catalog=catalog, hosts=hosts, now=now) for text in on]
 
 
@@ -128,7 +135,9 @@ def plan_launch(
     spec = spec_of(workload, settings, micro_batch=probes.micro_batch)
     check_spec(spec, runs_here=False)
     window = window_of(workload, settings)
-    minutes = terms.max_minutes or default_minutes(window, starts=settings.repeats, probes=probes)
+    minutes = terms.max_minutes or (
+        default_minutes(window, starts=settings.repeats, probes=probes) if settings.probe is None else PROBE_MINUTES
+    )
     caps = TimeCaps(max_minutes=minutes)
     if minutes > MOST_MINUTES:
         raise InputError(

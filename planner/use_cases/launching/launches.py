@@ -16,7 +16,8 @@ from typing import Any, assert_never
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.errors import MissingExtraError, NodeError, PlannerError
-from planner.launcher.collect.launch_record import billed_quantity, record_of_launch
+from planner.launcher.collect.launch_record import billed_quantity, probe_of_launch, record_of_launch
+from planner.launcher.collect.probe_record import is_probe
 from planner.launcher.collect.results import collected, read_probes, read_result
 from planner.launcher.documents import LaunchState, PlannedLaunch
 from planner.launcher.drive import submission
@@ -224,22 +225,32 @@ class Launches:
             results = self._results(entry)
             if not results:
                 return entry
-            record = record_of_launch(
-                entry,
-                results,
-                aliases=accelerator_aliases(),
-                where=str(self.folder / run_id),
-                expect=expect_from(open_catalog(self.home)),
-                probes=read_probes(self.folder / run_id),
-            )
-            runs.store_run(record, self.home)
+            record_id = self._store(entry, results)
         except Exception as error:  # noqa: BLE001  what a node sent may be anything, and the launch is over all the same
             kind = "PROBLEM" if isinstance(error, PlannerError) and not isinstance(error, NodeError) else "NO_RECORD"
             self.ledger.note(run_id, kind, fault_text(error), at=self.now())
             return entry
-        self.ledger.set_record(run_id, record.id)
-        self.ledger.note(run_id, "RECORD", record.id, at=self.now())
+        self.ledger.set_record(run_id, record_id)
+        self.ledger.note(run_id, "RECORD", record_id, at=self.now())
         return self.ledger.entry(run_id)
+
+    def _store(self, entry: Entry, results: Sequence[dict[str, object]]) -> str:
+        """Store the record of what a launch measured, a training or a probe; return its id."""
+        where, aliases = self.folder / entry.launch.run_id, accelerator_aliases()
+        if is_probe(results[0]):
+            probe = probe_of_launch(entry, results[0], aliases=aliases, where=str(where))
+            runs.store_probe(probe, self.home)
+            return probe.id
+        record = record_of_launch(
+            entry,
+            results,
+            aliases=aliases,
+            where=str(where),
+            expect=expect_from(open_catalog(self.home)),
+            probes=read_probes(where),
+        )
+        runs.store_run(record, self.home)
+        return record.id
 
     def _each(self, run_ids: Sequence[str], do: Callable[[str], Entry]) -> list[Entry]:
         """Do something for each launch, whatever the others raise; then raise the worst of it."""

@@ -14,7 +14,7 @@ from planner.decide.advice.case import Case
 from planner.decide.advice.error_correlation import correlation
 from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.launch_words import AskedPlan
-from planner.decide.advice.measuring import Prospects, run_usd, worth_measuring
+from planner.decide.advice.measuring import PROBE_HOURS, Prospects, run_usd, worth_measuring
 from planner.decide.advice.recommend import recommend
 from planner.decide.advice.turning import turning_points
 from planner.decide.owning.own_or_rent import own_or_rent
@@ -175,3 +175,26 @@ def test_the_simulated_middle_is_the_estimate(catalog):
     assert played.chance_deadline == pytest.approx(option.chance_deadline, abs=0.02)
     assert played.chance_budget == pytest.approx(option.chance_budget, abs=0.02)
     assert played.chance <= min(played.chance_deadline, played.chance_budget)
+
+
+def test_a_probe_costs_one_node_for_two_minutes_or_the_least_hours_billed(catalog):
+    """36 USD/h x (0.1 + 2/60 + 0.05) h = 6.60 USD, on one node of two."""
+    asked = plan(
+        offer(P5EN, 36.0, nodes=2), offer(G6E, 2.2), data={"dataset_gb": 0.0},
+        assumptions={"setup_hours": 0.1, "idle_tail_hours": 0.05, "failed_launch_fraction": 0.0},
+    )  # fmt: skip
+    case = case_of(asked, catalog)
+    option = case.campaign().options[0]
+    probed = run_usd(case, case.paced[0], option, hours=PROBE_HOURS, nodes=1)
+    assert probed == pytest.approx(36 * (0.15 + 2 / 60), rel=0.01)
+    assert run_usd(case, case.paced[0], option) > 2 * probed
+
+
+def test_a_probe_is_worth_something_and_no_more_than_a_run(catalog):
+    """A run leaves 3 % of doubt; a probe leaves most of it, so it never tells more."""
+    valued = worth_measuring(case := case_of(NEAR, catalog), case.campaign().options)[1]
+    assert valued
+    for one in valued:
+        assert one.probe is not None
+        assert 0 <= one.probe.usd <= one.usd
+        assert one.probe.worth_usd <= one.worth_usd * 1.1 + 1

@@ -29,6 +29,7 @@ def test_a_spec_with_every_option_survives_the_round_trip(spec_document):
         precision="bf16", calibrate=True, peer_timeout_s=5.0, mode="tuned", note="a cut", channels_last=False
     )
     document["busy_device"] = "allow"
+    document.update(probe={"folder": "/tokens"}, attention="trial", fused_loss=False, cuda_graphs=True)
     document["data"] = {"path": "/tokens", "dtype": "uint32"}
     document["architecture"].update(kind="decoder", vectors=1000)
     assert to_json(from_json(document)) == document

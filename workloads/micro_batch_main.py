@@ -1,6 +1,6 @@
 """Probes of micro-batches on this node before or after the benchmark; run.sh starts it on one node alone.
 
-`python -m workloads.probe_main search --spec S --folder F --devices N --start B [--most M] [--share G]` searches,
+`python -m workloads.micro_batch_main search --spec S --folder F --devices N --start B [--most M] [--share G]` searches,
 writes the chosen micro-batch into S, and leaves F/start-1/probes.json. `... double ...` tries the micro-batch of S and
 its double if F/start-1/result.json used under half of the memory: this tells whether the batch is too small.
 Every probe is a process of its own: a rank that ran out of memory cannot be used again.
@@ -140,7 +140,7 @@ def _free_port() -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="workloads.probe_main", description="Try micro-batches on this node.")
+    parser = argparse.ArgumentParser(prog="workloads.micro_batch_main", description="Try micro-batches on this node.")
     parser.add_argument("what", choices=("search", "double"))
     parser.add_argument("--spec", type=Path, required=True, help="spec.json; a search writes it anew")
     parser.add_argument("--folder", type=Path, required=True, help="of the run's results")

@@ -1,0 +1,164 @@
+"""A ProbeRecord: the building blocks of a training step, each measured by itself on one machine, on one day."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import date
+from enum import StrEnum
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import AnswerId, Count, Flag, Frozen, Id, NonNegative, Number, Positive, Text
+from planner.model.evidence.run import LaunchFacts, RunHardware
+from planner.model.network.workload import Precision
+
+
+class KernelKind(StrEnum):
+    """What was measured by itself."""
+
+    PRODUCTS = "products"
+    ATTENTION = "attention"
+    ELEMENTWISE = "elementwise"
+    LOSS = "loss"
+    OPTIMIZER = "optimizer"
+    LAYER = "layer"
+    LAUNCHES = "launches"
+    COPY = "copy"
+    HOST_TO_DEVICE = "host_to_device"
+    DEVICE_TO_HOST = "device_to_host"
+    READ = "read"
+    ALL_REDUCE = "all_reduce"
+    ALL_GATHER = "all_gather"
+    REDUCE_SCATTER = "reduce_scatter"
+
+
+KIND_NAMES = {
+    KernelKind.PRODUCTS: "matrix products",
+    KernelKind.ATTENTION: "attention",
+    KernelKind.ELEMENTWISE: "element-wise chains",
+    KernelKind.LOSS: "output layer and loss",
+    KernelKind.OPTIMIZER: "optimizer steps",
+    KernelKind.LAYER: "layer steps",
+    KernelKind.LAUNCHES: "kernel launches",
+    KernelKind.COPY: "copies on the device",
+    KernelKind.HOST_TO_DEVICE: "copies to the device",
+    KernelKind.DEVICE_TO_HOST: "copies to the host",
+    KernelKind.READ: "reading data",
+    KernelKind.ALL_REDUCE: "all-reduce",
+    KernelKind.ALL_GATHER: "all-gather",
+    KernelKind.REDUCE_SCATTER: "reduce-scatter",
+}
+"""In the words of a sentence."""
+NEEDED = {
+    KernelKind.PRODUCTS: ("tokens", "hidden", "kv_dim", "ffn_hidden", "inputs", "outputs", "times"),
+    KernelKind.ATTENTION: ("batch", "heads", "head_dim", "length"),
+    KernelKind.ELEMENTWISE: ("tokens", "hidden", "kv_dim", "ffn_hidden"),
+    KernelKind.LOSS: ("tokens", "hidden", "vocabulary"),
+    KernelKind.OPTIMIZER: ("parameters",),
+    KernelKind.LAYER: ("batch", "length", "hidden", "kv_dim", "ffn_hidden", "head_dim"),
+    KernelKind.LAUNCHES: ("batch", "length", "hidden", "kv_dim", "ffn_hidden", "head_dim"),
+}
+"""Numbers of a shape; of all other kinds the bytes."""
+MOST_KERNELS = 10_000
+
+
+class KernelTime(Frozen):
+    """One kernel, or one layer, of one shape: the seconds of a call, forward and backward where it has both."""
+
+    kind: KernelKind
+    """What it is."""
+    shape: dict[str, Count]
+    """Its sizes, by name."""
+    precision: Precision | None = None
+    """Number format; null where there is none to choose."""
+    kernel: Text | None = None
+    """Which kernel of several; "chosen: flash" is the one that torch takes by itself."""
+    compiled: Flag = False
+    """Whether torch.compile made it."""
+    devices: Count = 1
+    """Of a collective: among how many."""
+    seconds: Positive
+    """The median of its calls, on the slowest device."""
+    rounds: Count
+    """Calls that were timed."""
+
+    @model_validator(mode="after")
+    def _has_its_sizes(self) -> Self:
+        missing = [name for name in NEEDED.get(self.kind, ("bytes",)) if name not in self.shape]
+        if missing:
+            raise ValueError(f"shape: {missing[0]} is missing, which {KIND_NAMES[self.kind]} have")
+        if self.kind in (KernelKind.PRODUCTS, KernelKind.ATTENTION, KernelKind.LAYER) and self.precision is None:
+            raise ValueError(f"precision is missing, which {KIND_NAMES[self.kind]} have")
+        return self
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What two probes must have in common for one kernel to be compared."""
+        shape = tuple(sorted(self.shape.items()))
+        return self.kind, shape, self.precision, self.kernel, self.compiled, self.devices
+
+
+class SustainedFacts(Frozen):
+    """Products that went on for 20 s or more: how far the rate falls, at which clocks and power."""
+
+    seconds: Positive
+    first_tflop_per_s: Positive
+    """Median of the first third."""
+    last_tflop_per_s: Positive
+    """Median of the last third."""
+    clock_mhz: Positive | None = None
+    power_w: Positive | None = None
+    power_limit_w: Positive | None = None
+    throttled_share: NonNegative | None = None
+    """Of the readings, in which something held the clocks back."""
+    unknown_because: Text | None = None
+    """Why clocks or power are not known."""
+
+
+class ProbeRecord(Frozen):
+    """One probe: which machine, when, and the seconds of each kernel."""
+
+    schema_version: Literal[1]
+    """Version of the format."""
+    id: Id
+    """Name of the probe."""
+    hardware: RunHardware
+    """Machine of the probe."""
+    measured_on: date
+    """Day of the probe."""
+    kernels: tuple[KernelTime, ...] = Field(min_length=1, max_length=MOST_KERNELS)
+    """What was measured."""
+    sustained: SustainedFacts | None = None
+    """Clocks and power over many seconds."""
+    left_out: tuple[Text, ...] = ()
+    """What was not measured, and why."""
+    seconds: Positive
+    """How long the probe took."""
+    environment: dict[str, str | int | Number | bool | list[str] | None] = Field(default_factory=dict)
+    """Versions of software, and facts of the machine."""
+    verdict: tuple[Text, ...] = ()
+    """What speaks against it; a probe with a verdict corrects no estimate."""
+    answer_id: AnswerId | None = None
+    """The answer that asked for this probe; null where none was named."""
+    launch: LaunchFacts | None = None
+    """Null: measured where the planner ran."""
+
+    @property
+    def of_kind(self) -> dict[KernelKind, list[KernelTime]]:
+        """Return its kernels by kind."""
+        found: dict[KernelKind, list[KernelTime]] = defaultdict(list)
+        for kernel in self.kernels:
+            found[kernel.kind].append(kernel)
+        return dict(found)
+
+    def refers_to(self, accelerator: str) -> bool:
+        """Return whether it was measured on this kind of accelerator."""
+        return self.hardware.accelerator == accelerator
+
+
+def same_kind(probe: ProbeRecord, others: Sequence[ProbeRecord]) -> list[ProbeRecord]:
+    """Return the probes of the same kind and number of accelerators, itself among them."""
+    return [one for one in others if one.hardware.accelerators == probe.hardware.accelerators
+            and one.refers_to(probe.hardware.accelerator)]  # fmt: skip

@@ -1,0 +1,46 @@
+"""Whether a probe contradicts the user's own runs of a machine, and what an answer says of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.model.catalog import Catalog
+from planner.model.evidence.calibration import Calibration
+from planner.model.evidence.run import RunRecord
+from planner.model.network.architecture import TextModel
+from planner.scenario.candidate import Candidate
+from planner.scenario.machine import machine_of
+from planner.speed.physics.observation import Observation
+from planner.speed.physics.planned_text_config import observed_run
+from planner.speed.throughput.probe_evidence import probe_evidence
+
+CONTRADICTED_FRACTION = 0.15
+"""Least half-width of a measurement that a probe contradicts: as of a window of seconds."""
+
+
+def contradiction_text(own: tuple[Observation, ...], calibration: Calibration) -> str | None:
+    """Return the note that runs and kernels contradict each other by over two standard deviations; None where not."""
+    from planner.speed.estimator.text_estimator import contradiction_of
+
+    if not any(one.kernel for one in own):
+        return None
+    found = contradiction_of(own, calibration)
+    if found is None:
+        return None
+    run, ratio = found
+    return (
+        f"the probe contradicts your run {run}, which takes {ratio:.2g} times as long as its kernels say: the range is "
+        "wider; probe or measure again, with nothing else running"
+    )
+
+
+def measurement_contradicted(runs: Sequence[RunRecord], candidate: Candidate, catalog: Catalog) -> str | None:
+    """Return the same of runs that answer for a machine by themselves; None too where there is no probe of it."""
+    first = runs[0]
+    if not catalog.probes or catalog.calibration is None or not isinstance(first.architecture, TextModel):
+        return None
+    probe = probe_evidence(candidate, catalog, precision=first.precision, compiled=bool(first.compiled))
+    observed = [observed_run(run, catalog, machine_of(run, catalog)[0]) for run in runs]
+    if not probe.of_this_machine or not all(observed):
+        return None
+    return contradiction_text((*(one for one in observed if one), *probe.observations), catalog.calibration)
