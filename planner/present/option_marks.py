@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from planner.cost.cloud.price_age import renewal
-from planner.decide.recommend.wording import duration_text, percent_text
+from planner.decide.recommend.wording import duration_text, may_not_fit, percent_text
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.quantity import Quantity
 
@@ -20,8 +20,6 @@ MAKERS_SOFTWARE = {
     "TPU": "XLA (JAX, or PyTorch/XLA)", "Ascend": "Huawei's CANN",
 }  # fmt: skip
 """What accelerators need on which PyTorch does not run as it is, by how their names begin."""
-SURELY_FITS = 0.945
-"""The chance to fit from which a row does not mention it: 95 % as it is written."""
 MANY_NODES = 4
 """Rented at once: from here on nobody should take for granted that they can be had."""
 
@@ -74,8 +72,7 @@ def renewed_by(refreshed: Sequence[bool | None]) -> str:
 
 def fit_text(option: OptionEstimate) -> str:
     """Write the chance to fit the device where it is too low to be taken for granted; nothing else."""
-    chance = option.fit_chance
-    return f"fits {percent_text(chance)}" if option.fits and chance is not None and chance < SURELY_FITS else ""
+    return f"fits {percent_text(option.fit_chance or 0.0)}" if may_not_fit(option) else ""
 
 
 def _widest(options: Sequence[OptionEstimate]) -> str:

@@ -8,8 +8,11 @@ from planner.decide.recommend.rank import TIE_FRACTION
 from planner.decide.recommend.wording import percent_text, ratio_text, short_amount, up_to_amount
 from planner.model.answer.recommendation import Alternative, RecommendationDocument
 from planner.present.screen import Column, again, command_item, fewer_rows, table_lines, wrapped, wrapped_items
+from planner.present.short_figures import Scale
 from planner.present.table import Row
 
+USD = Scale("USD", 1.0, money=True)
+CENT = 0.005
 TURNS_SHOWN = 4
 MEASUREMENTS_SHOWN = 1
 PLACEMENTS = (
@@ -92,7 +95,7 @@ def _placements(document: RecommendationDocument) -> list[dict[str, str]]:
     return [
         {
             "machine": one.display_name, "runs": f"{one.runs:,}", "start": str(one.start), "end": str(one.end),
-            "usd": short_amount(one.usd.value),
+            "usd": USD.value(one.usd),
         }
         for one in document.placements
     ]  # fmt: skip
@@ -118,7 +121,8 @@ def _robustness(document: RecommendationDocument) -> str:
             other = f" ({one.display_name})" if one.display_name and one.recommended != document.recommended else ""
             more = "more" if one.more_usd >= 0 else "less"
             done = f", done by {one.done_by}" if one.done_by is not None and one.done_by != own else ""
-            parts.append(f"{sure} {short_amount(abs(one.more_usd))} USD {more}{other}{done}")
+            usd = short_amount(abs(one.more_usd))
+            parts.append(f"{sure} {'the same cost' if abs(one.more_usd) < CENT else f'{usd} USD {more}'}{other}{done}")
     text = "; ".join(parts)
     return f"Sure {text}." if parts else ""
 
@@ -149,12 +153,12 @@ def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
 
 
 def _why(one: Alternative, document: RecommendationDocument) -> str:
-    """Write why not: of an option that may be recommended how much dearer and how much later it is."""
-    end = max((each.end for each in document.placements), default=None) if document.feasible else None
-    base = next((each.usd for each in document.at_confidence if each.confidence == document.confidence), None)
-    if not one.feasible or one.usd_confident is None or one.done_by is None or not base or end is None:
+    """Write why not: of an option that may be recommended how much dearer and later it is, by the figures shown."""
+    own = next((each for each in document.at_confidence if each.confidence == document.confidence), None)
+    base, end = (own.usd, own.done_by) if own is not None and document.feasible else (None, None)
+    if not one.feasible or one.usd_confident is None or one.done_by_confident is None or not base or end is None:
         return one.why_not or ""
-    days = (one.done_by - end).days
+    days = (one.done_by_confident - end).days
     when = f"{abs(days)} {'day' if abs(days) == 1 else 'days'} {'later' if days > 0 else 'sooner'}"
     ratio = one.usd_confident / base
     tie = ": a tie" if 1 - TIE_FRACTION <= ratio < 1 and not days else ""

@@ -11,7 +11,7 @@ from planner.decide.options.display_name import named_beside
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.recommend.answer_plan import rank_alone
 from planner.decide.recommend.rank import TOO_SLOW, hours_of, is_feasible, is_firm, ranking_usd
-from planner.decide.recommend.wording import duration_text, usd_text
+from planner.decide.recommend.wording import SURELY_FITS, duration_text, usd_text
 from planner.errors import InputError
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
@@ -23,7 +23,6 @@ from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
-from planner.present.option_marks import SURELY_FITS
 from planner.scenario.job import resolve_job
 from planner.use_cases.plans import with_cheaper_options
 

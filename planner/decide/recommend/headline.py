@@ -9,7 +9,7 @@ from datetime import date
 from planner.cost.cloud.price_age import renewal
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured
-from planner.decide.recommend.wording import confidence_text, name_of
+from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of, percent_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan_option import OWN_LOG
@@ -49,9 +49,9 @@ class Choice:
 def headline(choice: Choice, phrases: Phrases, *, today: date, extra: Sequence[str] = ()) -> tuple[str, ...]:
     """Return the sentences: the deed first, then what matters most; each at most twenty words.
 
-    In this order: what stands there and costs less, a doubt about the evidence, what is best without dividing the
-    network, the firm option beside a spot one, the measured beside a modelled one, an old price, a fit that was not
-    checked, what a purchase leaves, a faster option, a purchase that was not taken.
+    In this order: what stands there and costs less, a doubt about the evidence or the memory, what is best without
+    dividing the network, the firm option beside a spot one, the measured beside a modelled one, an old price, a fit
+    that was not checked, what a purchase leaves, a faster option, a purchase that was not taken.
     """
     beside = [*_beside(choice, phrases, today), *extra]
     return (_deed(choice.recommended, phrases), *beside[: SENTENCES - 1])
@@ -70,6 +70,8 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     if choice.owned is not None:
         yield f"Cheaper, and already yours: {phrases.short(choice.owned)}"
     yield from _of_its_speed(option)
+    if may_not_fit(option):
+        yield f"It fits its memory with {percent_text(option.fit_chance or 0.0)}: try a step first."
     if choice.left_whole is not None and choice.left_whole.id != option.id:
         yield f"Without dividing the network: {phrases.short(choice.left_whole)}"
     if choice.firm is not None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 
-from planner.model.answer.option_estimate import CampaignOption
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 
+SURELY_FITS = 0.945
+"""The chance to fit from which nobody mentions it: 95 % as it is written."""
 TWICE = 2.0
 """From here on a ratio reads better than a share."""
 
@@ -91,6 +93,11 @@ def ratio_text(ratio: float) -> str:
 def share_text(share: float) -> str:
     """Write a share in percent with two digits: 28 %, 4.3 %."""
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
+
+
+def may_not_fit(option: OptionEstimate) -> bool:
+    """Return whether its chance to fit is too low to be taken for granted."""
+    return bool(option.fits) and option.fit_chance is not None and option.fit_chance < SURELY_FITS
 
 
 def percent_text(chance: float) -> str:

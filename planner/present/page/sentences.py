@@ -43,6 +43,7 @@ SENTENCES = (
     "Its price is {n} days old: run planner prices refresh first.",
     "Its price is {n} days old: ask for a quote first.", "Ask for a quote, then compare again.",
     "Whether the model fits its memory was not checked: try one step first.",
+    "It fits its memory with {chance}: try a step first.",
     "{usd} are due at once, ready on {day}; {left} of it would be left then.", "{usd} are due at once, ready on {day}.",
     "{usd} are due at once; {left} of it would be left then.", "{usd} are due at once.",
     "It must be bought for a term longer than the work, {usd} in all.",

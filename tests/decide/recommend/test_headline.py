@@ -143,6 +143,10 @@ def test_the_measured_option_stands_beside_a_modelled_one() -> None:
         pytest.param(option("a", 1, 1, price_stale=True, price_age_days=64), "Its price is 64 days old", id="price"),
         pytest.param(option("a", 1, 1, fits=None), "fits its memory was not checked", id="memory"),
         pytest.param(
+            option("a", 1, 1, fits=True, fit_chance=0.8), "It fits its memory with 80 %: try a step first.",
+            id="it may not fit",
+        ),
+        pytest.param(
             option("a", 1, 10, smallest_purchase_usd=quantity(240, Unit.USD)),
             "bought for a term longer than the work, 240 USD in all", id="a term",
         ),
