@@ -54,6 +54,8 @@ class Console:
     """Steps with the seconds since the start, as ms-swift writes them."""
     tokens: list[tuple[int, float]] = field(default_factory=list)
     """Steps with the tokens since the start, padding left out, as TRL counts them."""
+    figures: set[str] = field(default_factory=set)
+    """Names of the figures that its steps log."""
     notebook: BarState | None = None
     accelerator: str | None = None
     quantized: bool | None = None
@@ -175,5 +177,6 @@ def _take(console: Console, figures: dict[str, str], place: int) -> None:
         console.evaluation_lines.append(place)
     elif "loss" in figures:
         console.losses.append(number(figures["loss"]))
+        console.figures |= figures.keys()
         if (tokens := number(figures.get("num_tokens"))) and console.states:
             console.tokens.append((console.states[-1].done, tokens))
