@@ -15,6 +15,7 @@ from planner.adapters.trainer_logs.hf_console import Console, read_console
 from planner.adapters.trainer_logs.hf_facts import AXOLOTL, statements_of, with_whole_batch
 from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
+from planner.adapters.trainer_logs.rollout_figures import rollouts_of
 from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.trainer_log import (
     ONLY_TOTALS,
@@ -116,6 +117,9 @@ def _log(source: LogSource, state: Json, console: Console | None, files: tuple[s
         total = replace(total, tokens=tokens[-1][1])
     elif len(tokens) > 1:
         spans = _with_tokens(spans, tokens)
+    rollouts = rollouts_of(entries or (console.rollouts if console else []))
+    if rollouts is not None:
+        facts = replace(facts, objective=facts.objective or "grpo")
     counted = bool(tokens)
     untimed = None if spans or total else count(state.get("global_step"))
     return TrainerLog(
@@ -132,6 +136,7 @@ def _log(source: LogSource, state: Json, console: Console | None, files: tuple[s
         resolution_s=BAR_RESOLUTION_S if spans else 0.0,
         facts=replace(facts, padded=False if counted else facts.padded if facts.padded is not None else True),
         losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        rollouts=rollouts,
         doubts=tuple(doubts),
         files=files,
     )
