@@ -185,6 +185,7 @@ def ask(
     seq_len: int | None = None,
     training: Mapping[str, Any] | None = None,
     method: Trained | str | None = None,
+    completion: str | None = None,
     lora_rank: int | None = None,
     lora_targets: str | None = None,
     own: Sequence[str] = (),
@@ -198,19 +199,22 @@ def ask(
     """Answer one question: which machines, how long, what cost; `planner ask` with the same words.
 
     `data`: "50000x700", samples x mean tokens. `training`: keys of a plan's `training`, as {"precision": "fp16"}.
-    `own`: ["2xRTX-3090"]. `on`: offers, as ["aws/p5.48xlarge"]; without any the best dozen of all are compared.
+    `method`: full, lora, qlora, or dpo and the like with `completion`: "350" tokens of an answer, `data` then counts
+    prompts. `own`: ["2xRTX-3090"]. `on`: offers, as ["aws/p5.48xlarge"]; without any the best dozen of all is taken.
     `budget`: USD. `by`: "2027-06-30" or "3w". `log`: a trainer's log, written on the first of `own`. What was left open
     is in `.assumed`. Raises PlannerError for wrong input.
     """
     catalog = catalogs.audited(catalogs.open_catalog(_folder(home)))
     choice = AdapterChoice(
         method=_chosen(Trained, method, "method"),
+        completion=completion,
         lora_rank=_at_least_one(lora_rank, "lora_rank"),
         lora_targets=lora_targets,
     )
     question = Question(
         workload=workload, data=data, tokens=tokens, epochs=epochs, seq_len=_at_least_one(seq_len, "seq_len"),
         training=parse_model(Training, dict(training or {}), where="training"), adapters=choice.adapters,
+        objective=choice.objective(),
         own=tuple(own), on=tuple(on), budget=budget, by=by, runs=_at_least_one(runs, "runs"),
     )  # fmt: skip
     if log is not None:

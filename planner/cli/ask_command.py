@@ -18,7 +18,7 @@ from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.runs.import_command import may_ask
 from planner.cli.streams import say
-from planner.cli.workload_options import AdapterOptions, NetworkOption, TrainingOptions
+from planner.cli.workload_options import MethodOptions, NetworkOption, TrainingOptions
 from planner.errors import EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.plan.find_filters import FindFilters
 from planner.text.number_text import read_number
@@ -87,7 +87,7 @@ def ask(
     *,
     work: WorkOptions,
     training: TrainingOptions,
-    adapters: AdapterOptions,
+    method: MethodOptions,
     limits: LimitOptions,
     write: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write the question as a plan, to go on from")
@@ -116,7 +116,8 @@ def ask(
         epochs=work.epochs,
         seq_len=work.seq_len,
         training=training.training,
-        adapters=adapters.adapters,
+        objective=method.objective,
+        adapters=method.adapters,
         own=tuple(limits.own or ()),
         on=tuple(limits.on or ()),
         filters=parse_model(FindFilters, {"network_gbit_per_s": limits.network}, where="planner ask"),

@@ -15,7 +15,7 @@ from planner.cli.output import HomeOption, ScreenOptions
 from planner.cli.plan_commands import WRITE_A_PLAN, print_answer
 from planner.cli.registration import command, command_app
 from planner.cli.streams import say
-from planner.cli.workload_options import AdapterOptions, NetworkOption, TrainingOptions, WorkloadArgument
+from planner.cli.workload_options import MethodOptions, NetworkOption, TrainingOptions, WorkloadArgument
 from planner.errors import EXIT_NOTHING_FEASIBLE
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.use_cases import answer_ids, find
@@ -70,7 +70,7 @@ def find_machines(
     workload: WorkloadArgument,
     amount: AmountOptions,
     training: TrainingOptions,
-    adapters: AdapterOptions,
+    method: MethodOptions,
     machines: FilterOptions,
     *,
     write: Annotated[
@@ -86,7 +86,8 @@ def find_machines(
     """
     found = find.find_machines(
         workload, machines.filters(), tokens=amount.tokens, seq_len=amount.seq_len, training=training.training,
-        adapters=None if adapters == AdapterOptions() else adapters.adapters, home=home, today=clock.today(),
+        objective=method.objective,
+        adapters=None if method == MethodOptions() else method.adapters, home=home, today=clock.today(),
     )  # fmt: skip
     document = found.document
     if write is not None:

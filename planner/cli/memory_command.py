@@ -11,7 +11,7 @@ from planner import clock
 from planner.cli.output import DetailsFlag, HomeOption, TableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document
-from planner.cli.workload_options import AdapterOptions, FrameworkOption, TrainerOptions, WorkloadOptions
+from planner.cli.workload_options import FrameworkOption, MethodOptions, TrainerOptions, WorkloadOptions
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.network.workload import Checkpointing, Method, Strategy
 from planner.present.memory_screen import memory_lines, parts_of
@@ -45,7 +45,7 @@ def memory(
     on: Annotated[str, typer.Option("--on", metavar="ACCELERATOR", help="E.g. H100-SXM, 8xRTX-5090, aws/p5.48xlarge")],
     step: StepOptions,
     trainer: TrainerOptions,
-    adapter_options: AdapterOptions,
+    method: MethodOptions,
     *,
     gpus: Annotated[int | None, typer.Option(help="Accelerators of one training; default: as --on says")] = None,
     trace: Annotated[
@@ -69,7 +69,7 @@ def memory(
     ):
         check_positive(value, name)
     catalog = catalogs.open_catalog(home)
-    adapters = adapter_options.adapters(networks.find_architecture(workload.workload, catalog))
+    adapters = method.adapters(networks.find_architecture(workload.workload, catalog))
     request = MemoryRequest(
         workload=workload.workload,
         on=on,
@@ -84,6 +84,7 @@ def memory(
         pipeline=step.pipeline,
         context=step.context,
         **trainer.stated,
+        objective=method.objective,
         method=Method.FULL if adapters is None else Method.LORA,
         adapters=adapters,
         trace=trace,

@@ -11,7 +11,7 @@ import typer
 from planner.cli.output import HomeOption, LongTableOptions, check_positive, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.streams import say
-from planner.cli.workload_options import AdapterOptions, FrameworkOption, TrainerOptions, WorkloadOptions
+from planner.cli.workload_options import FrameworkOption, MethodOptions, TrainerOptions, WorkloadOptions
 from planner.decide.options.display_name import machine_name
 from planner.errors import EXIT_DONE, EXIT_NOTHING_FEASIBLE, InputError
 from planner.model.catalog import Catalog
@@ -42,7 +42,7 @@ def strategies(
     workload: WorkloadOptions,
     on: Annotated[str, typer.Option("--on", metavar="MACHINE", help="E.g. aws/p5.48xlarge, 8xRTX-5090, 4x8xH100-SXM")],
     trainer: TrainerOptions,
-    adapters: AdapterOptions,
+    method: MethodOptions,
     machines: MachineOptions,
     *,
     global_batch: Annotated[int | None, typer.Option(help="Samples per optimizer step; default: a usual value")] = None,
@@ -70,7 +70,8 @@ def strategies(
         seq_len=workload.seq_len,
         precision=workload.precision,
         global_batch=global_batch,
-        adapters=adapters.adapters(network),
+        objective=method.objective,
+        adapters=method.adapters(network),
         framework=framework,
         settings=TrainerSettings.model_validate(trainer.stated),
     )

@@ -20,6 +20,7 @@ from planner.model.network.trainer_memory import (
     TrainerSettings,
     WeightFormat,
 )
+from planner.model.network.training_method import MethodSettings, Reference
 from planner.model.network.workload import ArchitectureFile, Checkpointing, Precision, Strategy
 from planner.model.plan.plan import Training
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
@@ -101,14 +102,23 @@ class TrainingOptions(TrainerOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class AdapterOptions:
-    """Whether all weights are trained or adapters beside frozen ones, and which."""
+class MethodOptions:
+    """What is trained: all weights or adapters beside frozen ones, on the next token, preferences or rewards."""
 
-    heading: ClassVar = "Adapters"
+    heading: ClassVar = "Method and adapters"
 
     method: Annotated[
-        Trained | None, typer.Option(help="Train all weights or adapters; default: the file's, else full")
+        Trained | None,
+        typer.Option(metavar="NAME", help="full, lora, qlora, dpo, kto, orpo, simpo, reward, grpo, ppo"),
     ] = None
+    completion: Annotated[
+        str | None, typer.Option(metavar="N[-MOST]", help="Mean tokens of an answer; --data then counts prompts")
+    ] = None
+    reference: Annotated[
+        Reference | None, typer.Option(help="Frozen reference of dpo, kto and rewards; default: by the adapters")
+    ] = None
+    group: Annotated[int | None, typer.Option(help="Completions of a prompt (grpo, rloo)")] = None
+    prompts: Annotated[int | None, typer.Option(help="Prompts of a step (grpo, rloo, ppo)")] = None
     lora_kind: Annotated[AdapterKind | None, typer.Option(help="Kind of adapter; default: lora")] = None
     lora_rank: LoraRankOption = None
     lora_targets: LoraTargetsOption = None
@@ -121,3 +131,10 @@ class AdapterOptions:
         """Join what a file trains with the options, which win; None where all weights are trained."""
         check_positive(self.lora_rank, "--lora-rank")
         return AdapterChoice(**asdict(self)).adapters(network)
+
+    @property
+    def objective(self) -> MethodSettings:
+        """What is optimized; InputError where an option belongs to another method."""
+        check_positive(self.group, "--group")
+        check_positive(self.prompts, "--prompts")
+        return AdapterChoice(**asdict(self)).objective()

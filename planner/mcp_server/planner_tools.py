@@ -106,6 +106,7 @@ class PlannerTools:
         question = Question(
             workload=inside(workload), data=data, tokens=tokens, epochs=epochs, seq_len=seq_len,
             training=stated.training,
+            objective=stated.adapters.objective(),
             adapters=stated.adapters.adapters, own=tuple(own), on=tuple(on), budget=budget, by=by, runs=runs,
         )  # fmt: skip
         if log is not None:
@@ -165,6 +166,7 @@ class PlannerTools:
         found = find.find_machines(
             inside(workload), wanted, tokens=tokens, seq_len=seq_len,
             training=stated.training,
+            objective=stated.adapters.objective(),
             adapters=None if stated.adapters == AdapterChoice() else stated.adapters.adapters,
             home=self.home, today=clock.today(),
         )  # fmt: skip
@@ -212,7 +214,7 @@ class PlannerTools:
             "pipeline": pipeline, "context": context, "micro_batch": micro_batch, "seq_len": seq_len,
             "precision": precision, "checkpointing": checkpointing, "adapters": adapters, "framework": framework,
             "loss": loss, "kernels": kernels, "optimizer": optimizer, "weights": weights, "offload": offload,
-            "attention": attention,
+            "attention": attention, "objective": choice.objective(),
             "method": "full" if method is Trained.FULL else None,
         }  # fmt: skip
         document = estimate_memory(parse_model(MemoryRequest, asked, where="memory"), catalog)

@@ -52,9 +52,16 @@ def layer_maps(decoder: TextModel) -> int:
 
 
 def flops_per_sample(
-    architecture: Architecture, *, seq_len: int | None, convention: FlopsConvention, adapters: bool = False
+    architecture: Architecture,
+    *,
+    seq_len: float | None,
+    convention: FlopsConvention,
+    adapters: bool = False,
+    forward_only: float = 0.0,
+    scalar_head: bool = False,
+    sequences: int = 1,
 ) -> float:
-    """Training FLOPs of one sample: of `seq_len` tokens, or of one image.
+    """Training FLOPs of one sample: of `seq_len` tokens, or of one image; of a pair, of both `sequences`.
 
     The conventions differ in causal attention alone, which image models have not, and six_n says nothing of a
     convolution: an image has one figure (image_flops.py).
@@ -62,10 +69,22 @@ def flops_per_sample(
     if isinstance(architecture, ImageModel):
         return image_training_flops(architecture)
     assert seq_len is not None, "a decoder's samples have a length"
-    return flops_per_token(architecture, seq_len=seq_len, convention=convention, adapters=adapters) * seq_len
+    of_a_token = flops_per_token(
+        architecture, seq_len=seq_len, convention=convention, adapters=adapters, forward_only=forward_only,
+        scalar_head=scalar_head,
+    )  # fmt: skip
+    return of_a_token * seq_len * sequences
 
 
-def flops_per_token(decoder: TextModel, *, seq_len: int, convention: FlopsConvention, adapters: bool = False) -> float:
+def flops_per_token(
+    decoder: TextModel,
+    *,
+    seq_len: float,
+    convention: FlopsConvention,
+    adapters: bool = False,
+    forward_only: float = 0.0,
+    scalar_head: bool = False,
+) -> float:
     """Training FLOPs per token, forward and backward, without recomputation.
 
     full_attention: 6 N_matmul + 12 L H Q T        (headline; PaLM, Chowdhery et al. 2022, appendix B)
@@ -75,14 +94,17 @@ def flops_per_token(decoder: TextModel, *, seq_len: int, convention: FlopsConven
     N counts parameters that a token meets, L layers, H heads of Q dimensions, T tokens in a sample.
     Leaves out norms, softmax and activations: under 1 % above 1e8 parameters.
     `adapters`: 4 N instead of 6 N, as frozen weights need no gradient; the adapters' own, under 1 % of N at rank 16,
-    are left out.
+    are left out. `forward_only`: passes without gradients besides, 2 N each and a third of the attention (DPO's
+    reference). `scalar_head`: the head gives one number (a reward model).
     """
-    each = 4.0 if adapters else 6.0
+    each = (4.0 if adapters else 6.0) + 2.0 * forward_only
+    lacking = (decoder.vocab - 1) * decoder.hidden if scalar_head else 0
     if convention is FlopsConvention.SIX_N:
-        return each * active_parameters(decoder)
+        return each * (active_parameters(decoder) - (0 if decoder.tied_head else lacking))
     attention = decoder.layers * decoder.heads * decoder.head_dim * seq_len
     per_pair = 6.0 if convention is FlopsConvention.CAUSAL and decoder.is_causal else 12.0
-    return each * matmul_parameters(decoder) + per_pair * attention
+    per_pair *= 1 + forward_only / 3
+    return each * (matmul_parameters(decoder) - lacking) + per_pair * attention
 
 
 def _decoder_parameters(decoder: TextModel, *, experts_met: int | None) -> int:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from planner.errors import InputError, NotFoundError
+from planner.errors import InputError, NotFoundError, NotModelledError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
-from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.architecture import Architecture, Decoder, ImageModel, MoeDecoder
 from planner.model.network.trainer_memory import Optimizer, TrainerSettings, WeightFormat
+from planner.model.network.training_method import MethodSettings, Reference
 from planner.model.network.workload import Method, Precision, usual_frozen
 from planner.model.plan.plan import FlopsConvention, Plan
 from planner.network.lora_memory import adapter_parameters
@@ -68,7 +69,12 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
         name, network, seq_len = "inline", choice.architecture, choice.seq_len
     count = count_samples(plan, network, seq_len)
     return Job(
-        setup=_setup(plan, TrainingSetup(workload=name, network=network, seq_len=seq_len), named, catalog),
+        setup=_setup(
+            plan,
+            TrainingSetup(workload=name, network=network, seq_len=seq_len, sequence_tokens=count.sequence_tokens),
+            named,
+            catalog,
+        ),
         samples_per_epoch=count.per_epoch,
         epochs=count.epochs,
         tokens_per_epoch=count.tokens_per_epoch,
@@ -89,6 +95,7 @@ def _setup(plan: Plan, trained: TrainingSetup, named: RunRecord | None, catalog:
     return replace(
         trained,
         method=Method.FULL if adapters is None else Method.LORA,
+        objective=checked_objective(training.of_the_method, network, adapters=adapters, where="training"),
         adapters=adapters,
         precision=training.precision,
         global_batch=training.global_batch,
@@ -145,6 +152,32 @@ def checked_adapters(
             fix="Leave frozen out, or train in bf16.",
         )
     return adapters.model_copy(update={"frozen": adapters.frozen or usual})
+
+
+def checked_objective(
+    stated: MethodSettings, network: Architecture | None, *, adapters: Adapters | None, where: str
+) -> MethodSettings:
+    """Return what is optimized, with the reference that is usual beside the adapters where none is stated.
+
+    InputError where the network learns no preferences, or a reference needs adapters that are not trained.
+    """
+    if stated.method is None:
+        return stated
+    if network is not None and not isinstance(network, Decoder | MoeDecoder):
+        raise InputError(
+            f"{where}: method {stated.method.value} is for language models that write text.", fix="Leave method out."
+        )
+    if stated.reference is Reference.ADAPTERS_OFF and adapters is None:
+        raise InputError(
+            f"{where}: reference adapters_off needs adapters, and all weights are trained.",
+            fix="Train adapters (LoRA), or take a second model: reference model.",
+        )
+    if stated.method.generates:
+        raise NotModelledError(
+            f"{where}: method {stated.method.value} generates completions while it trains, which is not modelled.",
+            fix="Nearest is dpo on pairs, or supervised fine-tuning: a sample is a prompt and an answer.",
+        )
+    return stated.with_reference(adapters=adapters is not None)
 
 
 OF_IMAGES = (Optimizer.ADAMW, Optimizer.SGD)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from planner.errors import InputError
 from planner.model.network.architecture import Architecture, ImageModel
+from planner.model.network.training_method import TrainingMethod
 from planner.model.plan.plan import Plan
 
 
@@ -22,16 +23,21 @@ class SampleCount:
     """How they were counted, for the source of a figure."""
     note: str | None = None
     """What the reader should know of the count."""
+    sequence_tokens: float | None = None
+    """The mean of one sequence, where samples are not joined and padded only to the longest of their batch."""
 
 
 def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None) -> SampleCount:
     """Count samples per epoch, and epochs; tokens, samples and steps are one epoch.
 
+    A method of preferences has samples of its own (`_of_method`).
     packed:  sequences = samples x tokens_per_sample / seq_len, rounded up
     padded (`packing: false`, or no tokens_per_sample):  a sample is a sequence
     Where the plan starts from a measured run, samples without a length are taken to be like the run's.
     """
     _check_length(plan, network, seq_len)
+    if plan.training.method is not None:
+        return _of_method(plan, plan.training.method, seq_len)
     work, each, packed = plan.work, plan.work.tokens_per_sample, plan.training.packing is not False
     if work.tokens is not None:
         return _of_tokens(plan, work.tokens, seq_len)
@@ -60,6 +66,33 @@ def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None)
     )
 
 
+def _of_method(plan: Plan, method: TrainingMethod, seq_len: int | None) -> SampleCount:
+    """Count pairs, or single answers of KTO; each sequence is a prompt with one answer.
+
+    Sequences are not joined. A batch is padded to its longest, so a sequence takes as long as the mean of its batch.
+    tokens of the training = samples x sequences of a sample x mean tokens of a sequence
+    """
+    work, training = plan.work, plan.training
+    each = training.sequence_tokens(work.tokens_per_sample)
+    mean = each or seq_len
+    of_a_sample = None if mean is None else mean * training.sequences
+    samples = work.samples or work.samples_per_epoch
+    if work.steps is not None:
+        assert training.global_batch is not None, "the plan's model asks for it"
+        samples = work.steps * training.global_batch
+    if samples is None:
+        assert work.tokens is not None, "the plan's model asks for one way to say it"
+        if of_a_sample is None:
+            raise InputError("work.tokens: how long a sample is, is not known.", fix="Add work.tokens_per_sample.")
+        samples = work.tokens / of_a_sample
+    name = "pairs" if method.has_pairs else "answers"
+    text = f"{samples:,.0f} {name}"
+    if mean is not None:
+        text += f" of {'2 x ' if method.has_pairs else ''}{mean:,.0f} tokens"
+    note = None if each is not None or seq_len is None else _full_length_note(seq_len)
+    return SampleCount(samples, work.epochs or 1.0, _product(samples, of_a_sample), text, note, sequence_tokens=each)
+
+
 def _of_tokens(plan: Plan, tokens: float, seq_len: int | None) -> SampleCount:
     """Divide all tokens into full sequences, or into samples that are padded."""
     each = plan.work.tokens_per_sample
@@ -81,14 +114,14 @@ def _of_tokens(plan: Plan, tokens: float, seq_len: int | None) -> SampleCount:
 
 def _check_length(plan: Plan, network: Architecture | None, seq_len: int | None) -> None:
     """Refuse tokens of an image, samples longer than sequences, and packing into sequences of unknown length."""
-    each, packing = plan.work.tokens_per_sample, plan.training.packing
+    each, packing = plan.training.sequence_tokens(plan.work.tokens_per_sample), plan.training.packing
     if isinstance(network, ImageModel) and (each is not None or packing is not None):
         key = "training.packing" if each is None else "work.tokens_per_sample"
         raise InputError(f"{key}: a sample of this workload is an image.", fix="Leave it out.")
     if each is None:
         return
     if seq_len is None:
-        if packing is not False and plan.work.steps is None:
+        if packing is not False and plan.work.steps is None and plan.training.method is None:
             raise InputError(
                 "work.tokens_per_sample: how many tokens a sample of the measured run has is not known, so nothing can "
                 "be packed into its samples.",

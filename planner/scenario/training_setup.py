@@ -20,6 +20,7 @@ from planner.model.network.trainer_memory import (
     TrainerSettings,
     WeightFormat,
 )
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import WHOLE, Checkpointing, Method, Precision, Split, Strategy, usual_frozen
 from planner.scenario.frameworks import planned_family
 
@@ -48,8 +49,13 @@ class TrainingSetup:
     """The name of the network. It identifies the network only where `network` is not known."""
     network: Architecture | None = None
     seq_len: int | None = None
-    """Tokens of a sample. An image has none."""
+    """Tokens of a sample; of pairs and answers, the most that a prompt has with one answer. An image has none."""
+    sequence_tokens: float | None = None
+    """Their mean, where sequences are padded to the longest of their batch and not to `seq_len`."""
     method: Method | None = None
+    """Which weights are trained."""
+    objective: MethodSettings = NEXT_TOKEN
+    """What is optimized, where it is not the next token: preferences or rewards, with the reference that is used."""
     adapters: Adapters | None = None
     """What is trained beside frozen weights. None under `Method.FULL`."""
     precision: Precision | None = None
@@ -70,6 +76,16 @@ class TrainingSetup:
     """What a run read: synthetic tokens, or a person's own shards."""
     channels_last: bool | None = None
     """Of convolutions: the colours of a pixel lie beside each other in memory."""
+
+    @property
+    def timed_tokens(self) -> float:
+        """Tokens of one sequence, as a step computes it on average."""
+        return self.sequence_tokens or float(self.seq_len or 0)
+
+    @property
+    def sample_tokens(self) -> float:
+        """Tokens of one sample, as a step computes it on average: of a pair, of both of its sequences."""
+        return self.timed_tokens * self.objective.sequences
 
     @property
     def stated(self) -> dict[str, Any]:
@@ -131,6 +147,7 @@ def setup_of_run(run: RunRecord) -> TrainingSetup:
         network=run.architecture,
         seq_len=run.seq_len,
         method=method,
+        objective=MethodSettings(method=run.objective),
         adapters=_adapters_of(run) if method is Method.LORA else None,
         precision=run.precision,
         micro_batch=run.micro_batch,
@@ -228,6 +245,8 @@ class _Network:
 def _text(value: object) -> str:
     if isinstance(value, _Network):
         return value.name
+    if isinstance(value, MethodSettings):
+        return "" if value.method is None else value.method.value
     if isinstance(value, Adapters):
         frozen = f", {value.frozen.value} beside them" if value.frozen else ""
         return f"{value.kind.written}, rank {value.rank} on {', '.join(value.targets)}{frozen}"
@@ -245,6 +264,8 @@ def _same(mine: object, other: object) -> bool:
         return mine.agrees(other)
     if mine is other:
         return True
+    if isinstance(mine, MethodSettings) and isinstance(other, MethodSettings):
+        return mine.agrees(other)
     if isinstance(mine, Adapters) and isinstance(other, Adapters):
         one, two = (each.model_copy(update={"targets": tuple(sorted(each.targets))}) for each in (mine, other))
         return one == two

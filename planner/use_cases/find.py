@@ -18,6 +18,7 @@ from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import ImageModel
 from planner.model.network.stated_training import StatedTraining
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
@@ -46,6 +47,7 @@ class FoundMachines:
 def find_machines(
     workload: str, filters: FindFilters, *, tokens: float | None, seq_len: int | None, training: Training,
     adapters: Callable[[ArchitectureFile], Adapters | None] | None, home: str | None, today: date,
+    objective: MethodSettings = NEXT_TOKEN,
 ) -> FoundMachines:  # fmt: skip
     """Compare the best dozen of all offers and own machines for a workload, or for the work of a plan file.
 
@@ -57,7 +59,7 @@ def find_machines(
     if plan is None:
         plan = plan_of(
             workload, catalog, filters, tokens=tokens, seq_len=seq_len, training=training,
-            adapters=adapters or (lambda network: network.adapters),
+            adapters=adapters or (lambda network: network.adapters), objective=objective,
         )  # fmt: skip
     elif tokens is not None or seq_len is not None or training != Training() or adapters is not None:
         raise InputError(f"{workload} is a plan: it says what is trained and how.", fix="Change it there.")
@@ -112,6 +114,7 @@ def plan_of(
     seq_len: int | None,
     training: Training,
     adapters: Callable[[ArchitectureFile], Adapters | None],
+    objective: MethodSettings = NEXT_TOKEN,
 ) -> Plan:
     """Return a plan that trains a workload once on so many tokens, or all images of ImageNet once."""
     network = find_architecture(workload, catalog)
@@ -128,9 +131,9 @@ def plan_of(
         "name": f"{network.name or workload}, {'ImageNet once' if images else f'{amount / 1e6:,g} million tokens'}",
         "workload": {"ref": workload, "seq_len": seq_len} if is_name(workload, catalog) else own,
         "work": work,
-        "training": training.model_copy(
-            update={"precision": training.precision or network.precision, "adapters": adapters(network)}
-        ),
+        "training": training.model_dump(exclude_defaults=True)
+        | (objective if objective.method else network.objective).model_dump(exclude_defaults=True)
+        | {"precision": training.precision or network.precision, "adapters": adapters(network)},
         "options": [],
         "find": filters,
     }

@@ -11,8 +11,10 @@ from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import Encoder, ImageModel, TextModel
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import TrainerSettings
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import WHOLE, ArchitectureFile, Checkpointing, Method, Precision, Split, Strategy
 from planner.scenario.frameworks import XLA, needs_xla, planned_family, stack_of
+from planner.scenario.job import checked_objective
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.diagnosis.run_setup import usual_precision
 from planner.speed.memory.memory_answer import answer
@@ -49,6 +51,8 @@ class MemoryRequest(TrainerSettings):
     pipeline: Count = 1
     context: Count = 1
     """Into how many parts tensor, pipeline and context parallelism divide the network. What is left are replicas."""
+    objective: MethodSettings = NEXT_TOKEN
+    """What is optimized; the next token: as the workload's file says."""
     method: Method | None = None
     """full: all weights are trained, even where the workload's file names adapters."""
     adapters: Adapters | None = None
@@ -96,6 +100,12 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         workload=network.name or request.workload,
         network=network.architecture,
         seq_len=request.seq_len or network.seq_len,
+        objective=checked_objective(
+            request.objective if request.objective.method else network.objective,
+            network.architecture,
+            adapters=adapters,
+            where=request.workload,
+        ),
         adapters=adapters,
         precision=precision,
         micro_batch=request.micro_batch or network.micro_batch,

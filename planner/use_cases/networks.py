@@ -136,6 +136,7 @@ def _of_plan(plan: Plan, catalog: Catalog, *, where: str) -> ArchitectureFile:
         micro_batch=job.setup.micro_batch or 1,
         precision=job.setup.precision or Precision.BF16,
         adapters=plan.training.adapters,
+        objective=job.setup.objective,
         framework=job.setup.framework,
         **job.setup.settings.stated,
     )

@@ -13,7 +13,7 @@ from planner.model.network.trainer_memory import Offload
 from planner.model.network.workload import ArchitectureFile
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import other_maker
-from planner.scenario.job import checked_adapters, checked_settings, known_framework
+from planner.scenario.job import checked_adapters, checked_objective, checked_settings, known_framework
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.planned_trainer import OFFLOADED_WEIGHTS
@@ -68,6 +68,12 @@ def find_strategies(
         network=network.architecture,
         seq_len=length,
         precision=precision,
+        objective=checked_objective(
+            asked.objective if asked.objective.method else network.objective,
+            network.architecture,
+            adapters=asked.adapters,
+            where=workload,
+        ),
         adapters=checked_adapters(asked.adapters, network.architecture, precision=precision, where=workload),
         framework=trainer,
         settings=stated,

@@ -1,13 +1,22 @@
-"""Which weights are trained, as people say it: all of them, or adapters beside frozen ones, and which."""
+"""What is trained, as people say it: all weights or adapters beside frozen ones, and on preferences or rewards."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from planner.adapters.documents import parse_model
 from planner.errors import InputError, NotFoundError
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat, targets_of
+from planner.model.network.training_method import (
+    CompletionTokens,
+    MethodSettings,
+    Reference,
+    TrainingMethod,
+)
 from planner.model.network.workload import ArchitectureFile, Method
+from planner.text.number_text import read_grouped_number
 from planner.workloads.contract.spec import LORA_TARGETS
 
 
@@ -18,6 +27,23 @@ class Trained(StrEnum):
     LORA = "lora"
     QLORA = "qlora"
     """LoRA beside frozen weights in NF4."""
+    DPO = "dpo"
+    ORPO = "orpo"
+    KTO = "kto"
+    SIMPO = "simpo"
+    REWARD = "reward"
+    GRPO = "grpo"
+    RLOO = "rloo"
+    PPO = "ppo"
+
+    @property
+    def objective(self) -> TrainingMethod | None:
+        """What is optimized; None: the next token, of all weights or of adapters."""
+        return None if self in WEIGHTS else TrainingMethod(self.value)
+
+
+WEIGHTS = (Trained.FULL, Trained.LORA, Trained.QLORA)
+"""Words that say which weights are trained, and not what is optimized."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,13 +56,29 @@ class AdapterChoice:
     """At least 1: whoever asks has checked it."""
     lora_targets: str | None = None
     lora_frozen: FrozenFormat | None = None
+    completion: str | None = None
+    """Mean tokens of an answer, or mean-most: 900, 900-4096."""
+    group: int | None = None
+    prompts: int | None = None
+    reference: Reference | None = None
+
+    def objective(self) -> MethodSettings:
+        """Return what is optimized; InputError where an option belongs to another method."""
+        given = {
+            "method": None if self.method is None else self.method.objective,
+            "completion_tokens": None if self.completion is None else read_completion(self.completion),
+            "group": self.group,
+            "prompts": self.prompts,
+            "reference": self.reference,
+        }
+        stated = {name: value for name, value in given.items() if value is not None}
+        return parse_model(MethodSettings, stated, where="the options")
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:
         """Join what a file trains with the choice, which wins; None where all weights are trained."""
         adapters = None if self.method is Trained.FULL else network.adapters
         if adapters is None:
-            method = Method.FULL if self.method in (None, Trained.FULL) else Method.LORA
-            adapters = read_adapters(method, self.lora_rank, self.lora_targets)
+            adapters = read_adapters(self._weights(), self.lora_rank, self.lora_targets)
         else:
             adapters = _changed(adapters, self.lora_rank, self.lora_targets)
         named = (("kind", self.lora_kind), ("frozen", self._frozen()))
@@ -49,6 +91,15 @@ class AdapterChoice:
             )
         return None
 
+    def _weights(self) -> Method:
+        """Return which weights are trained: under a method of preferences, adapters where one is described."""
+        if self.method in (None, Trained.FULL):
+            return Method.FULL
+        described = (self.lora_kind, self.lora_rank, self.lora_targets, self.lora_frozen)
+        if self.method in WEIGHTS or any(one is not None for one in described):
+            return Method.LORA
+        return Method.FULL
+
     def _frozen(self) -> FrozenFormat | None:
         if self.method is not Trained.QLORA:
             return self.lora_frozen
@@ -58,6 +109,24 @@ class AdapterChoice:
                 fix="Write --method lora, or leave --lora-frozen out.",
             )
         return FrozenFormat.NF4
+
+
+COMPLETION = re.compile(r"([\d.,_]{1,12})(?:\s?-\s?([\d.,_]{1,12}))?", re.ASCII)
+
+
+def read_completion(text: str) -> CompletionTokens:
+    """Read mean tokens of an answer, or mean-most: `900`, `900-4096`."""
+    found = COMPLETION.fullmatch(text.strip())
+    try:
+        numbers = [read_grouped_number(part) for part in found.groups() if part] if found else []
+    except ValueError:
+        numbers = []
+    if not numbers or min(numbers) <= 0 or (len(numbers) > 1 and numbers[1] % 1):
+        raise InputError(
+            f"--completion {text}: is no number of tokens.", fix="Write --completion 900, or 900-4096: mean-most."
+        )
+    most = {"most": int(numbers[1])} if len(numbers) > 1 else {}
+    return parse_model(CompletionTokens, {"mean": float(numbers[0]), **most}, where="--completion")
 
 
 def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:

@@ -15,6 +15,7 @@ from planner.model.network.architecture import Architecture, ImageModel
 from planner.model.network.known_network import usual_seq_len
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings, TrainingMethod
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 
 SEPARATOR = ","
@@ -37,7 +38,7 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
     """Return what files state; InputError where they name no network that is known."""
     facts = read_training(paths).facts()
     where = str(paths[0])
-    refuse_objective(facts.objective, where=where)
+    objective = objective_named(facts.objective, where=where)
     name, architecture = _network(facts, where, catalog)
     seq_len = None if isinstance(architecture, ImageModel) else facts.seq_len or usual_seq_len(architecture)
     devices = facts.devices
@@ -48,6 +49,7 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
         micro_batch=facts.micro_batch or 1,
         precision=Precision(facts.precision) if facts.precision else Precision.BF16,
         adapters=_adapters(facts),
+        objective=objective,
         framework=facts.framework,
         loss=Loss(facts.loss) if facts.loss else None,
         kernels=Kernels(facts.kernels) if facts.kernels else None,
@@ -71,13 +73,24 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
     )
 
 
-def refuse_objective(objective: str | None, *, where: str) -> None:
-    """Refuse a training whose objective needs other networks or samples than one on tokens."""
-    if objective is not None:
+SAME_WORK = {
+    "ipo": TrainingMethod.DPO, "cpo": TrainingMethod.SIMPO, "rm": TrainingMethod.REWARD,
+    "reward": TrainingMethod.REWARD,
+}  # fmt: skip
+"""Objectives that trainers name, and the method whose passes they have."""
+
+
+def objective_named(objective: str | None, *, where: str) -> MethodSettings:
+    """Return what a trainer's word for its objective means; NotModelledError of one that the planner does not know."""
+    if objective is None:
+        return NEXT_TOKEN
+    try:
+        return MethodSettings(method=SAME_WORK.get(objective) or TrainingMethod(objective))
+    except ValueError:
         raise NotModelledError(
-            f"{where}: trainings with preferences or rewards ({objective}) are not modelled.",
-            fix="Nearest is supervised fine-tuning: a sample is a prompt and an answer; a pair is two of them.",
-        )
+            f"{where}: trainings of this kind ({objective}) are not modelled.",
+            fix="Nearest is supervised fine-tuning: a sample is a prompt and an answer.",
+        ) from None
 
 
 def _divisions(facts: Facts) -> list[str]:

@@ -11,6 +11,7 @@ from planner.adapters.stored_prices.price_filter import NOTHING
 from planner.errors import InputError, NotModelledError
 from planner.model.network.adapters import FrozenFormat
 from planner.model.network.trainer_memory import Loss, Optimizer
+from planner.model.network.training_method import TrainingMethod
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Training
@@ -121,10 +122,17 @@ def test_memory_refuses_layers_that_are_divided(tmp_path):
         estimate_memory(MemoryRequest(workload=file_of("Megatron-LM", tmp_path), on="H100-SXM"), CATALOG)
 
 
-@pytest.mark.parametrize("case", ["LLaMA-Factory, preferences", "a command of TRL for rewards"])
-def test_preferences_and_rewards_are_refused(tmp_path, case):
-    with pytest.raises(NotModelledError, match=r"\((kto|grpo)\) are not modelled") as error:
-        estimate_memory(MemoryRequest(workload=file_of(case, tmp_path), on="H100-SXM"), CATALOG)
+def test_the_method_of_a_file_is_that_of_its_training(tmp_path):
+    path = file_of("LLaMA-Factory, preferences", tmp_path)
+    asked = plan_of_question(Question(workload=path, data="1000x500", on=("p5",)), CATALOG, today=TODAY)
+    assert asked.plan.training.method is TrainingMethod.KTO
+    assert find_architecture(path, CATALOG).objective.method is TrainingMethod.KTO
+
+
+def test_completions_that_are_generated_are_refused(tmp_path):
+    path = file_of("a command of TRL for rewards", tmp_path)
+    with pytest.raises(NotModelledError, match="generates completions while it trains") as error:
+        estimate_memory(MemoryRequest(workload=path, on="H100-SXM"), CATALOG)
     assert "supervised" in error.value.fix
 
 

@@ -76,7 +76,7 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         lora_targets=keys.words("lora_target_modules", "lora_target", "target_modules") if is_lora else None,
         quantized=True if is_lora and (bits == "4" or keys.flag("load_in_4bit", "use_4bit")) else None,
         eight_bit=True if is_lora and (bits == "8" or keys.flag("load_in_8bit")) else None,
-        objective=objective_of(keys.text("stage", "rl", "rlhf_type")),
+        objective=_objective(keys),
         padded=None if packing is None else not packing,
         compiled=keys.flag("torch_compile"),
         loss="chunked" if liger else None,
@@ -84,6 +84,12 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         devices=keys.count("num_processes", "nproc_per_node", "world_size"),
         framework=framework,
     )
+
+
+def _objective(keys: Keys) -> str | None:
+    """Return the objective; LLaMA-Factory's stage `dpo` is also that of ORPO and SimPO, which `pref_loss` names."""
+    loss = keys.text("pref_loss")
+    return loss if loss in ("orpo", "simpo") else objective_of(keys.text("stage", "rl", "rlhf_type"))
 
 
 def _precision(keys: Keys) -> str | None:

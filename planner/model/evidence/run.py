@@ -20,6 +20,7 @@ from planner.model.evidence.node_shapes import (
 )
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
+from planner.model.network.training_method import TrainingMethod
 from planner.model.network.workload import BenchMode, Checkpointing, Precision, Strategy
 from planner.model.quantity import Basis, Quantity, Unit
 
@@ -133,6 +134,8 @@ class RunRecord(Frozen):
     """Whether torch.compile compiles the layers."""
     loss_chunks: Count | None = None
     """Parts in which the loss is computed."""
+    objective: TrainingMethod | None = None
+    """What was optimized, where it was not the next token."""
     method: Literal["full", "lora"] | None = None
     """All weights are trained, or low-rank adapters beside frozen ones."""
     trained_parameters: Count | None = None

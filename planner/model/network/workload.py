@@ -13,6 +13,7 @@ from planner.model.base import Count, Day, Frozen, Id, NonNegative, Positive, Te
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Architecture, Resnet, check_seq_len
 from planner.model.network.trainer_memory import TrainerSettings
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 
 
 class Precision(StrEnum):
@@ -215,6 +216,8 @@ class ArchitectureFile(TrainerSettings):
     micro_batch: Count = 1
     precision: Precision = Precision.BF16
     adapters: Adapters | None = None
+    objective: MethodSettings = NEXT_TOKEN
+    """What is optimized, where it is not the next token: `method` and what belongs to it, as in a plan's `training`."""
     framework: Text | None = None
     """As in a plan's `training`, and so are loss, kernels, optimizer, weights and offload; memory and strategies read
     them, the benchmark has options of its own."""

@@ -12,6 +12,7 @@ from planner.model.currency import Currency
 from planner.model.hardware.storage import StorageRates
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import TrainerSettings
+from planner.model.network.training_method import MethodSettings, Reference
 from planner.model.network.work import Work, WorkloadChoice
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.model.owning.country import CountryCode
@@ -45,7 +46,7 @@ class Prefer(StrEnum):
     TIME = "time"
 
 
-class Training(TrainerSettings):
+class Training(TrainerSettings, MethodSettings):
     """How it is trained; an option may name another strategy."""
 
     precision: Precision | None = None
@@ -65,6 +66,16 @@ class Training(TrainerSettings):
     """Only low-rank adapters are trained (LoRA, QLoRA); left out: all weights are."""
     framework: Text | None = None
     """What will train it, with its kernels ("HF Trainer, liger"); left out: the planner's own benchmark."""
+
+    @model_validator(mode="after")
+    def _goes_with_the_method(self) -> Self:
+        if self.reference is Reference.ADAPTERS_OFF and self.adapters is None:
+            raise ValueError("reference adapters_off needs adapters: add them, or write reference: model")
+        if self.method is not None and self.packing:
+            raise ValueError(f"packing: samples of {self.method.value} are not joined: leave packing out")
+        if self.prompts is not None and self.global_batch is not None:
+            raise ValueError("prompts say how much a step takes: leave global_batch out")
+        return self
 
 
 class CampaignLimits(Frozen):

@@ -200,8 +200,10 @@ def described(
         assumed.append(f"micro-batch {micro} (--micro-batch)")
     if run.precision is None:
         assumed.append(f"{usual_precision(accelerator).value} products (--precision)")
+    stated = setup_of_run(run)
     training = replace(
-        setup_of_run(run),
+        stated,
+        objective=stated.objective.with_reference(adapters=run.method == "lora"),
         network=network,
         seq_len=seq_len or None,
         adapters=(run.adapters or Adapters()) if run.method == "lora" else None,
@@ -292,7 +294,7 @@ def expectations(
     answer = estimate_text(rows, [setups[place].labels for place, _ in known], calibration, own=own)
     shares = step(rows, fitted(calibration).constants).shares
     for number, (place, _) in enumerate(known):
-        per_sample = setups[place].devices / setups[place].seq_len
+        per_sample = setups[place].devices / setups[place].training.sample_tokens
         rates = (answer.tokens_per_s_per_gpu, answer.low_90, answer.high_90)
         value, low, high = (float(rate[number]) * per_sample for rate in rates)
         found[place] = Expectation(value, low, high, {name: float(share[number]) for name, share in shares.items()})

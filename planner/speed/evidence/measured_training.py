@@ -49,6 +49,7 @@ def training_of(
             "recompute": _recomputed(
                 row.activation_checkpointing.casefold() or USUAL_CHECKPOINTING.get(framework_family(row.framework), "")
             ),
+            "forward_only": 0.0,
             "device_scale": 1.0,
             "host_scale": 1.0,
             "attention_scale": 1.0,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel, TextModel
 from planner.model.network.trainer_memory import USUAL_TRAINER, TrainerMemory
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import Precision, Strategy
 from planner.network.activations import bytes_per_number
 from planner.network.lora_memory import SHARDS_WEIGHTS
+from planner.network.method_work import has_scalar_head
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.activations import Saved, saved_per_sample
 from planner.speed.memory.buffers import buffer_bytes, casts, has_wide_stream
@@ -48,6 +50,9 @@ def device_parts(
     trained, beside the frozen network. Frozen weights are gathered and copied all the same, unless they are kept at 16
     bit or less.
 
+    Of a pair both sequences count. A reference model beside the trained one is part of the weights; its passes keep
+    nothing (they run without gradients).
+
     Activations are divided by slices, context and stages. A pipeline keeps as many micro-batches as are in flight: its
     stages, unless a step has fewer (Narayanan et al. 2021, section 2.2).
     """
@@ -77,6 +82,7 @@ def device_parts(
             adapters=setup.adapters,
             trainer=trainer,
             split=split,
+            objective=setup.objective,
         ),
         saved=saved,
         logits=max(logits, head),
@@ -110,8 +116,11 @@ def _batch_bytes(
         constants=constants,
         traced_layer_bytes=traced_layer_bytes,
     )
-    of_a_token = loss_bytes(held.network, trainer, precision=held.precision, constants=constants)
-    return saved.times(held.micro_batch), (setup.seq_len or 1) * held.micro_batch * of_a_token
+    of_a_token = loss_bytes(
+        held.network, trainer, precision=held.precision, constants=constants, objective=setup.objective
+    )
+    sequences = held.micro_batch * setup.objective.sequences
+    return saved.times(sequences), (setup.seq_len or 1) * sequences * of_a_token
 
 
 def keeps_gradients(strategy: Strategy, *, devices: int, trainer: TrainerMemory) -> bool:
@@ -142,10 +151,16 @@ def head_gradient_bytes(
 
 
 def loss_bytes(
-    architecture: Architecture, trainer: TrainerMemory, *, precision: Precision, constants: MemoryConstants = FITTED
+    architecture: Architecture,
+    trainer: TrainerMemory,
+    *,
+    precision: Precision,
+    constants: MemoryConstants = FITTED,
+    objective: MethodSettings = NEXT_TOKEN,
 ) -> float:
     """Return the bytes of a token at the loss: of an image network's sample those of its classes."""
-    logits = constants.logits(trainer, number_bytes=bytes_per_number(precision)) * head_outputs(architecture)
+    outputs = 1 if has_scalar_head(objective) else head_outputs(architecture)
+    logits = constants.logits(trainer, number_bytes=bytes_per_number(precision)) * outputs
     return logits if isinstance(architecture, ImageModel) else logits + LAST_NORM_BYTES * architecture.hidden
 
 

@@ -7,10 +7,12 @@ from typing import NamedTuple
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel, TextModel
 from planner.model.network.trainer_memory import USUAL_TRAINER, Offload, TrainerMemory, WeightFormat
-from planner.model.network.workload import WHOLE, Precision, Split, Strategy
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
+from planner.model.network.workload import WHOLE, Precision, Split, Strategy, usual_frozen
 from planner.network.activations import bytes_per_number
 from planner.network.flops import parameters, routed_parameters
-from planner.network.lora_memory import adapter_parameters, frozen_bytes_per_parameter
+from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
+from planner.network.method_work import has_second_model, parameters_under
 from planner.speed.memory.buffers import has_wide_stream
 
 DEEPSPEED = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
@@ -106,8 +108,12 @@ def device_states(
     adapters: Adapters | None = None,
     trainer: TrainerMemory = USUAL_TRAINER,
     split: Split = WHOLE,
+    objective: MethodSettings = NEXT_TOKEN,
 ) -> States:
     """Return the bytes of all states on one device: of adapters in fp32, beside weights that are frozen.
+
+    A reference model is a second set of frozen weights, sharded where the strategy shards weights: trainers prepare it
+    as they do the trained one (TRL's `prepare_deepspeed` and `prepare_fsdp`).
 
     A split network is divided by slices and stages first, of which the largest stage counts. Then ZeRO divides it over
     the replicas, or over one group of hybrid sharding. Routed experts are divided by their own degree, and by ZeRO
@@ -126,9 +132,13 @@ def device_states(
 
     group = split.shards or devices // (split.tensor * split.pipeline)
     routed = 0 if isinstance(architecture, ImageModel) else routed_parameters(architecture)
-    states = each(group).times(parameters(architecture) - routed)
+    states = each(group).times(parameters_under(architecture, objective) - routed)
     if routed:
         states = states.plus(each(group // split.experts).times(routed / split.experts))
+    if has_second_model(objective):
+        frozen = reference_bytes_per_parameter(strategy, devices=group, precision=precision)
+        beside = frozen * parameters(architecture)
+        states = states._replace(weights=states.weights + beside)
     if adapters is not None:
         assert not isinstance(architecture, ImageModel), "only decoders have adapters"
         trained = adapter_state_bytes(strategy, devices=group, precision=precision, trainer=trainer)
@@ -139,6 +149,12 @@ def device_states(
         at_once = state_bytes_per_parameter(strategy, devices=1, precision=precision, trainer=trainer).step
         states = states._replace(step=min(states.step, at_once * STEPPED_AT_ONCE))
     return states
+
+
+def reference_bytes_per_parameter(strategy: Strategy, *, devices: int, precision: Precision) -> float:
+    """Return the bytes of a reference model's parameter on one device of n: 2 at 16 bit, else 4; over n if sharded."""
+    shards = devices if strategy in SHARDS_WEIGHTS else 1
+    return (4.0 if usual_frozen(precision) is None else 2.0) / shards
 
 
 def share_of_layers(network: TextModel, split: Split) -> float:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from planner.speed.physics.compute import US, expert_matrices, gathers_weights, micro_tokens, trained_share
+from planner.speed.physics.compute import (
+    US,
+    expert_matrices,
+    forward_again,
+    gathers_weights,
+    micro_tokens,
+    trained_share,
+)
 from planner.speed.physics.config_arrays import Configs
 from planner.speed.physics.part_formula import computes
 
@@ -92,7 +99,7 @@ def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     size = micro_tokens(c) * c.hidden * c.number_bytes
     one = 2 * ring_seconds(c, p, size=size, devices=c.tp, stride=c.tp * 0 + 1)
     shown = 1 - c.native * p["tensor_hidden"]
-    return np.asarray((c.tp > 1) * one * (COLLECTIVES + FORWARD_COLLECTIVES * c.recompute) * shown)
+    return np.asarray((c.tp > 1) * one * (COLLECTIVES + FORWARD_COLLECTIVES * forward_again(c)) * shown)
 
 
 def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -112,7 +119,7 @@ def expert_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     inside = np.where(c.dispatched > 0, met, copies) / inside_rate(c, p)
     between = crossing / np.minimum(c.inter * p["network"], inside_rate(c, p))
     one = token * (inside + between) + p["message_us"] * US * np.log2(c.ep)
-    return np.asarray((c.ep > 1) * one * (COLLECTIVES + FORWARD_COLLECTIVES * c.recompute))
+    return np.asarray((c.ep > 1) * one * (COLLECTIVES + FORWARD_COLLECTIVES * forward_again(c)))
 
 
 def context_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -125,7 +132,7 @@ def context_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     size = micro_tokens(c) * c.cp * 2 * c.kv_dim / c.tp * c.number_bytes
     blocks = (c.cp - 1) * p["message_us"] * US
     one = bytes_seconds(c, p, size=size, devices=c.cp, stride=c.tp) + blocks
-    return np.asarray((c.cp > 1) * (3 + c.recompute) * one)
+    return np.asarray((c.cp > 1) * (3 + forward_again(c)) * one)
 
 
 def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
@@ -134,7 +141,7 @@ def pipeline_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
     size = micro_tokens(c) * c.hidden * c.number_bytes / c.tp
     rate = np.where(c.pp * c.tp * c.dp > c.nvlink_domain, c.inter * p["network"], inside_rate(c, p))
-    return np.asarray((c.pp > 1) * 2 * c.chunks * (size / rate + p["message_us"] * US))
+    return np.asarray((c.pp > 1) * (2 + c.forward_only) * c.chunks * (size / rate + p["message_us"] * US))
 
 
 def expert_span(c: Configs) -> Array:
@@ -182,6 +189,8 @@ def expert_copies(c: Configs) -> tuple[Array, Array]:
 def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per micro-batch, where weights are sharded: two all-gathers and a reduce-scatter of gradients.
 
+    A pass without gradients, as through a reference that is sharded alike, is one gather more.
+
     A pipeline gathers once for all of its micro-batches instead, as ZeRO-2 does (`gradient_seconds`): every micro-batch
     visits every stage, so stages keep their weights gathered. Experts are gathered among the devices that hold the same
     ones, which are a span apart and so pool fewer links of their domain. Frozen weights need no gradients; at 4 bits
@@ -201,9 +210,11 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     gathers = 1 + c.sequential_experts * c.experts
     hops = np.maximum(1.0, c.shards * c.tp / c.nvlink_domain) - 1
     each = p["message_us"] * np.log2(c.shards) + p["hop_us"] * hops
-    messages = SHARDED_COLLECTIVES * c.layers / c.pp * gathers * each * US
+    messages = (SHARDED_COLLECTIVES + c.forward_only) * c.layers / c.pp * gathers * each * US
     seconds = (
-        2 * one(np.where(c.quantized > 0, BYTES_4BIT, BYTES_16BIT)) + one(BYTES_16BIT) * (1 - c.adapters) + messages
+        (2 + c.forward_only) * one(np.where(c.quantized > 0, BYTES_4BIT, BYTES_16BIT))
+        + one(BYTES_16BIT) * (1 - c.adapters)
+        + messages
     )
     return np.asarray(gathers_weights(c) * (c.shards > 1) * seconds * c.sharding_scale)
 

@@ -75,11 +75,16 @@ def stored_matrices(c: Configs) -> Array:
 
 
 def passes(c: Configs) -> Array:
-    """Forward passes that one training pass is worth in products: 1 + recomputed + backward.
+    """Forward passes that one training pass is worth in products: 1 + recomputed + without gradients + backward.
 
     Adapters leave out the products for the gradients of frozen weights.
     """
-    return 1 + c.recompute + BACKWARD - c.adapters
+    return 1 + forward_again(c) + BACKWARD - c.adapters
+
+
+def forward_again(c: Configs) -> Array:
+    """Forward passes besides the one that is trained on: recomputed ones, and those of a reference."""
+    return c.recompute + c.forward_only
 
 
 def gathers_weights(c: Configs) -> Array:
@@ -162,7 +167,7 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     cast = 1 + c.autocast * (1 - c.fused) * (p["elementwise_cast"] - 1)
     gated = c.ffn_hidden * c.active_experts * (c.mlp_matrices - 1) / c.tp
     stream = (HIDDEN_PASSES * c.hidden / c.tp + GATE_PASSES * gated) * number * p["elementwise"]
-    again = 1 + REPEATED * c.recompute
+    again = 1 + REPEATED * forward_again(c)
     narrow = np.where(c.format_step > 0, p["routing_narrow"], 1.0)
     return {
         "products": (2 * tokens * weights / rate_of_outliers(c, p) + wasted_flops(c, p))
@@ -275,8 +280,10 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     tile = np.where(head > WIDEST, WIDE_TILE, TILE)
     tiled = tile * np.ceil(np.round(head / tile, 6)) / head
     reached_share = reached_share * np.where(head > WIDEST, p["attention_wide"], 1.0)
-    kernel = flops * tiled * (1 - CAUSAL_SKIPPED * c.causal) / (c.peak16 * reached_share) * (FLASH_PASSES + c.recompute)
-    written = flops / (c.peak16 * share) * (1 + BACKWARD + c.recompute)
+    kernel = (
+        flops * tiled * (1 - CAUSAL_SKIPPED * c.causal) / (c.peak16 * reached_share) * (FLASH_PASSES + forward_again(c))
+    )
+    written = flops / (c.peak16 * share) * (1 + BACKWARD + forward_again(c))
     written = (
         written
         + tokens
@@ -286,7 +293,7 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
         * c.number_bytes
         * p["softmax"]
         * (1 - c.fused * (1 - p["elementwise_fused"]))
-        * (1 + WRITTEN_REPEATED * c.recompute)
+        * (1 + WRITTEN_REPEATED * forward_again(c))
         / reached
     )
     return np.asarray(c.flash * kernel + (1 - c.flash) * written)
@@ -306,10 +313,17 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     tokens, reached = micro_tokens(c) * c.head_share, c.hbm * p["hbm"]
     aligned = 1 - c.unaligned * (1 - c.vector_rate) * (1 - p["unaligned"])
     products = (
-        2 * tokens * c.vocab * c.hidden / c.tp / (c.peak16 * gemm_share(c, p) * aligned) * (1 + BACKWARD - c.adapters)
+        2
+        * tokens
+        * c.vocab
+        * c.hidden
+        / c.tp
+        / (c.peak16 * gemm_share(c, p) * aligned)
+        * (1 + c.forward_only + BACKWARD - c.adapters)
     )
     fused = 1 - c.fused * (1 - p["logits_fused"])
-    return np.asarray(products + tokens * c.vocab / c.tp * p["logits"] * fused / reached)
+    loss = tokens * c.vocab / c.tp * p["logits"] * fused / reached * (1 + REPEATED * c.forward_only)
+    return np.asarray(products + loss)
 
 
 @computes(
@@ -336,7 +350,7 @@ def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     ]
     maps = c.adapted_maps * p["host_adapter"] + c.quantized * p["host_quantized"]
     layer = (1 + maps + routing) * sharded + gathers
-    launches = fused * layer * (1 + REPEATED * c.recompute)
+    launches = fused * layer * (1 + REPEATED * forward_again(c))
     return np.asarray(p["host_us"] * c.host_scale * US * host_age(c, p) * launches)
 
 

@@ -91,6 +91,8 @@ class Configs:
     """1: frozen weights of 8 bits, whose outliers are multiplied separately (Dettmers et al. 2022)."""
     recompute: Array
     """Share of the forward pass that is computed twice."""
+    forward_only: Array
+    """Forward passes without gradients for each training pass, as through the reference of DPO."""
     flash: Array
     """1: a kernel that never writes the attention matrix; between 0 and 1 where it may or may not be one."""
     early: Array

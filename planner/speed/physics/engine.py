@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from planner.speed.physics.compute import REPEATED, host_age
+from planner.speed.physics.compute import REPEATED, forward_again, host_age
 from planner.speed.physics.part_formula import computes
 
 if TYPE_CHECKING:
@@ -43,6 +43,6 @@ def engine_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     times = np.where(c.zero >= 2, AT_THE_STEP + (1 - AT_THE_STEP) * c.micro_batches, 1.0)
     replicated = p["zero2_ms"] * tensors * times / c.micro_batches
     modules = 1 + c.sequential_experts * c.experts * c.mlp_matrices / TENSORS_OF_A_LAYER
-    sharded = p["zero3_ms"] * modules * (1 + REPEATED * c.recompute)
+    sharded = p["zero3_ms"] * modules * (1 + REPEATED * forward_again(c))
     layer = np.where(c.zero >= 3, np.maximum(sharded, replicated), replicated) * MS * host_age(c, p)
     return np.asarray(c.deepspeed * (c.zero >= 1) * c.stage_layers * layer)

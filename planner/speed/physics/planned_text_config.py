@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 from planner.model.answer.reason import Reason, ReasonCode
@@ -11,8 +12,8 @@ from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.network.trainer_memory import NOTHING_STATED
 from planner.model.network.workload import Checkpointing, Precision, Strategy
-from planner.network.flops import parameters
 from planner.network.lora_memory import adapters_of
+from planner.network.method_work import forward_only_passes, has_scalar_head, parameters_under
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import XLA, planned_family, runs_deepspeed, stack_of, unnamed_family
 from planner.scenario.trainers import ExpertProducts, expert_products
@@ -48,15 +49,23 @@ def number_format(precision: Precision | None, accelerator: Accelerator) -> str:
 
 
 def planned_text_config(
-    setup: TrainingSetup, cluster: Cluster, *, micro_batch: float, micro_batches: float, paged: float = 0.0
+    setup: TrainingSetup,
+    cluster: Cluster,
+    *,
+    micro_batch: float,
+    micro_batches: float,
+    paged: float = 0.0,
+    epochs: float = math.inf,
 ) -> dict[str, float] | Reason:
     """Return the numbers that the physics needs of a text network, or why it cannot answer.
 
     `micro_batch`: samples of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
     `paged`: share of a paged optimizer's moments that waits in the host's memory.
+    `epochs`: over which the passes of a reference that was computed beforehand are spread.
     A setup without a strategy is `ddp`.
     """
     decoder, precision, framework, split = setup.network, setup.precision, setup.framework, setup.split
+    objective = setup.objective
     adapters, settings, compiled = setup.adapters, setup.settings, bool(setup.compiled)
     assert isinstance(decoder, TextModel), "images have a physics of their own"
     assert setup.seq_len is not None, "a text network has samples of a length"
@@ -102,14 +111,15 @@ def planned_text_config(
             "heads": decoder.heads,
             "mlp_matrices": 3.0 if decoder.mlp == "swiglu" else 2.0,
             "vocab": decoder.vocab,
-            "head_share": 1.0,
+            "head_share": 0.0 if has_scalar_head(objective) else 1.0,
             "unaligned": float(decoder.vocab % ALIGNED > 0),
             "causal": float(decoder.is_causal),
-            "parameters": parameters(decoder),
-            "seq_len": setup.seq_len,
-            "micro_batch": micro_batch,
+            "parameters": parameters_under(decoder, objective),
+            "seq_len": setup.timed_tokens,
+            "micro_batch": micro_batch * objective.sequences,
             "micro_batches": micro_batches,
-            "variable_length": 0.0,
+            "variable_length": float(objective.method is not None),
+            "forward_only": forward_only_passes(objective, epochs=epochs),
             "recompute": RECOMPUTED[setup.checkpointing or Checkpointing.NONE],
             "device_scale": 1.0,
             "host_scale": 1.0,
@@ -211,7 +221,7 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
     )
     if isinstance(config, Reason):
         return None
-    rate = run.throughput.value * run.seq_len / hardware.accelerators
+    rate = run.throughput.value * setup.sample_tokens / hardware.accelerators
     return Observation(run.id, config, labels_of(accelerator, run.workload, setup.framework), rate, 1.0)
 
 

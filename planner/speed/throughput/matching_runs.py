@@ -24,7 +24,7 @@ from planner.scenario.training_setup import (
 from planner.speed.memory.planned_settings import planned_settings
 from planner.speed.throughput.power_cap import as_delivered, same_cap
 
-OF_THE_WORKLOAD = ("network", "seq_len", "method", "adapters")
+OF_THE_WORKLOAD = ("network", "seq_len", "method", "objective", "adapters")
 """The fields that say what is trained; the others say how."""
 MAY_OMIT = ("strategy", "precision", "checkpointing", "micro_batch", "seq_len")
 """Fields that the run which a plan starts from need not state."""

@@ -6,18 +6,23 @@ from planner.model.evidence.mfu import model_flops_utilization
 from planner.model.evidence.run import RunRecord
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.architecture import Architecture, TextModel
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.plan.plan import FlopsConvention
-from planner.network.flops import flops_per_sample
+from planner.network.method_work import method_flops_per_sample
 from planner.speed.throughput.matching_runs import training_peak_tflops
 
 CONVENTIONS = (FlopsConvention.FULL_ATTENTION, FlopsConvention.CAUSAL)
 """The first is the headline's; the second stands beside it."""
 
 
-def flops_by_convention(architecture: Architecture, *, seq_len: int | None, adapters: bool) -> dict[str, float]:
+def flops_by_convention(
+    architecture: Architecture, *, seq_len: int | None, adapters: bool, objective: MethodSettings = NEXT_TOKEN
+) -> dict[str, float]:
     """Return the training FLOPs of one sample, by the name of the convention; recomputation does not count."""
     return {
-        convention.value: flops_per_sample(architecture, seq_len=seq_len, convention=convention, adapters=adapters)
+        convention.value: method_flops_per_sample(
+            architecture, objective, seq_len=seq_len, convention=convention, adapters=adapters
+        )
         for convention in CONVENTIONS
     }
 
@@ -31,7 +36,12 @@ def mfu_of_run(run: RunRecord, accelerator: Accelerator | None) -> dict[str, flo
     peak, _ = training_peak_tflops(accelerator, run.precision)
     if peak is None:
         return {}
-    work = flops_by_convention(run.architecture, seq_len=run.seq_len, adapters=run.method == "lora")
+    work = flops_by_convention(
+        run.architecture,
+        seq_len=run.seq_len,
+        adapters=run.method == "lora",
+        objective=MethodSettings(method=run.objective),
+    )
     return {
         name: model_flops_utilization(
             flops_per_sample=flops,

@@ -65,7 +65,7 @@ def predict_text(
     own = _own_evidence(job, candidate, catalog)
     estimate = estimate_text(from_rows([config]), [label], calibration, own=own.observations)
     _, lacking = training_peak_tflops(candidate.accelerator, job.setup.precision)
-    per_sample = candidate.accelerators / job.setup.seq_len
+    per_sample = candidate.accelerators / job.setup.sample_tokens
     rate = Interval(
         float(estimate.tokens_per_s_per_gpu[0]) * per_sample,
         float(estimate.low_90[0]) * per_sample,
@@ -121,7 +121,12 @@ def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> dict[str, fl
         split=candidate.split,
     )
     return planned_text_config(
-        asked, candidate.cluster, micro_batch=micro_batch, micro_batches=steps, paged=fitting.paged
+        asked,
+        candidate.cluster,
+        micro_batch=micro_batch,
+        micro_batches=steps,
+        paged=fitting.paged,
+        epochs=job.epochs,
     )
 
 
@@ -158,7 +163,9 @@ def _observed_step(job: Job, stepped: Candidate, samples_per_s: float, fitting: 
     if isinstance(config, Reason) or job.setup.seq_len is None:
         return None
     label = labels_of(stepped.accelerator, job.setup.workload, job.setup.framework)
-    return Observation(step_name(stepped), config, label, samples_per_s * job.setup.seq_len / stepped.accelerators, 1.0)
+    return Observation(
+        step_name(stepped), config, label, samples_per_s * job.setup.sample_tokens / stepped.accelerators, 1.0
+    )
 
 
 def _source(

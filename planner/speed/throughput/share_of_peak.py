@@ -6,9 +6,11 @@ from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.architecture import Architecture, ImageModel, Resnet, TextModel
+from planner.model.network.training_method import MethodSettings
 from planner.model.quantity import Basis
-from planner.network.flops import flops_per_sample, parameters
+from planner.network.flops import parameters
 from planner.network.image_flops import image_training_flops
+from planner.network.method_work import method_flops_per_sample
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -55,9 +57,11 @@ def from_flop_rate(job: Job, candidate: Candidate, catalog: Catalog) -> Predicti
     )
     if run is None or run.architecture is None:
         return None
-    there = flops_per_sample(
-        run.architecture, seq_len=run.seq_len, convention=job.convention, adapters=run.method == "lora"
-    )
+    there = method_flops_per_sample(
+        run.architecture, MethodSettings(method=run.objective), seq_len=run.seq_len, convention=job.convention,
+        adapters=run.method == "lora",
+    )  # fmt: skip
+
     per_sample = _work(job, job.setup.network)
     rate = run.throughput.value * there / per_sample
     source = (
@@ -114,16 +118,17 @@ def from_mfu(job: Job, candidate: Candidate) -> Prediction | NoPrediction:
 
 def _work(job: Job, network: Architecture) -> float:
     """FLOPs of one sample."""
-    return flops_per_sample(
-        network, seq_len=job.setup.seq_len, convention=job.convention, adapters=job.setup.adapters is not None
-    )
+    return method_flops_per_sample(
+        network, job.setup.objective, seq_len=job.setup.timed_tokens or None, convention=job.convention,
+        adapters=job.setup.adapters is not None,
+    )  # fmt: skip
 
 
 def _work_text(job: Job, per_sample: float) -> str:
     if job.setup.seq_len is None:
         return f"{per_sample / 1e9:.5g} GFLOP per image"
-    per_token = per_sample / job.setup.seq_len / 1e9
-    return f"{per_token:.5g} GFLOP per token ({job.convention.value}) / {job.setup.seq_len} tokens per sample"
+    per_token = per_sample / job.setup.sample_tokens / 1e9
+    return f"{per_token:.5g} GFLOP per token ({job.convention.value}) / {job.setup.sample_tokens:g} tokens per sample"
 
 
 def _says_something(run: RunRecord, job: Job, candidate: Candidate) -> bool:

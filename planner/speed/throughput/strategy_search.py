@@ -63,6 +63,11 @@ class StrategyQuestion:
         return planned_trainer_memory(self.setup.settings, self.setup.framework)
 
     @property
+    def usual_trainer(self) -> str | None:
+        """The framework that decides which splits are run: preferences are trained by TRL and its like, if unnamed."""
+        return self.setup.framework or ("HF Trainer" if self.setup.objective.method is not None else None)
+
+    @property
     def network(self) -> TextModel:
         """The network; only text networks are divided."""
         assert isinstance(self.setup.network, TextModel), "asked of text networks alone"
@@ -104,7 +109,7 @@ def search(question: StrategyQuestion, calibration: Calibration) -> tuple[Parall
     configs = [config for config, _ in fitting]
     label = _labels(question)
     guess = estimate_text(from_rows([row for _, row in fitting]), [label] * len(configs), calibration)
-    per_sample = question.devices / question.seq_len
+    per_sample = question.devices / question.setup.sample_tokens
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
     for place in (-guess.cautious).argsort(kind="stable"):
         config = configs[int(place)]
@@ -135,7 +140,7 @@ def search_many(questions: Sequence[StrategyQuestion], calibration: Calibration)
         return best
     guess = estimate_text(from_rows(rows), labels, calibration)
     for place, rate in zip(places, guess.tokens_per_s_per_gpu, strict=True):
-        samples_per_s = float(rate) * questions[place].devices / questions[place].seq_len
+        samples_per_s = float(rate) * questions[place].devices / questions[place].setup.sample_tokens
         best[place] = max(best[place] or 0.0, samples_per_s)
     return best
 
@@ -181,7 +186,7 @@ def _parallel_configs(question: StrategyQuestion, needs: Needs) -> Iterator[Para
     largest = largest_step_tokens(question.network)
     usable = usable_gib(question.cluster.accelerator.training_gib or 0)
     for strategy, split in product(question.strategies, _splits(question)):
-        if not is_run_by(question.setup.framework, strategy, split):
+        if not is_run_by(question.usual_trainer, strategy, split):
             continue
         if split.pipeline > 1 and strategy in (Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2):
             continue  # stages keep weights gathered for all their micro-batches: ZeRO-1's traffic, for more memory
@@ -251,8 +256,8 @@ def largest_step_tokens(network: TextModel) -> int:
     return next(tokens for up_to, tokens in LARGEST_STEPS if size <= up_to)
 
 
-def _step_tokens(question: StrategyQuestion, replicas: int, micro_batch: int, accumulation: int) -> int:
-    return replicas * micro_batch * accumulation * question.seq_len
+def _step_tokens(question: StrategyQuestion, replicas: int, micro_batch: int, accumulation: int) -> float:
+    return replicas * micro_batch * accumulation * question.setup.sample_tokens
 
 
 def _micro_batches(question: StrategyQuestion, replicas: int) -> list[int]:
@@ -268,7 +273,7 @@ def _accumulation(question: StrategyQuestion, replicas: int, micro_batch: int, s
         return question.setup.global_batch // replicas // micro_batch
     if question.shortest_step:
         return stages
-    tokens = micro_batch * question.seq_len * replicas
+    tokens = micro_batch * question.setup.sample_tokens * replicas
     wanted = min(DEFAULT_TOKENS * question.devices / 8, largest_step_tokens(question.network))
     return max(stages, int(wanted / tokens), 1)
 

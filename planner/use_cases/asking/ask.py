@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from calendar import monthrange
 from collections.abc import Sequence
@@ -124,13 +125,22 @@ def _seq_len(draft: Draft, choice: dict[str, Any], network: Architecture | None,
         return run.seq_len
     usual = _usual_seq_len(question, draft.catalog)
     mean = samples_and_tokens(question.data)[1] if question.data else None
+    mean = question.objective.sequence_tokens(mean)
+    if question.objective.completion_tokens is not None and mean is None:
+        raise InputError("--completion: how long the prompts are is not said.", fix="Write --data 8000x300.")
     length = usual
     if mean is not None:
         length = SHORTEST_SEQUENCE
         while length < PACKED_SAMPLES * mean:
             length *= 2
         length = min(length, usual)
-    draft.assume(f"sequences of {length:,} tokens, samples joined to full ones", "--seq-len")
+    if question.objective.method is None:
+        draft.assume(f"sequences of {length:,} tokens, samples joined to full ones", "--seq-len")
+        return length
+    most = question.objective.completion_tokens.most if question.objective.completion_tokens else None
+    if most is not None and mean is not None and question.objective.completion_tokens is not None:
+        length = max(length, math.ceil(mean - question.objective.completion_tokens.mean + most))
+    draft.assume(f"a prompt with its answer has at most {length:,} tokens", "--seq-len")
     return length
 
 
@@ -215,7 +225,8 @@ def _training(draft: Draft, network: Architecture | None, run: RunRecord | None)
     if run is not None and of_log is not None:
         stated_by_log = {"micro_batch": run.micro_batch, "checkpointing": run.checkpointing, "strategy": run.strategy}
         usual |= {name: value for name, value in stated_by_log.items() if value is not None}
-    return usual | stated | {"adapters": adapters}
+    objective = question.objective.model_dump(exclude_defaults=True)
+    return usual | stated | objective | {"adapters": adapters}
 
 
 def _campaign(draft: Draft) -> dict[str, Any]:

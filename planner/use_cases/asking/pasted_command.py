@@ -11,7 +11,7 @@ from planner.adapters.training_files.spellings import objective_of
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Precision
 from planner.text.number_text import read_number
-from planner.use_cases.training_files import refuse_objective
+from planner.use_cases.training_files import objective_named
 
 LONGEST = 200_000
 NETWORK = ("model_name_or_path", "base_model", "model_name", "model_id", "pretrained_model_name_or_path", "model")
@@ -37,6 +37,8 @@ class Pasted:
 
     network: str | None = None
     method: str | None = None
+    objective: str | None = None
+    """What is optimized, where it is not the next token."""
     precision: Precision | None = None
     epochs: float | None = None
     seq_len: int | None = None
@@ -50,7 +52,7 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
     stated, command = _stated(text[:LONGEST]), command_of(text)
     said_so = next((stated[name] for name in OBJECTIVE if name in stated), None)
     objective = objective_of(said_so) or (command.objective if command is not None else None)
-    refuse_objective(objective, where="the text")
+    named = objective_named(objective, where="the text").method
     said: list[str] = []
 
     def first(names: tuple[str, ...]) -> str | None:
@@ -68,6 +70,7 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
     return Pasted(
         network=preset.name if preset else None,
         method=_method(lora, four),
+        objective=None if named is None else named.value,
         precision=_precision(stated, said),
         epochs=_number(first(EPOCHS)),
         seq_len=_count(first(LENGTH)),

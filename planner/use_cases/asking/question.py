@@ -12,6 +12,7 @@ from planner.model.currency import Currency
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
 from planner.model.network.stated_training import StatedTraining
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
@@ -44,6 +45,8 @@ class Question:
     seq_len: int | None = None
     training: Training = field(default_factory=Training)
     """How it is trained, as a plan states it, but for the adapters."""
+    objective: MethodSettings = NEXT_TOKEN
+    """What is optimized, where it was said."""
     adapters: Callable[[ArchitectureFile], Adapters | None] = lambda network: network.adapters
     network: ArchitectureFile | None = None
     """Of a file that was read already; `workload` is its name."""

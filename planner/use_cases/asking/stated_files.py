@@ -40,6 +40,7 @@ def with_stated(question: Question, catalog: Catalog) -> Question:
         stated=stated,
         epochs=question.epochs if question.tokens else question.epochs or stated.epochs,
         seq_len=question.seq_len or stated.stated_seq_len,
+        objective=question.objective if question.objective.method else stated.objective,
         training=_training(question, stated, catalog),
         filters=question.filters if question.own or question.on else _filters(question, stated, catalog),
     )

@@ -52,16 +52,21 @@ def test_what_a_command_says(text, network, method, precision, epochs, seq_len) 
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "objective"),
     [
-        pytest.param("trl dpo --model_name_or_path Qwen/Qwen2-0.5B --dataset_name a/b", id="TRL's subcommand"),
-        pytest.param("model_name_or_path: Qwen/Qwen2-0.5B\nstage: dpo\nfinetuning_type: lora", id="LLaMA-Factory"),
-        pytest.param("base_model: Qwen/Qwen2-0.5B\nrl: dpo\nadapter: lora", id="axolotl"),
+        pytest.param("trl dpo --model_name_or_path Qwen/Qwen2-0.5B --dataset_name a/b", "dpo", id="TRL's subcommand"),
+        pytest.param("model_name_or_path: Qwen/Qwen2-0.5B\nstage: rm\nfinetuning_type: lora", "reward", id="rewards"),
+        pytest.param("base_model: Qwen/Qwen2-0.5B\nrl: ipo\nadapter: lora", "dpo", id="axolotl, the work of dpo"),
+        pytest.param("model_name_or_path: Qwen/Qwen2-0.5B\nstage: sft", None, id="the next token"),
     ],
 )
-def test_preferences_are_refused_and_not_read_as_a_plain_training(text: str) -> None:
-    with pytest.raises(NotModelledError, match=r"\(dpo\) are not modelled"):
-        read_command(text, CATALOG)
+def test_preferences_are_not_read_as_a_plain_training(text: str, objective: str | None) -> None:
+    assert read_command(text, CATALOG).objective == objective
+
+
+def test_what_is_not_modelled_is_refused() -> None:
+    with pytest.raises(NotModelledError, match=r"\(gkd\) are not modelled"):
+        read_command("trl gkd --model_name_or_path Qwen/Qwen2-0.5B", CATALOG)
 
 
 def test_what_was_understood_names_the_words() -> None:

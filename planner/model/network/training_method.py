@@ -1,0 +1,197 @@
+"""What a training optimizes where it is not the next token of its data: preferences or rewards, and what that needs."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from planner.model.base import Count, Flag, Frozen, Positive
+
+
+class TrainingMethod(StrEnum):
+    """How a model learns from preferences or rewards."""
+
+    DPO = "dpo"
+    """Pairs of a chosen and a rejected answer, against a reference (Rafailov et al. 2023); IPO costs the same."""
+    ORPO = "orpo"
+    """Pairs; the loss holds odds of the model itself, so there is no reference (Hong et al. 2024)."""
+    KTO = "kto"
+    """Single answers, good or bad, against a reference; each is also paired with another's prompt for the divergence
+    (Ethayarajh et al. 2024)."""
+    SIMPO = "simpo"
+    """Pairs; rewards are mean log-probabilities, so there is no reference (Meng et al. 2024). CPO costs the same."""
+    REWARD = "reward"
+    """Pairs, scored by one number in place of the vocabulary (Ouyang et al. 2022)."""
+    GRPO = "grpo"
+    """Groups of generated completions, each against its group's mean reward (Shao et al. 2024)."""
+    RLOO = "rloo"
+    """Groups of generated completions, each against the mean of the others (Ahmadian et al. 2024)."""
+    PPO = "ppo"
+    """Generated completions against a value model (Schulman et al. 2017)."""
+
+    @property
+    def has_pairs(self) -> bool:
+        """Whether a sample is two answers to one prompt."""
+        return self in PAIRED
+
+    @property
+    def generates(self) -> bool:
+        """Whether the model writes the completions that it is trained on."""
+        return self in ROLLOUTS
+
+
+PAIRED = (TrainingMethod.DPO, TrainingMethod.ORPO, TrainingMethod.SIMPO, TrainingMethod.REWARD)
+ROLLOUTS = (TrainingMethod.GRPO, TrainingMethod.RLOO, TrainingMethod.PPO)
+GROUPED = (TrainingMethod.GRPO, TrainingMethod.RLOO)
+REFERENCED = (TrainingMethod.DPO, TrainingMethod.KTO, *ROLLOUTS)
+"""Methods that compare with a frozen reference model."""
+
+
+class Reference(StrEnum):
+    """Where the log-probabilities of the frozen reference come from."""
+
+    MODEL = "model"
+    """A second model beside the trained one."""
+    ADAPTERS_OFF = "adapters_off"
+    """The trained model with its adapters switched off: no second model."""
+    PRECOMPUTED = "precomputed"
+    """One pass over the data before the training; while it trains there is no reference."""
+    NONE = "none"
+    """No reference: a loss without a divergence term (beta 0)."""
+
+
+class CompletionTokens(Frozen):
+    """Lengths of the answers, in tokens, without their prompts."""
+
+    mean: Positive
+    """Of all answers; of pairs, of the chosen ones where `rejected` is given."""
+    most: Count | None = None
+    """The longest that is allowed; left out: what the sequence has room for."""
+    rejected: Positive | None = None
+    """The mean of rejected answers; left out: as long as `mean`."""
+
+    @model_validator(mode="after")
+    def _mean_within(self) -> Self:
+        if self.most is not None and self.mean > self.most:
+            raise ValueError(
+                f"mean {self.mean:g} is longer than the longest completion, {self.most}: write a larger most"
+            )
+        return self
+
+
+class Engine(StrEnum):
+    """What generates completions."""
+
+    VLLM = "vllm"
+    SGLANG = "sglang"
+    TRAINER = "trainer"
+    """The trainer's own forward passes (`generate` of transformers)."""
+
+
+class Generation(Frozen):
+    """How completions are generated while a model is trained on them."""
+
+    engine: Engine = Engine.VLLM
+    """What generates."""
+    devices: Literal["colocated"] | Count = "colocated"
+    """colocated: on the devices that train, in turn with them; a number: that many others, beside them."""
+    tensor: Count = 1
+    """Devices that share one copy of the weights while they generate."""
+    asynchronous: Flag = False
+    """Generation runs one step ahead of training, on devices of its own."""
+
+    @model_validator(mode="after")
+    def _ahead_on_other_devices(self) -> Self:
+        if self.asynchronous and self.devices == "colocated":
+            raise ValueError("asynchronous generation needs devices of its own: write devices: 4, or leave it out")
+        return self
+
+
+class RewardSource(StrEnum):
+    """What scores completions."""
+
+    FUNCTION = "function"
+    """A rule, or a program on the host."""
+    MODEL = "model"
+    """A reward model of the trained model's size."""
+
+
+class MethodSettings(Frozen):
+    """What is optimized, and what the method needs besides; all left out: the next token of the data."""
+
+    method: TrainingMethod | None = None
+    """What is optimized: dpo, orpo, kto, simpo, reward, grpo, rloo, ppo. Left out: the next token (pretraining, SFT).
+    Which weights are trained is said by `adapters`."""
+    reference: Reference | None = None
+    """Of dpo, kto, grpo, rloo and ppo: where the frozen reference's log-probabilities come from. Left out: the model
+    without its adapters where adapters are trained, else a second model."""
+    completion_tokens: CompletionTokens | None = None
+    """Lengths of the answers; `work.tokens_per_sample` is then of the prompts alone. Left out: `tokens_per_sample` is
+    of a prompt with one answer."""
+    group: Annotated[int, Field(strict=True, ge=2, le=100_000)] | None = None
+    """Of grpo and rloo: completions of each prompt."""
+    prompts: Count | None = None
+    """Of grpo, rloo and ppo: prompts of one step."""
+    generation: Generation | None = None
+    """Of grpo, rloo and ppo: what generates the completions, and where."""
+    reward: RewardSource | None = None
+    """Of grpo, rloo and ppo: what scores completions, a function or a model. Left out: a function."""
+
+    @model_validator(mode="after")
+    def _fields_of_the_method(self) -> Self:
+        for name, methods in TAKEN_BY.items():
+            if getattr(self, name) is not None and self.method not in methods:
+                belongs = ", ".join(method.value for method in methods)
+                said = "no method is stated" if self.method is None else f"the method is {self.method.value}"
+                raise ValueError(f"{name} belongs to {belongs}, and {said}: write such a method, or leave {name} out")
+        rejected = self.completion_tokens is not None and self.completion_tokens.rejected is not None
+        if rejected and (self.method is None or not self.method.has_pairs):
+            raise ValueError("completion_tokens: rejected answers belong to pairs: leave rejected out")
+        return self
+
+    @property
+    def of_the_method(self) -> MethodSettings:
+        """These settings alone, of a class that holds others besides."""
+        return MethodSettings(**{name: getattr(self, name) for name in MethodSettings.model_fields})
+
+    def with_reference(self, *, adapters: bool) -> MethodSettings:
+        """Return the settings with the usual reference where none is stated; `adapters`: only these are trained."""
+        if self.method not in REFERENCED or self.reference is not None:
+            return self
+        usual = Reference.ADAPTERS_OFF if adapters else Reference.MODEL
+        return self.model_copy(update={"reference": usual})
+
+    @property
+    def sequences(self) -> int:
+        """Sequences of one sample: a chosen and a rejected answer of a pair, else one."""
+        return 2 if self.method is not None and self.method.has_pairs else 1
+
+    def sequence_tokens(self, tokens_per_sample: float | None) -> float | None:
+        """Return the mean tokens of one sequence: a prompt with an answer. None where the samples' are not known.
+
+        tokens_per_sample, and where lengths of answers are stated, these besides: of pairs (chosen + rejected) / 2.
+        """
+        if tokens_per_sample is None or self.completion_tokens is None:
+            return tokens_per_sample
+        answer = self.completion_tokens
+        return tokens_per_sample + (answer.mean + (answer.rejected or answer.mean)) / 2
+
+    def agrees(self, other: MethodSettings) -> bool:
+        """Return whether both optimize the same with the same reference, as far as both state it."""
+        references = {one.reference for one in (self, other) if one.reference is not None}
+        return self.method is other.method and len(references) <= 1
+
+
+TAKEN_BY: dict[str, tuple[TrainingMethod, ...]] = {
+    "reference": REFERENCED,
+    "completion_tokens": tuple(TrainingMethod),
+    "group": GROUPED,
+    "prompts": ROLLOUTS,
+    "generation": ROLLOUTS,
+    "reward": ROLLOUTS,
+}
+"""Which methods a field belongs to."""
+NEXT_TOKEN = MethodSettings()
+"""Pretraining and supervised fine-tuning."""
