@@ -109,13 +109,13 @@ class MethodOptions:
 
     method: Annotated[
         Trained | None,
-        typer.Option(metavar="NAME", help="full, lora, qlora, dpo, kto, orpo, simpo, reward, grpo, ppo"),
+        typer.Option(metavar="NAME", help="Full, lora, qlora, dpo, kto, orpo, simpo, reward, grpo"),
     ] = None
     completion: Annotated[
         str | None, typer.Option(metavar="N[-MOST]", help="Mean tokens of an answer; --data then counts prompts")
     ] = None
     reference: Annotated[
-        Reference | None, typer.Option(help="Frozen reference of dpo, kto and rewards; default: by the adapters")
+        Reference | None, typer.Option(help="Frozen reference of dpo and kto; default: by adapters")
     ] = None
     group: Annotated[int | None, typer.Option(help="Completions of a prompt (grpo, rloo)")] = None
     prompts: Annotated[int | None, typer.Option(help="Prompts of a step (grpo, rloo, ppo)")] = None

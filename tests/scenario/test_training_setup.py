@@ -15,6 +15,7 @@ from planner.model.evidence.imported_log import ImportedLog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import Kernels, Optimizer, TrainerSettings
+from planner.model.network.training_method import MethodSettings
 from planner.model.network.workload import Method, Precision, Strategy
 from planner.model.plan.plan import Plan
 from planner.scenario.candidate import expand
@@ -221,3 +222,34 @@ def test_explain_shows_the_setup_and_what_each_run_does_not_share():
     assert (found.setup["precision"], found.setup["strategy"]) == ("bf16", Strategy.DDP.value)
     (run,) = (one for one in found.runs if one.id == "seed-003-rtx3090-ddp-x1")
     assert (run.different, run.unknown) == (("micro_batch",), ("precision",))
+
+
+@pytest.mark.parametrize(
+    ("settings", "mean", "micro_batch", "padded"),
+    [
+        # mean x (1 + 0.5 x 0.564 (log2 n)^0.84), n sequences
+        pytest.param({"method": "dpo"}, 500.0, 1, 500 * 1.282, id="a pair: the longer of two"),
+        pytest.param({"method": "kto"}, 500.0, 1, 500.0, id="one answer by itself"),
+        pytest.param({"method": "dpo"}, 500.0, 8, 500 * (1 + 0.282 * 4**0.84), id="the longest of sixteen"),
+        pytest.param({"method": "dpo"}, 900.0, 8, 1024.0, id="no longer than where they are cut"),
+        pytest.param({"method": "dpo"}, None, 8, 1024.0, id="a mean that nobody states"),
+        pytest.param({}, None, 8, 1024.0, id="samples that are joined"),
+    ],
+)
+def test_a_micro_batch_is_padded_to_its_longest_sequence(
+    settings: dict[str, str], mean: float | None, micro_batch: int, padded: float
+) -> None:
+    setup = TrainingSetup(
+        workload="tiny", seq_len=1024, sequence_tokens=mean, objective=MethodSettings.model_validate(settings)
+    )
+    assert setup.padded_tokens(micro_batch) == pytest.approx(padded)
+
+
+def test_another_objective_is_another_training() -> None:
+    plain, dpo = (
+        TrainingSetup(workload="tiny", objective=MethodSettings.model_validate(one)) for one in ({}, {"method": "dpo"})
+    )
+    assert differences(plain, dpo)["objective"] is Agreement.DIFFERENT
+    assert differences(dpo, dpo)["objective"] is Agreement.EQUAL
+    assert setup_texts(dpo)["objective"] == "dpo"
+    assert "objective" not in setup_texts(plain)

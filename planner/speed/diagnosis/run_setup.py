@@ -22,7 +22,7 @@ from planner.scenario.training_setup import TrainingSetup, setup_of_run
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.physics.observation import Labels, Observation
-from planner.speed.physics.planned_text_config import labels_of, planned_text_config
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config, tokens_of_a_sample
 
 TRAINING_FIELDS = frozenset(one.name for one in fields(TrainingSetup))
 CLUSTER_FIELDS = {"accelerator": "accelerator", "node": "node", "nodes": "nodes", "per_node": "accelerators_per_node"}
@@ -293,8 +293,8 @@ def expectations(
     rows = from_rows([config for _, config in known])
     answer = estimate_text(rows, [setups[place].labels for place, _ in known], calibration, own=own)
     shares = step(rows, fitted(calibration).constants).shares
-    for number, (place, _) in enumerate(known):
-        per_sample = setups[place].devices / setups[place].training.sample_tokens
+    for number, (place, config) in enumerate(known):
+        per_sample = setups[place].devices / tokens_of_a_sample(config, setups[place].training)
         rates = (answer.tokens_per_s_per_gpu, answer.low_90, answer.high_90)
         value, low, high = (float(rate[number]) * per_sample for rate in rates)
         found[place] = Expectation(value, low, high, {name: float(share[number]) for name, share in shares.items()})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 
 from planner.model.answer.reason import Reason, ReasonCode
@@ -115,7 +116,7 @@ def planned_text_config(
             "unaligned": float(decoder.vocab % ALIGNED > 0),
             "causal": float(decoder.is_causal),
             "parameters": parameters_under(decoder, objective),
-            "seq_len": setup.timed_tokens,
+            "seq_len": setup.padded_tokens(micro_batch),
             "micro_batch": micro_batch * objective.sequences,
             "micro_batches": micro_batches,
             "variable_length": float(objective.method is not None),
@@ -192,6 +193,11 @@ def _mlp(decoder: Decoder | MoeDecoder, *, one_by_one: bool) -> dict[str, float]
     }
 
 
+def tokens_of_a_sample(config: Mapping[str, float], setup: TrainingSetup) -> float:
+    """Return the tokens that one sample takes in a configuration: of both sequences of a pair, with their padding."""
+    return config["seq_len"] * setup.objective.sequences
+
+
 def labels_of(accelerator: Accelerator, workload: str, framework: str | None = None) -> Labels:
     """Return the labels of a planned training: the user's own site, and our benchmark or the framework named."""
     return Labels(
@@ -221,7 +227,7 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
     )
     if isinstance(config, Reason):
         return None
-    rate = run.throughput.value * setup.sample_tokens / hardware.accelerators
+    rate = run.throughput.value * tokens_of_a_sample(config, setup) / hardware.accelerators
     return Observation(run.id, config, labels_of(accelerator, run.workload, setup.framework), rate, 1.0)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from planner.scenario.training_setup import LARGEST_OF_TWO, LARGEST_POWER
 from planner.speed.physics import communication, compute, engine
 from planner.speed.physics.config_arrays import Configs
 from planner.speed.physics.part_formula import computes
@@ -21,8 +22,6 @@ HIDING_SHARPNESS = 3.0
 """Traffic hides behind work where streams overlap: most of the shorter one disappears. Assumed."""
 SMALLEST_SECONDS, SMALLEST_RATIO = 1e-30, 1e-100
 """Instead of nothing, whose logarithm is no number."""
-LARGEST_OF_TWO, LARGEST_POWER = 0.564, 0.84
-"""E[largest of n standard normals] = 0.564 (log2 n)^0.84, see `_longest`: 0.564 = 1 / sqrt(pi) for two."""
 OFFLOADED_BYTES = 16.0
 """Of a parameter through CPU and PCIe at an offloaded step: weight, gradient, two moments (Rajbhandari et al. 2020,
 section 3)."""

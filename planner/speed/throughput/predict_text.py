@@ -20,7 +20,7 @@ from planner.scenario.trainers import GROUPED_SINCE, OLDER_TRANSFORMERS, ExpertP
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_text_config import labels_of, observed_run, planned_text_config
+from planner.speed.physics.planned_text_config import labels_of, observed_run, planned_text_config, tokens_of_a_sample
 from planner.speed.throughput.evidence_text import estimated_line, evidence_clause
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.own_evidence import OwnEvidence, own_evidence, step_name
@@ -65,7 +65,7 @@ def predict_text(
     own = _own_evidence(job, candidate, catalog)
     estimate = estimate_text(from_rows([config]), [label], calibration, own=own.observations)
     _, lacking = training_peak_tflops(candidate.accelerator, job.setup.precision)
-    per_sample = candidate.accelerators / job.setup.sample_tokens
+    per_sample = candidate.accelerators / tokens_of_a_sample(config, job.setup)
     rate = Interval(
         float(estimate.tokens_per_s_per_gpu[0]) * per_sample,
         float(estimate.low_90[0]) * per_sample,
@@ -164,7 +164,11 @@ def _observed_step(job: Job, stepped: Candidate, samples_per_s: float, fitting: 
         return None
     label = labels_of(stepped.accelerator, job.setup.workload, job.setup.framework)
     return Observation(
-        step_name(stepped), config, label, samples_per_s * job.setup.sample_tokens / stepped.accelerators, 1.0
+        step_name(stepped),
+        config,
+        label,
+        samples_per_s * tokens_of_a_sample(config, job.setup) / stepped.accelerators,
+        1.0,
     )
 
 

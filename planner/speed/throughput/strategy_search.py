@@ -23,7 +23,7 @@ from planner.speed.memory.device_fit import paged_share, usable_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import planned_settings, planned_trainer_memory
 from planner.speed.physics.observation import Labels
-from planner.speed.physics.planned_text_config import labels_of, planned_text_config
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config, tokens_of_a_sample
 
 LARGEST_TENSOR = 8
 """Tensor parallelism beyond a node's link is never worth its traffic."""
@@ -109,10 +109,10 @@ def search(question: StrategyQuestion, calibration: Calibration) -> tuple[Parall
     configs = [config for config, _ in fitting]
     label = _labels(question)
     guess = estimate_text(from_rows([row for _, row in fitting]), [label] * len(configs), calibration)
-    per_sample = question.devices / question.setup.sample_tokens
     best: dict[tuple[Strategy, Split], ParallelConfig] = {}
     for place in (-guess.cautious).argsort(kind="stable"):
         config = configs[int(place)]
+        per_sample = question.devices / tokens_of_a_sample(fitting[int(place)][1], question.setup)
         if (config.strategy, config.split) not in best:
             best[config.strategy, config.split] = replace(
                 config,
@@ -139,8 +139,9 @@ def search_many(questions: Sequence[StrategyQuestion], calibration: Calibration)
     if not rows:
         return best
     guess = estimate_text(from_rows(rows), labels, calibration)
-    for place, rate in zip(places, guess.tokens_per_s_per_gpu, strict=True):
-        samples_per_s = float(rate) * questions[place].devices / questions[place].setup.sample_tokens
+    for place, row, rate in zip(places, rows, guess.tokens_per_s_per_gpu, strict=True):
+        question = questions[place]
+        samples_per_s = float(rate) * question.devices / tokens_of_a_sample(row, question.setup)
         best[place] = max(best[place] or 0.0, samples_per_s)
     return best
 
