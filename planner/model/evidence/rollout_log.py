@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from planner.model.base import Fraction, Frozen, NonNegative, Positive
@@ -22,5 +24,5 @@ class RolloutLog(Frozen):
     """The longest of a step."""
     stopped_share: Fraction | None = None
     """Of the completions that reached the limit."""
-    divergence: float | None = None
+    divergence: Annotated[float, Field(strict=True)] | None = None
     """From the reference, as the trainer writes it (KL)."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from planner.model.network.architecture import MoeDecoder, TextModel
-from planner.network.flops import active_parameters, all_matmul_parameters, parameters, routed_parameters
+from planner.model.network.training_method import Engine
+from planner.network.flops import all_matmul_parameters, matmul_parameters, parameters, routed_parameters
 
 GIB = 2**30
 
@@ -37,9 +38,18 @@ class EngineConstants:
 
 DECODING = EngineConstants(bandwidth=0.768, compute=0.55, layer_us=23.9, sequence_us=8.93, exchange_us=17.6)
 """vLLM and SGLang, fitted to catalogs/generation/decoding.csv (benchmarks/generation_accuracy.py)."""
-TRAINERS_OWN = replace(DECODING, launch_us=900.0, layer_us=0.0, sequence_us=0.0, refills=False, shares_prompts=False)
-"""`generate` of transformers, eager: a static batch, and a layer's launches from Python in every step. Source of the
-launches: docs/decisions/2026-11-27-rollout-trainings.md."""
+TRAINERS_OWN = replace(
+    DECODING,
+    launch_us=900.0,
+    most_sequences=16,
+    layer_us=0.0,
+    sequence_us=0.0,
+    refills=False,
+    shares_prompts=False,
+)
+"""`generate` of transformers, eager: a static micro-batch, and a layer's launches from Python in every step. Both are
+assumed; published steps of this kind take twice as long (docs/accuracy/rollouts.csv)."""
+CONSTANTS = {Engine.VLLM: DECODING, Engine.SGLANG: DECODING, Engine.TRAINER: TRAINERS_OWN}
 
 
 @dataclass(frozen=True)
@@ -95,8 +105,8 @@ class EngineCopy:
         return (always + routed) * self.weight_bytes / self.tensor
 
     def flops(self, tokens: float) -> float:
-        """Return the FLOPs on each device of a forward pass of `tokens` without attention: 2 x active parameters."""
-        return 2 * active_parameters(self.network) * tokens / self.tensor
+        """Return the FLOPs on each device of a forward pass of `tokens` without attention: 2 x parameters met."""
+        return 2 * matmul_parameters(self.network) * tokens / self.tensor
 
     def attention_flops(self, tokens: float, context: float) -> float:
         """Return the FLOPs on each device of `tokens` that attend to `context` tokens each: 4 x layers x width."""

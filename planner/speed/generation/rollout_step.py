@@ -100,6 +100,11 @@ class TrainedPasses:
     critic: bool
     """A second trained network of the same size, with a pass of its own over the completions."""
 
+    @property
+    def forward_passes(self) -> int:
+        """Passes over all completions without gradients."""
+        return int(self.reference) + int(self.old_policy) + int(self.reward_model) + int(self.critic)
+
     def phases(self) -> dict[RolloutPhase, float]:
         """Return the seconds of each: a forward pass, or as long as the training."""
         forward = self.training_seconds * self.forward_share

@@ -25,6 +25,11 @@ class Rollouts:
         """Completions of one step."""
         return self.prompts * self.group
 
+    @property
+    def tokens(self) -> float:
+        """Tokens of all completions, each with its prompt."""
+        return self.sequences * (self.prompt_tokens + self.lengths.mean)
+
 
 @dataclass(frozen=True)
 class GenerationTime:

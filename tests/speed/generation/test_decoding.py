@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.model.network.architecture import Decoder, MoeDecoder
-from planner.network.flops import active_parameters, parameters
+from planner.network.flops import matmul_parameters, parameters
 from planner.speed.generation.decoding import decoding_step, prompt_seconds
 from planner.speed.generation.engine import DECODING, TRAINERS_OWN, EngineConstants, EngineCopy, EngineDevice
 
@@ -33,7 +33,7 @@ def test_one_sequence_reads_weights_and_its_cache() -> None:
 def test_a_large_batch_is_bound_by_products() -> None:
     """2 FLOPs a parameter and token at 100 TFLOP/s are longer than reading 178 MB where 10,000 tokens are computed."""
     step = decoding_step(EngineCopy(DENSE, DEVICE), WHOLE, batch=10_000, context=0)
-    assert step.products == pytest.approx(2 * active_parameters(DENSE) * 10_000 / 1e14, rel=0.01)
+    assert step.products == pytest.approx(2 * matmul_parameters(DENSE) * 10_000 / 1e14, rel=0.01)
 
 
 def test_few_tokens_meet_few_experts() -> None:
@@ -63,7 +63,7 @@ def test_launches_from_python_hide_the_device() -> None:
 def test_prompts_are_products() -> None:
     """8,192 prompt tokens: 2 FLOPs a parameter, and attention over half a prompt of 1,024 tokens on average."""
     copy = EngineCopy(DENSE, DEVICE)
-    linear, attention = 2 * active_parameters(DENSE) * 8192, 4 * 10 * 1000 * 512 * 8192
+    linear, attention = 2 * matmul_parameters(DENSE) * 8192, 4 * 10 * 1000 * 512 * 8192
     expected = (linear + attention) / 1e14
     assert prompt_seconds(copy, WHOLE, prompts=8, tokens=1024) == pytest.approx(expected, rel=0.01)
 
