@@ -36,7 +36,7 @@ class EngineConstants:
     """Whether the completions of one prompt share its cache, so that it is computed once."""
 
 
-DECODING = EngineConstants(bandwidth=0.768, compute=0.55, layer_us=23.9, sequence_us=8.93, exchange_us=17.6)
+DECODING = EngineConstants(bandwidth=0.766, compute=0.545, layer_us=22.9, sequence_us=9.36, exchange_us=18.0)
 """vLLM and SGLang, fitted to catalogs/generation/decoding.csv (benchmarks/generation_accuracy.py)."""
 TRAINERS_OWN = replace(
     DECODING,

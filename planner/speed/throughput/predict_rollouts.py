@@ -24,11 +24,12 @@ from planner.speed.generation.rollout_step import (
 )
 from planner.speed.generation.rollouts import GenerationTime, Rollouts, generation_time
 from planner.speed.memory.device_fit import DeviceFit
+from planner.speed.memory.rollout_engine import ENGINE_GIB, sleeping_engine_bytes
 from planner.speed.physics.accelerator_facts import generation_of
 from planner.speed.physics.planned_text_config import RECOMPUTED
 from planner.speed.throughput.predict_text import predict_text
 from planner.speed.throughput.prediction import NoPrediction, Prediction, not_answered
-from planner.speed.throughput.rollout_setup import ENGINE_GIB, RolloutQuestion, rollout_question
+from planner.speed.throughput.rollout_setup import RolloutQuestion, rollout_question
 from planner.speed.throughput.rollout_text import changes_text, memory_text, phases_text
 
 if TYPE_CHECKING:
@@ -223,12 +224,11 @@ def _memory(asked: RolloutQuestion, generated: Generated, fitting: DeviceFit) ->
     found = [RolloutMemory(phase="generation", parts=generating)]
     if fitting.memory is not None:
         need = fitting.memory
+        asleep = sleeping_engine_bytes(asked.objective) / GIB
         training = {
             "states": need.states_gib, "activations": need.activations_gib, "logits": need.logits_gib,
-            "buffers": need.buffers_gib,
+            "buffers": need.buffers_gib - asleep, "sleeping engine": asleep,
         }  # fmt: skip
-        if not asked.generating_devices and asked.generation.engine is not Engine.TRAINER:
-            training["sleeping engine"] = ENGINE_GIB
         found.append(RolloutMemory(phase="training", parts=training))
     return tuple(found)
 

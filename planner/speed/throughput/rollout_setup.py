@@ -16,12 +16,11 @@ from planner.speed.generation.engine_device import engine_device
 from planner.speed.generation.lengths import CompletionLengths
 from planner.speed.generation.rollouts import Rollouts
 from planner.speed.memory.planned_settings import planned_trainer_memory
+from planner.speed.memory.rollout_engine import ENGINE_GIB
 from planner.speed.memory.states import States, device_states
 
 USABLE = 0.9
 """Of a device's memory that an engine takes at most: the default of vLLM's gpu_memory_utilization."""
-ENGINE_GIB = 2.0
-"""What an engine takes besides weights and cache, and keeps while it sleeps: context, CUDA graphs, buffers. Assumed."""
 WIDEST = 8
 """Devices over which a copy is divided where the plan leaves it open: those of a usual machine."""
 
