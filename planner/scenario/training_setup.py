@@ -44,6 +44,16 @@ class Agreement(StrEnum):
     """At least one of the two does not state it."""
 
 
+def padded_length(mean: float, most: float, sequences: float) -> float:
+    """Return the tokens to which sequences of a batch are padded: those of the longest, and never more than `most`.
+
+    mean x (1 + variation x E[largest of n standard normals]); the expectation is 0.564 (log2 n)^0.84 (David and
+    Nagaraja 2003). Sequences whose mean is `most` are full.
+    """
+    longest: float = LARGEST_OF_TWO * math.log2(max(1.0, sequences)) ** LARGEST_POWER
+    return min(most, mean * (1 + LENGTH_VARIATION * longest))
+
+
 @dataclass(frozen=True, kw_only=True)
 class TrainingSetup:
     """What is trained and how. None in a field means that the source does not state it.
@@ -89,14 +99,8 @@ class TrainingSetup:
         return self.sequence_tokens or float(self.seq_len or 0)
 
     def padded_tokens(self, samples: float) -> float:
-        """Tokens of one sequence in a micro-batch of so many samples, which is padded to its longest sequence.
-
-        mean x (1 + variation x E[largest of n standard normals]), at most `seq_len`; n sequences; the expectation is
-        0.564 (log2 n)^0.84 (David and Nagaraja 2003). Sequences without a stated mean are full.
-        """
-        sequences = max(1.0, samples * self.objective.sequences)
-        longest: float = LARGEST_OF_TWO * math.log2(sequences) ** LARGEST_POWER
-        return min(float(self.seq_len or 0), self.timed_tokens * (1 + LENGTH_VARIATION * longest))
+        """Tokens of one sequence in a micro-batch of so many samples, which is padded to its longest sequence."""
+        return padded_length(self.timed_tokens, float(self.seq_len or 0), samples * self.objective.sequences)
 
     @property
     def sample_tokens(self) -> float:

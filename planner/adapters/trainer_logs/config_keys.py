@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from planner.adapters.trainer_logs.numbers_in_text import count
 from planner.adapters.trainer_logs.trainer_log import Facts
+from planner.adapters.training_files.spellings import stated_objective
 
 COUNTS = {
     "micro_batch": ("per_device_train_batch_size", "micro_batch_size", "train_micro_batch_size_per_gpu",
@@ -47,6 +48,7 @@ def facts_of_config(config: Mapping[str, object]) -> Facts:
         planned_steps=count(plain.get("max_steps")),
         precision=next((name for name in ("bf16", "fp16") if _is_true(plain.get(name))), None),
         checkpointing="full" if any(_is_true(plain.get(name)) for name in RECOMPUTED) else None,
+        objective=stated_objective(plain),
         compiled=True if _is_true(plain.get("torch_compile")) else None,
         padded=None if packed is None else not _is_true(packed),
     )

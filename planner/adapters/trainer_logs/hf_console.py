@@ -57,6 +57,8 @@ class Console:
     """Steps with the tokens since the start, padding left out, as TRL counts them."""
     rollouts: list[dict[str, str]] = field(default_factory=list)
     """Figures of steps that trained on their own completions (TRL's GRPOTrainer and RLOOTrainer)."""
+    figures: set[str] = field(default_factory=set)
+    """Names of the figures that its steps log."""
     notebook: BarState | None = None
     accelerator: str | None = None
     quantized: bool | None = None
@@ -180,5 +182,6 @@ def _take(console: Console, figures: dict[str, str], place: int) -> None:
         console.losses.append(number(figures["loss"]))
         if any(name in figures for name in OF_ROLLOUTS):
             console.rollouts.append(figures)
+        console.figures |= figures.keys()
         if (tokens := number(figures.get("num_tokens"))) and console.states:
             console.tokens.append((console.states[-1].done, tokens))

@@ -15,6 +15,7 @@ from planner.adapters.trainer_logs.hf_console import Console, read_console
 from planner.adapters.trainer_logs.hf_facts import AXOLOTL, statements_of, with_whole_batch
 from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
+from planner.adapters.trainer_logs.preference_figures import objective_of_figures
 from planner.adapters.trainer_logs.rollout_figures import rollouts_of
 from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.trainer_log import (
@@ -97,6 +98,8 @@ def _log(source: LogSource, state: Json, console: Console | None, files: tuple[s
     totals = state if "train_runtime" in state else (console.totals if console else {})
     if facts.global_batch is None:
         facts = replace(facts, global_batch=_batch_of_rates(totals))
+    figures = {name for entry in entries for name in entry} | (console.figures if console else set())
+    facts = replace(facts, objective=facts.objective or objective_of_figures(figures))
     losses = [number(entry.get("loss")) for entry in entries if "loss" in entry] or (console.losses if console else [])
     doubts: list[str] = []
     spans: list[Span] = []

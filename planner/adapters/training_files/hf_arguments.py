@@ -8,10 +8,11 @@ from typing import Any
 from planner.adapters.trainer_logs.trainer_log import Facts
 from planner.adapters.training_files.keys import Keys
 from planner.adapters.training_files.spellings import (
-    objective_of,
+    OBJECTIVE_KEYS,
     offload_of_file_name,
     optimizer_of,
     precision_of,
+    stated_objective,
     strategy_of_file_name,
     strategy_of_stage,
 )
@@ -76,7 +77,7 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         lora_targets=keys.words("lora_target_modules", "lora_target", "target_modules") if is_lora else None,
         quantized=True if is_lora and (bits == "4" or keys.flag("load_in_4bit", "use_4bit")) else None,
         eight_bit=True if is_lora and (bits == "8" or keys.flag("load_in_8bit")) else None,
-        objective=_objective(keys),
+        objective=stated_objective({name: keys.text(name) for name in ("pref_loss", *OBJECTIVE_KEYS)}),
         padded=None if packing is None else not packing,
         compiled=keys.flag("torch_compile"),
         loss="chunked" if liger else None,
@@ -84,12 +85,6 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         devices=keys.count("num_processes", "nproc_per_node", "world_size"),
         framework=framework,
     )
-
-
-def _objective(keys: Keys) -> str | None:
-    """Return the objective; LLaMA-Factory's stage `dpo` is also that of ORPO and SimPO, which `pref_loss` names."""
-    loss = keys.text("pref_loss")
-    return loss if loss in ("orpo", "simpo") else objective_of(keys.text("stage", "rl", "rlhf_type"))
 
 
 def _precision(keys: Keys) -> str | None:

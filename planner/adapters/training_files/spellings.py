@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 _OPTIMIZERS = (
     (r"paged.*adamw?.*8bit", "paged-adamw-8bit"), (r"paged.*adam", "paged-adamw"), (r"adamw?.*4bit", "adamw-4bit"),
@@ -47,6 +48,16 @@ def objective_of(text: str | None) -> str | None:
     """Return an objective that is not the plain one on tokens, of a trainer's word or the name of its script."""
     found = _OBJECTIVE.search((text or "").casefold())
     return None if found is None else OBJECTIVES.get(found[1], found[1])
+
+
+OBJECTIVE_KEYS = ("stage", "rl", "rlhf_type")
+
+
+def stated_objective(stated: Mapping[str, object]) -> str | None:
+    """Return the objective of a configuration; LLaMA-Factory's stage dpo is of ORPO and SimPO too (`pref_loss`)."""
+    if (loss := stated.get("pref_loss")) in ("orpo", "simpo"):
+        return str(loss)
+    return next((objective_of(str(stated[name])) for name in OBJECTIVE_KEYS if stated.get(name)), None)
 
 
 def strategy_of_file_name(name: str | None) -> str | None:

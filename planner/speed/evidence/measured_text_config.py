@@ -10,6 +10,7 @@ from planner.model.hardware.accelerator_name import accelerator_named
 from planner.model.hardware.machines import Accelerator
 from planner.scenario.frameworks import framework_family
 from planner.speed.evidence.measured_machine import machine_of, spread_of
+from planner.speed.evidence.measured_method import objective_of, pairs_of, tokens_of_pairs
 from planner.speed.evidence.measured_network import is_mixture, network_of, states_experts
 from planner.speed.evidence.measured_training import training_of
 from planner.speed.memory.measured_batches import batches_of, length_of
@@ -22,7 +23,7 @@ OTHER_NETWORKS = re.compile(
     r"|hyena|whisper|wav2vec|conformer|diffusion|\bdit\b|\bunet\b|\bgan\b|graph neural|recommend|dlrm"
 )
 """Networks of which the physics of decoders and encoders says nothing."""
-OTHER_METHODS = re.compile(r"\b(?:dpo|ppo|grpo|rlhf|rloo|orpo|kto|reinforcement|distill\w*)\b")
+OTHER_METHODS = re.compile(r"\b(?:ppo|grpo|rlhf|rloo|reinforcement|distill\w*)\b")
 """Trainings that do more in a step than forward, backward and update: rollouts, reference models, teachers."""
 
 
@@ -49,6 +50,12 @@ def observe(
     config |= machine_of(row, accelerator) | spread_of(row)
     config |= {"stage_layers": config["layers"] / config["pp"]}  # teams choose stages that balance with the tables
     config |= batches_of(row, config, accelerator)
+    objective = objective_of(row, adapters=config["adapters"] > 0)
+    if objective.method is not None:
+        config |= pairs_of(row, objective, config)
+        tokens = tokens_of_pairs(row, objective, config)
+        if tokens is None:
+            return Refusal(row.id, "no throughput in pairs or answers")
     if config["seq_len"] > LARGEST_SEQUENCE:
         return Refusal(row.id, "out of range: sample length")
     if _needs_flops(config) * tokens > config["peak"]:

@@ -25,7 +25,13 @@ from planner.speed.throughput.evidence_text import estimated_line, evidence_clau
 from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.own_evidence import OwnEvidence, own_evidence, step_name
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction, not_answered, too_small
-from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE, network_note, training_notes
+from planner.speed.throughput.prediction_notes import (
+    PART_NAMES,
+    SMALLEST_SHARE,
+    method_notes,
+    network_note,
+    training_notes,
+)
 from planner.speed.throughput.share_of_peak import is_too_small
 
 if TYPE_CHECKING:
@@ -38,6 +44,10 @@ LONGEST_SAMPLE = 4_000_000
 OTHER_SOFTWARE = 1.7
 """By which the low end is lower of an accelerator that needs its maker's software where the plan names none of it: of
 eight sites with Gaudi or Trainium the slowest is 1.67 times as slow as a fit without it says."""
+
+
+LEAST_FACTOR = 2.0
+"""Either way, of a training whose kind no measurement calibrates."""
 
 
 def predict_text(
@@ -83,6 +93,7 @@ def predict_text(
         )
     if candidate.accelerator.vendor not in makers_of(job.setup.framework):
         rate = Interval(rate.value, rate.low / OTHER_SOFTWARE, rate.high)
+    rate = _of_method(rate, job)
     evidence = evidence_clause(label, calibration, own, catalog.bundled_runs)
     return Prediction(
         samples_per_s=rate,
@@ -97,11 +108,20 @@ def predict_text(
             *own.notes,
             *doubts,
             *network_note(candidate),
+            *method_notes(job),
             *training_notes(job),
             *((lacking,) if lacking else ()),
         ),
         asked=EstimatorQuery(Observation(job.setup.workload, config, label, 1.0, 1.0), own.observations),
     )
+
+
+def _of_method(rate: Interval, job: Job) -> Interval:
+    """Return a rate with the least range of trainings on preferences, which calibrate nothing."""
+    if job.setup.objective.method is None:
+        return rate
+    low, high = min(rate.low, rate.value / LEAST_FACTOR), max(rate.high, rate.value * LEAST_FACTOR)
+    return Interval(rate.value, low, high)
 
 
 def _planned(job: Job, candidate: Candidate, fitting: DeviceFit) -> dict[str, float] | Reason:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from planner.model.network.architecture import TextModel
+from planner.model.network.training_method import Reference, TrainingMethod
 from planner.network.flops import parameters
 from planner.network.lora_memory import adapter_parameters
 from planner.scenario.candidate import Candidate
@@ -35,6 +36,28 @@ IMAGE_PART_NAMES = PART_NAMES | {
     "elementwise": "norms and element-wise kernels",
     "input": "data loading",
 }
+
+
+PREDICTED_KINDS = (TrainingMethod.DPO, TrainingMethod.ORPO, TrainingMethod.REWARD)
+"""Methods of which published trainings were predicted (catalogs/evidence/preferences.csv)."""
+REFERENCES = {
+    Reference.MODEL: "a second model as its reference", Reference.ADAPTERS_OFF: "its adapters off for the reference",
+    Reference.PRECOMPUTED: "its reference computed beforehand", Reference.NONE: "no reference",
+}  # fmt: skip
+
+
+def method_notes(job: Job) -> list[str]:
+    """Return what is optimized where it is not the next token, and how far measurements tell of it."""
+    objective = job.setup.objective
+    if objective.method is None:
+        return []
+    with_reference = f" with {REFERENCES[objective.reference]}" if objective.reference is not None else ""
+    known = (
+        "published trainings of this kind were predicted, and none calibrates it (docs/preferences.md)"
+        if objective.method in PREDICTED_KINDS
+        else "no measurement of this kind"
+    )
+    return [f"trains by {objective.method.value}{with_reference}", f"modelled; {known}"]
 
 
 def training_notes(job: Job) -> list[str]:

@@ -7,7 +7,7 @@ import shlex
 from dataclasses import dataclass
 
 from planner.adapters.training_files.commands import command_of
-from planner.adapters.training_files.spellings import objective_of
+from planner.adapters.training_files.spellings import stated_objective
 from planner.model.catalog import Catalog
 from planner.model.network.workload import Precision
 from planner.text.number_text import read_number
@@ -25,7 +25,6 @@ BESIDE = (*dict.fromkeys(name.replace("-", "_") for name in GPUS), *BATCH,
           "target_modules", "optim", "optimizer", "deepspeed", "fsdp", "packing", "sample_packing",
           "gradient_checkpointing", "max_steps")  # fmt: skip
 """What the form has no field for."""
-OBJECTIVE = ("stage", "rl", "rlhf_type")
 FOUR_BIT = ("load_in_4bit", "use_4bit", "quantization_bit", "qlora")
 NO = ("false", "no", "0", "none", "null", "full")
 KEY = re.compile(r"^\s*[-]{0,2}([A-Za-z][\w.-]{1,60})\s*[:=]\s*(\S.{0,300}?)\s*$")
@@ -50,8 +49,7 @@ class Pasted:
 def read_command(text: str, catalog: Catalog) -> Pasted:
     """Read a trainer's command, or its configuration as lines of `key: value`; NotModelledError of an objective."""
     stated, command = _stated(text[:LONGEST]), command_of(text)
-    said_so = next((stated[name] for name in OBJECTIVE if name in stated), None)
-    objective = objective_of(said_so) or (command.objective if command is not None else None)
+    objective = stated_objective(stated) or (command.objective if command is not None else None)
     named = objective_named(objective, where="the text").method
     said: list[str] = []
 

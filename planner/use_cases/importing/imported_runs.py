@@ -98,7 +98,9 @@ def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: C
     length = mean_length(log, known, rate)
     if length is not None:
         assert known.seq_len is not None
-        rate = replace(rate, samples=rate.samples * known.seq_len / length)
+        longer = known.seq_len / length
+        total = None if rate.total_per_s is None else rate.total_per_s * longer
+        rate = replace(rate, samples=rate.samples * longer, total_per_s=total)
         known = replace(known, seq_len=length)
     sha256 = source.sha256(log.files)
     doubts = doubts_of(log, known, rate)
@@ -139,6 +141,7 @@ def _training(known: Known, rate: Rate) -> dict[str, object]:
         "precision": known.precision,
         "checkpointing": known.checkpointing,
         "compiled": known.compiled,
+        "objective": known.objective.method,
         "method": "full" if known.adapters is None else "lora",
         "adapters": known.adapters,
         "micro_batch": known.micro_batch,

@@ -13,11 +13,13 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunHardware
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture, ImageModel, TextModel
+from planner.model.network.training_method import MethodSettings
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.importing.log_adapters import adapters_of_log
 from planner.use_cases.network_files import whole_network
 from planner.use_cases.networks import find_architecture, is_name
+from planner.use_cases.training_files import objective_named
 
 Value = TypeVar("Value")
 Choice = TypeVar("Choice", Strategy, Checkpointing)
@@ -77,6 +79,8 @@ class Known:
     checkpointing: Checkpointing | None
     compiled: bool | None
     adapters: Adapters | None
+    objective: MethodSettings
+    """What is optimized: pairs count as samples of two sequences."""
     hours: float | None
     planned_samples: float | None
     """Of the whole training."""
@@ -122,6 +126,7 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
         ),
         compiled=facts.compiled,
         adapters=adapters,
+        objective=objective_named(facts.objective, where=where),
         hours=stated.hours,
         planned_samples=facts.planned_samples or planned,
         padded=False if stated.packed or image else facts.padded,

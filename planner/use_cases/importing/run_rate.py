@@ -56,7 +56,9 @@ class Rate:
 
 
 def rate_of(log: TrainerLog, known: Known, *, where: str) -> Rate:
-    """Return samples/s = tokens / seq_len / seconds where the log counts tokens, else steps x batch / seconds.
+    """Return samples/s = tokens / (seq_len x sequences) / seconds where the log counts tokens, else steps x batch / s.
+
+    sequences: of one sample; a pair has two.
 
     Where it counts the tokens of samples of unlike lengths without padding, a sample has their mean number.
     """
@@ -75,7 +77,7 @@ def rate_of(log: TrainerLog, known: Known, *, where: str) -> Rate:
     if tokens is not None and log.tokens_of_one_device:
         tokens *= known.hardware.accelerators
     if tokens is not None and known.seq_len is not None:
-        samples = tokens / known.seq_len
+        samples = tokens / known.seq_len / known.objective.sequences
         if log.whole_batches:
             _check_whole_batches(log, known, steps, samples, where)
     elif known.global_batch is not None:
