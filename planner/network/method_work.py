@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from planner.model.network.architecture import Architecture
-from planner.model.network.training_method import MethodSettings, Reference, TrainingMethod
+from planner.model.network.training_method import MethodSettings, Reference, RewardSource, TrainingMethod
 from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample, parameters
 
@@ -49,6 +49,11 @@ def method_flops_per_sample(
 def has_second_model(objective: MethodSettings) -> bool:
     """Return whether a frozen copy of the network stands beside the one that is trained."""
     return objective.reference is Reference.MODEL
+
+
+def frozen_copies(objective: MethodSettings) -> int:
+    """Count the frozen networks of the same size beside the trained one: a reference, a reward model."""
+    return int(has_second_model(objective)) + int(objective.reward is RewardSource.MODEL)
 
 
 def has_scalar_head(objective: MethodSettings) -> bool:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from planner.model.answer.run_check import HardwareFix, RunCheckDocument
+from planner.model.evidence.rollout_log import RolloutLog
 from planner.model.quantity import Quantity
 from planner.present.audit_screen import audited_lines
 from planner.present.screen import Column, again, table_lines, wrapped
 from planner.present.short_figures import Scale
 
 RATE = Scale("samples/s", 1.0)
+SEEN = 0.005
+"""Of a step: shorter phases are left out."""
 CAUSES = (
     Column(key="number", right=True),
     Column(key="cause", title="may hold it back", wrap=20),
@@ -28,6 +31,8 @@ def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
     lines = [*wrapped(title, width=width), "", *wrapped(document.sentence, width=width), *wrapped(figures, width=width)]
     if document.measured.source:
         lines += wrapped(f"Read: {document.measured.source}.", width=width)
+    if document.rollouts is not None:
+        lines += wrapped(_rollouts(document.rollouts), width=width)
     if document.causes:
         rows = [
             {
@@ -54,6 +59,28 @@ def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
     for doubt in document.doubts:
         lines += wrapped(f"Doubtful: {doubt}.", width=width)
     return [*lines, *audited_lines(document.audit, width=width), *again(document.answer_id)]
+
+
+def _rollouts(log: RolloutLog) -> str:
+    """Write the phases of a step with rollouts, the largest first, then lengths and divergence."""
+    whole = log.step_seconds or sum(log.phase_seconds.values())
+    said = []
+    if whole:
+        phases = sorted(log.phase_seconds.items(), key=lambda pair: -pair[1])
+        shares = [
+            f"{name.replace('_', ' ')} {seconds / whole:.0%}" for name, seconds in phases if seconds >= SEEN * whole
+        ]
+        said.append(f"a step of {whole:,.3g} s" + (f": {', '.join(shares)}" if shares else ""))
+    if log.completion_tokens is not None:
+        length = f"{log.completion_tokens:,.0f} tokens a completion"
+        if log.longest_completion is not None:
+            length += f" (longest {log.longest_completion:,.0f})"
+        said.append(length)
+    if log.stopped_share is not None:
+        said.append(f"{log.stopped_share:.1%} stopped at the limit")
+    if log.divergence is not None:
+        said.append(f"KL {log.divergence:.3g}")
+    return f"Rollouts: {'; '.join(said)}."
 
 
 def _part(part: HardwareFix) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from planner.errors import InputError, NotFoundError, NotModelledError
+from planner.errors import InputError, NotFoundError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters
@@ -188,12 +188,12 @@ def checked_objective(
             f"{where}: reference adapters_off needs adapters, and all weights are trained.",
             fix="Train adapters (LoRA), or take a second model: reference model.",
         )
-    if stated.method.generates:
-        raise NotModelledError(
-            f"{where}: method {stated.method.value} generates completions while it trains, which is not modelled.",
-            fix="Nearest is dpo on pairs, or supervised fine-tuning: a sample is a prompt and an answer.",
+    if stated.method.generates and stated.reference is Reference.PRECOMPUTED:
+        raise InputError(
+            f"{where}: completions of {stated.method.value} are new each step, so no reference is precomputed.",
+            fix="Write reference: model, adapters_off or none.",
         )
-    return stated.with_reference(adapters=adapters is not None)
+    return stated.with_reference(adapters=adapters is not None).with_rollouts()
 
 
 OF_IMAGES = (Optimizer.ADAMW, Optimizer.SGD)

@@ -74,17 +74,27 @@ def _of_method(plan: Plan, method: TrainingMethod, seq_len: int | None) -> Sampl
     """
     work, training = plan.work, plan.training
     each = training.sequence_tokens(work.tokens_per_sample)
+    if method.generates and (training.completion_tokens is None or each is None):
+        raise InputError(
+            f"training.method: how long the prompts and completions of {method.value} are is not said.",
+            fix="Write work: {tokens_per_sample: 300} and training: {completion_tokens: {mean: 900, most: 4096}}.",
+        )
     mean = each or seq_len
-    of_a_sample = None if mean is None else mean * training.sequences
+    group = training.of_the_method.with_rollouts().group or 1
+    of_a_sample = None if mean is None else mean * training.sequences * group
     samples = work.samples or work.samples_per_epoch
     if work.steps is not None:
-        assert training.global_batch is not None, "the plan's model asks for it"
-        samples = work.steps * training.global_batch
+        batch = training.prompts or training.global_batch
+        assert batch is not None, "the plan's model asks for it"
+        samples = work.steps * batch
     if samples is None:
         assert work.tokens is not None, "the plan's model asks for one way to say it"
         if of_a_sample is None:
             raise InputError("work.tokens: how long a sample is, is not known.", fix="Add work.tokens_per_sample.")
         samples = work.tokens / of_a_sample
+    if method.generates:
+        text = f"{samples:,.0f} prompts with {group} completions each, {mean:,.0f} tokens with the prompt"
+        return SampleCount(samples, work.epochs or 1.0, _product(samples, of_a_sample), text, sequence_tokens=each)
     name = "pairs" if method.has_pairs else "answers"
     text = f"{samples:,.0f} {name}"
     if mean is not None:

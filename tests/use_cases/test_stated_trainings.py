@@ -19,7 +19,7 @@ from planner.network.flops import parameters as network_parameters
 from planner.scenario.training_setup import TrainingSetup
 from planner.use_cases import catalogs, find
 from planner.use_cases.asking.ask import plan_of_question
-from planner.use_cases.asking.question import Question
+from planner.use_cases.asking.question import MissingAnswerError, Question
 from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.networks import find_architecture
@@ -129,11 +129,12 @@ def test_the_method_of_a_file_is_that_of_its_training(tmp_path):
     assert find_architecture(path, CATALOG).objective.method is TrainingMethod.KTO
 
 
-def test_completions_that_are_generated_are_refused(tmp_path):
+def test_completions_that_are_generated_have_lengths(tmp_path):
+    """A trainer's command says no mean length of answers, so the question asks for it."""
     path = file_of("a command of TRL for rewards", tmp_path)
-    with pytest.raises(NotModelledError, match="generates completions while it trains") as error:
-        estimate_memory(MemoryRequest(workload=path, on="H100-SXM"), CATALOG)
-    assert "supervised" in error.value.fix
+    with pytest.raises(MissingAnswerError, match="how long its completions are") as error:
+        plan_of_question(Question(workload=path, data="1000x300", on=("p5",)), CATALOG, today=TODAY)
+    assert "--completion" in error.value.fix
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ from typing import Callable, Dict, Optional
 import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 
-from ..contract.architecture import Transformer
 from ..contract.spec import Spec
 from ..measure.agreement import Agreement
 from ..strategies.precision import Precision
@@ -26,7 +25,7 @@ def take_fastest_attention(spec: Spec, precision: Precision, agreement: Agreemen
 
     Does nothing on a CPU, which has one fused kernel, and for images. `sdpa_backend` of the result names what ran.
     """
-    if device.type != "cuda" or not isinstance(spec.architecture, Transformer):
+    if device.type != "cuda" or spec.architecture.sample != "tokens":
         return
     dtype = precision.low_type or torch.float32
     sizes = (spec.micro_batch, spec.architecture.heads, spec.tokens_per_sample, spec.architecture.head_dim)

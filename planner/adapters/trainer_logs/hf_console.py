@@ -10,6 +10,7 @@ from typing import Any
 
 from planner.adapters.trainer_logs.numbers_in_text import clock_s, count, number
 from planner.adapters.trainer_logs.progress_bar import LONGEST_LINE, BarState, bar_states, notebook_state, training_bar
+from planner.adapters.trainer_logs.rollout_figures import OF_ROLLOUTS
 from planner.adapters.trainer_logs.trainer_log import Facts
 
 _FIGURES = re.compile(r"\{'[A-Za-z_]{1,60}': [^{}]{1,4000}\}")
@@ -54,6 +55,8 @@ class Console:
     """Steps with the seconds since the start, as ms-swift writes them."""
     tokens: list[tuple[int, float]] = field(default_factory=list)
     """Steps with the tokens since the start, padding left out, as TRL counts them."""
+    rollouts: list[dict[str, str]] = field(default_factory=list)
+    """Figures of steps that trained on their own completions (TRL's GRPOTrainer and RLOOTrainer)."""
     figures: set[str] = field(default_factory=set)
     """Names of the figures that its steps log."""
     notebook: BarState | None = None
@@ -177,6 +180,8 @@ def _take(console: Console, figures: dict[str, str], place: int) -> None:
         console.evaluation_lines.append(place)
     elif "loss" in figures:
         console.losses.append(number(figures["loss"]))
+        if any(name in figures for name in OF_ROLLOUTS):
+            console.rollouts.append(figures)
         console.figures |= figures.keys()
         if (tokens := number(figures.get("num_tokens"))) and console.states:
             console.tokens.append((console.states[-1].done, tokens))

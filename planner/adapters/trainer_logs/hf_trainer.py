@@ -16,6 +16,7 @@ from planner.adapters.trainer_logs.hf_facts import AXOLOTL, statements_of, with_
 from planner.adapters.trainer_logs.log_source import LogSource, base
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
 from planner.adapters.trainer_logs.preference_figures import objective_of_figures
+from planner.adapters.trainer_logs.rollout_figures import rollouts_of
 from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.trainer_log import (
     ONLY_TOTALS,
@@ -112,6 +113,9 @@ def _log(source: LogSource, state: Json, console: Console, files: tuple[str, ...
         total = replace(total, tokens=tokens[-1][1])
     elif len(tokens) > 1:
         spans = _with_tokens(spans, tokens)
+    rollouts = rollouts_of(entries or console.rollouts)
+    if rollouts is not None:
+        facts = replace(facts, objective=facts.objective or "grpo")
     return TrainerLog(
         format=FORMAT,
         framework=FRAMEWORK,
@@ -126,6 +130,7 @@ def _log(source: LogSource, state: Json, console: Console, files: tuple[str, ...
         resolution_s=BAR_RESOLUTION_S if spans else 0.0,
         facts=replace(facts, padded=not tokens and facts.padded is not False),
         losses=tuple(float("nan") if loss is None else loss for loss in losses),
+        rollouts=rollouts,
         doubts=tuple(doubts),
         files=files,
     )

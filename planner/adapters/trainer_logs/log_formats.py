@@ -22,6 +22,7 @@ from planner.adapters.trainer_logs import (
     progress_bar_alone,
     torchtitan,
     torchtune,
+    verl,
 )
 from planner.adapters.trainer_logs.config_keys import facts_of_config
 from planner.adapters.trainer_logs.joined_logs import joined
@@ -49,6 +50,7 @@ class LogFormat:
 
 OWN_FORMATS = (
     LogFormat("hf-trainer", hf_trainer.read),
+    LogFormat("verl", verl.read),
     LogFormat("torchtitan", torchtitan.read),
     LogFormat("torchtune", torchtune.read),
     LogFormat("megatron", megatron.read),

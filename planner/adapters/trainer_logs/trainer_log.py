@@ -9,6 +9,7 @@ from enum import StrEnum
 from itertools import pairwise
 
 from planner.adapters.trainer_logs.processes import Point, processes_of
+from planner.model.evidence.rollout_log import RolloutLog
 
 
 class Beside(StrEnum):
@@ -146,6 +147,8 @@ class TrainerLog:
     contradictions: tuple[Contradiction, ...] = ()
     """Facts that two places state differently; they are None in `facts`."""
     losses: tuple[float, ...] = ()
+    rollouts: RolloutLog | None = None
+    """Phases and lengths of a training on its own completions."""
     doubts: tuple[str, ...] = ()
     """Each with what would make the record sound."""
     files: tuple[str, ...] = ()

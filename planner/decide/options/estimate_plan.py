@@ -14,6 +14,7 @@ from planner.decide.options.hosted import estimate_hosted, expand_hosted
 from planner.decide.options.option import EstimatedOption, estimate_option
 from planner.decide.options.plan_remarks import plan_remarks
 from planner.decide.options.practice_note import practice_note
+from planner.decide.options.rollout_note import rollout_note
 from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
 from planner.model.answer.documents import Assumption, EstimateDocument
 from planner.model.catalog import Catalog
@@ -104,6 +105,7 @@ def estimate_options(
                 (
                     job.samples_note,
                     plan.found,
+                    rollout_note(options),
                     practice_note(plan, [one.option for one in estimated]),
                     *_doubted_runs(estimated),
                 ),

@@ -26,6 +26,7 @@ from planner.duration.training_time import SteadyState, Timed, training_time
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
+from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.network.workload import WHOLE
@@ -33,8 +34,9 @@ from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import USED
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
-from planner.model.quantity import Quantity
+from planner.model.quantity import Quantity, Unit
 from planner.quantity.chance import doubted, stays_under
+from planner.quantity.conversion import derived, interval
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -125,6 +127,7 @@ def estimate_option(
         fit_chance=speed.fit.chance,
         chunked_loss=speed.fit.chunked_loss,
         network=_network(candidate),
+        rollout=_rollout(speed, job, money.usd_total),
         strategy=speed.strategy,
         split=None if candidate.split == WHOLE else candidate.split,
         trainers=speed.trainers,
@@ -184,6 +187,16 @@ def estimate_option(
         resolved=money.resolved,
         power_from_rated_share=power.from_rated_share and (site is not None or estimate.carbon_kg is not None),
     )
+
+
+def _rollout(speed: Speed, job: Job, usd: Quantity | None) -> RolloutEstimate | None:
+    """Return one step with rollouts, with what 1,000 prompts cost: USD of a training / prompts x 1,000."""
+    if speed.rollout is None or usd is None:
+        return speed.rollout
+    prompts = job.samples_per_epoch * job.epochs
+    each = interval(usd, Unit.USD).scaled(1000 / prompts)
+    source = f"{usd.value:.6g} USD / {prompts:,.0f} prompts x 1,000; {usd.source}"
+    return speed.rollout.model_copy(update={"usd_per_1000_prompts": derived(each, Unit.USD, usd, source=source)})
 
 
 def _found_wrong(speed: Speed, catalog: Catalog) -> list[str]:

@@ -12,6 +12,7 @@ from planner.model.answer.bill import Bill
 from planner.model.answer.cost_by_hours import CostByHours
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
 from planner.model.network.workload import Checkpointing, Split, Strategy
@@ -54,6 +55,8 @@ class OptionEstimate(Frozen):
     """This and the next two: null of a service that trains by the token, as its machines are its own affair."""
     accelerators: int | None
     accelerator: str | None
+    rollout: RolloutEstimate | None = None
+    """One step of a training on its own completions; null of any other training."""
     fits: bool | None
     fit_chance: float | None = None
     """That the training fits the device, with a smaller micro-batch where that is open; null: nothing was computed."""

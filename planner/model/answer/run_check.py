@@ -9,6 +9,7 @@ from pydantic import Field
 
 from planner.model.answer.audit import RunAudit
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
+from planner.model.evidence.rollout_log import RolloutLog
 from planner.model.quantity import Quantity
 
 
@@ -114,3 +115,5 @@ class RunCheckDocument(Frozen):
     doubts: tuple[Text, ...]
     audit: RunAudit
     """Can it be true: the findings of `planner audit` on it."""
+    rollouts: RolloutLog | None = None
+    """Phases and lengths of a training on its own completions; `expected` is then of its training passes alone."""

@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from planner.model.base import Flag, Fraction, Frozen, Id, NonNegative, Positive, Text
+from planner.model.evidence.rollout_log import RolloutLog
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
@@ -36,3 +37,5 @@ class ImportedLog(Frozen):
     """Samples may be shorter than seq_len, and padding counts as work; null: not known."""
     planned_samples: Positive | None = None
     """Of the whole training, all epochs, where the log states it; it may hold a part of them."""
+    rollouts: RolloutLog | None = None
+    """Phases and lengths of a training on its own completions."""

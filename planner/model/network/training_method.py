@@ -96,9 +96,10 @@ class Generation(Frozen):
     engine: Engine = Engine.VLLM
     """What generates."""
     devices: Literal["colocated"] | Count = "colocated"
-    """colocated: on the devices that train, in turn with them; a number: that many others, beside them."""
-    tensor: Count = 1
-    """Devices that share one copy of the weights while they generate."""
+    """colocated: on the devices that train, in turn with them; a number: so many of the machine's devices generate, and
+    the others train."""
+    tensor: Count | Literal["auto"] = "auto"
+    """Devices that share one copy of the weights while they generate; auto: with which they generate fastest."""
     asynchronous: Flag = False
     """Generation runs one step ahead of training, on devices of its own."""
 
@@ -163,6 +164,18 @@ class MethodSettings(Frozen):
         usual = Reference.ADAPTERS_OFF if adapters else Reference.MODEL
         return self.model_copy(update={"reference": usual})
 
+    def with_rollouts(self) -> MethodSettings:
+        """Return the settings of a method that generates, with what is usual where nothing is stated."""
+        if self.method not in ROLLOUTS:
+            return self
+        usual = {
+            "group": USUAL_GROUP if self.method in GROUPED else None,
+            "prompts": USUAL_PROMPTS,
+            "generation": Generation(),
+            "reward": RewardSource.FUNCTION,
+        }
+        return self.model_copy(update={name: value for name, value in usual.items() if getattr(self, name) is None})
+
     @property
     def sequences(self) -> int:
         """Sequences of one sample: a chosen and a rejected answer of a pair, else one."""
@@ -193,5 +206,7 @@ TAKEN_BY: dict[str, tuple[TrainingMethod, ...]] = {
     "reward": ROLLOUTS,
 }
 """Which methods a field belongs to."""
+USUAL_GROUP, USUAL_PROMPTS = 8, 64
+"""Completions of a prompt: the default of TRL's GRPOConfig. Prompts of a step: assumed."""
 NEXT_TOKEN = MethodSettings()
 """Pretraining and supervised fine-tuning."""

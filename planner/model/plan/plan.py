@@ -317,8 +317,9 @@ class Plan(Frozen):
     def _one_goodput(self) -> Self:
         if self.assumptions.goodput_fraction is not None and self.goodput != Goodput():
             raise ValueError("assumptions.goodput_fraction and goodput both say what is lost: keep one")
-        if self.work.steps is not None and self.training.global_batch is None:
-            raise ValueError("work.steps needs training.global_batch: how many samples a step takes")
+        if self.work.steps is not None and self.training.global_batch is None and self.training.prompts is None:
+            key = "prompts" if self.training.method is not None and self.training.method.generates else "global_batch"
+            raise ValueError(f"work.steps needs training.{key}: how many samples a step takes")
         return self
 
     @model_validator(mode="after")

@@ -17,6 +17,7 @@ from planner.speed.memory.buffers import buffer_bytes, casts, has_wide_stream
 from planner.speed.memory.constants import FITTED, MemoryConstants
 from planner.speed.memory.fullest_moment import Memory, Parts
 from planner.speed.memory.held_setup import held_setup
+from planner.speed.memory.rollout_engine import sleeping_engine_bytes
 from planner.speed.memory.states import device_states
 
 LAST_NORM_BYTES = 8.0
@@ -96,7 +97,8 @@ def device_parts(
             checkpointing=held.checkpointing,
             trainer=trainer,
             split=split,
-        ),
+        )
+        + sleeping_engine_bytes(setup.objective),
     )
 
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 from planner.model.network.adapters import Adapters
 from planner.model.network.architecture import Architecture
 from planner.model.network.trainer_memory import USUAL_TRAINER, Offload, TrainerMemory, WeightFormat
-from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings, TrainingMethod
 from planner.model.network.workload import WHOLE, Precision, Split, Strategy, usual_frozen
 from planner.network.activations import bytes_per_number
 from planner.network.families.known_families import family_of
 from planner.network.flops import parameters, routed_parameters
 from planner.network.lora_memory import SHARDS_WEIGHTS, adapter_parameters, frozen_bytes_per_parameter
-from planner.network.method_work import has_second_model, parameters_under
+from planner.network.method_work import frozen_copies, parameters_under
 from planner.speed.memory.buffers import has_wide_stream
 
 DEEPSPEED = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
@@ -114,7 +114,8 @@ def device_states(
     """Return the bytes of all states on one device: of adapters in fp32, beside weights that are frozen.
 
     A reference model is a second set of frozen weights, sharded where the strategy shards weights: trainers prepare it
-    as they do the trained one (TRL's `prepare_deepspeed` and `prepare_fsdp`).
+    as they do the trained one (TRL's `prepare_deepspeed` and `prepare_fsdp`). So is a reward model of the same size.
+    PPO's critic is a second trained network; the optimizer steps one of the two at a time.
 
     A split network is divided by slices and stages first, of which the largest stage counts. Then ZeRO divides it over
     the replicas, or over one group of hybrid sharding. Routed experts are divided by their own degree, and by ZeRO
@@ -135,9 +136,11 @@ def device_states(
     states = each(group).times(parameters_under(architecture, objective) - routed)
     if routed:
         states = states.plus(each(group // split.experts).times(routed / split.experts))
-    if has_second_model(objective):
+    if objective.method is TrainingMethod.PPO:  # the critic, trained in turn with the policy
+        states = states.plus(states._replace(step=0.0))
+    if frozen_copies(objective):
         frozen = reference_bytes_per_parameter(strategy, devices=group, precision=precision)
-        beside = frozen * parameters(architecture)
+        beside = frozen * parameters(architecture) * frozen_copies(objective)
         states = states._replace(weights=states.weights + beside)
     if adapters is not None:
         trained = adapter_state_bytes(strategy, devices=group, precision=precision, trainer=trainer)

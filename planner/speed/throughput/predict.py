@@ -17,6 +17,7 @@ from planner.speed.throughput.extrapolation import extrapolate
 from planner.speed.throughput.node_network import is_assumed, network_problem, with_assumed_network
 from planner.speed.throughput.own_evidence import steps_not_used
 from planner.speed.throughput.predict_images import predict_images
+from planner.speed.throughput.predict_rollouts import predict_rollouts
 from planner.speed.throughput.predict_text import predict_text
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
 from planner.speed.throughput.probe_evidence import CPU, probed_processor
@@ -56,7 +57,15 @@ def _over_its_network(
         return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or DeviceFit(None))
     if job.setup.sample != "tokens" or candidate.accelerator.id == CPU or catalog.calibration is None:
         return _unmoved_by_steps(_without_physics(job, candidate, catalog), job, "only the estimator learns from steps")
+    if is_rollout(job):
+        return predict_rollouts(job, candidate, catalog, catalog.calibration, fitting or DeviceFit(None))
     return predict_text(job, candidate, catalog, catalog.calibration, fitting or DeviceFit(None))
+
+
+def is_rollout(job: Job) -> bool:
+    """Return whether a job trains on completions that it generates."""
+    method = job.setup.objective.method
+    return method is not None and method.generates
 
 
 def _unmoved_by_steps(answer: Prediction | NoPrediction, job: Job, why: str) -> Prediction | NoPrediction:

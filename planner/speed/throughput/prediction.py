@@ -8,6 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from planner.model.answer.reason import Reason, ReasonCode
+from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.evidence.run import RunRecord
 from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
@@ -42,6 +43,8 @@ class Prediction:
     """None: not from physics."""
     ratios: tuple[Ratio, ...] = ()
     """What the rate of the first of `runs` was multiplied by; empty where it was not extrapolated so."""
+    rollout: RolloutEstimate | None = None
+    """One step of a training on its own completions."""
 
     @property
     def source(self) -> str:

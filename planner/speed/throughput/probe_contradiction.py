@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
-from planner.model.network.architecture import TextModel
 from planner.scenario.candidate import Candidate
 from planner.scenario.machine import machine_of
 from planner.speed.physics.observation import Observation
@@ -37,7 +36,8 @@ def contradiction_text(own: tuple[Observation, ...], calibration: Calibration) -
 def measurement_contradicted(runs: Sequence[RunRecord], candidate: Candidate, catalog: Catalog) -> str | None:
     """Return the same of runs that answer for a machine by themselves; None too where there is no probe of it."""
     first = runs[0]
-    if not catalog.probes or catalog.calibration is None or not isinstance(first.architecture, TextModel):
+    network = first.architecture
+    if not catalog.probes or catalog.calibration is None or network is None or network.sample != "tokens":
         return None
     probe = probe_evidence(candidate, catalog, precision=first.precision, compiled=bool(first.compiled))
     observed = [observed_run(run, catalog, machine_of(run, catalog)[0]) for run in runs]

@@ -9,6 +9,7 @@ from datetime import date
 
 from planner.model.answer.option_estimate import RunNotCounted
 from planner.model.answer.reason import Reason, ReasonCode, codes_of
+from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import Strategy
@@ -66,6 +67,8 @@ class Speed:
     notes: tuple[str, ...] = ()
     not_counted: tuple[RunNotCounted, ...] = ()
     problems: tuple[Reason, ...] = ()
+    rollout: RolloutEstimate | None = None
+    """One step of a training on its own completions."""
     trainers: tuple[str, ...] = ()
     """Which run its layout, where it divides the network and the plan names no trainer."""
     whole: tuple[Candidate, Speed] | None = None
@@ -114,6 +117,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
             *((fitting.note,) if fitting.note else ()),
         ),
         not_counted=runs_not_counted(job, candidate, catalog),
+        rollout=prediction.rollout,
     )
 
 

@@ -43,6 +43,9 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
     if question.stated is not None and question.stated.divided is not None:
         draft.assume(f"the best way to divide the network, not {question.stated.divided}", "planner strategies FILE")
     name, choice, network, run = _what(draft)
+    method = question.objective.method
+    if method is not None and method.generates and question.objective.completion_tokens is None:
+        raise MissingAnswerError("how long its completions are, in tokens", "--completion", "900-4096: mean and most")
     seq_len = _seq_len(draft, choice, network, run)
     owned, offers = owned_machines(draft), named_offers(draft)
     data: dict[str, Any] = {
@@ -223,6 +226,12 @@ def _training(draft: Draft, network: Architecture | None, run: RunRecord | None)
         stated_by_log = {"micro_batch": run.micro_batch, "checkpointing": run.checkpointing, "strategy": run.strategy}
         usual |= {name: value for name, value in stated_by_log.items() if value is not None}
     objective = question.objective.model_dump(exclude_defaults=True)
+    if (rollouts := question.objective.with_rollouts()) != question.objective:
+        group = f"{rollouts.group} completions of a prompt, " if rollouts.group is not None else ""
+        draft.assume(
+            f"{group}{rollouts.prompts} prompts a step, written by vllm on the devices that train, scored by code",
+            "--group, --prompts, training.generation of a plan",
+        )
     return usual | stated | objective | {"adapters": adapters}
 
 

@@ -195,6 +195,7 @@ def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, .
         filled_share=_filled_share(known, rate),
         padded=known.padded,
         planned_samples=known.planned_samples,
+        rollouts=log.rollouts,
     )
 
 

@@ -1,0 +1,50 @@
+"""The figures of a step with rollouts, by the names that trainers give them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+
+from planner.adapters.trainer_logs.numbers_in_text import number
+from planner.model.evidence.rollout_log import RolloutLog
+
+PHASES = {
+    "timing_s/gen": "generation", "timing_s/reward": "reward", "timing_s/old_log_prob": "old_policy",
+    "timing_s/ref": "reference", "timing_s/values": "values", "timing_s/update_actor": "training",
+    "timing_s/update_critic": "critic", "timing_s/update_weights": "weights",
+}  # fmt: skip
+"""verl's timers (trainer/ppo/metric_utils.py, ray_trainer.py)."""
+FIGURES = {
+    "timing_s/step": "step_seconds", "step_time": "step_seconds",
+    "prompt_length/mean": "prompt_tokens",
+    "response_length/mean": "completion_tokens", "completions/mean_length": "completion_tokens",
+    "completion_length": "completion_tokens",
+    "response_length/max": "longest_completion", "completions/max_length": "longest_completion",
+    "response_length/clip_ratio": "stopped_share", "completions/clipped_ratio": "stopped_share",
+    "actor/kl_loss": "divergence", "actor/ppo_kl": "divergence", "kl": "divergence",
+}  # fmt: skip
+"""Of verl and of TRL (GRPOTrainer, RLOOTrainer); the first name that a step has counts."""
+OF_ROLLOUTS = ("timing_s/gen", "completions/mean_length", "completion_length")
+"""One of these stands in every step of a training with rollouts."""
+
+
+def rollouts_of(steps: Iterable[Mapping[str, object]]) -> RolloutLog | None:
+    """Return the means of what the steps state; None where none of them has rollouts."""
+    found: dict[str, list[float]] = {}
+    phases: dict[str, list[float]] = {}
+    for figures in steps:
+        if not any(name in figures for name in OF_ROLLOUTS):
+            continue
+        for name, phase in PHASES.items():
+            if (seconds := number(figures.get(name))) is not None and seconds >= 0:
+                phases.setdefault(phase, []).append(seconds)
+        taken = set()
+        for name, key in FIGURES.items():
+            if key not in taken and (value := number(figures.get(name))) is not None:
+                taken.add(key)
+                found.setdefault(key, []).append(value)
+    if not found and not phases:
+        return None
+    means = {key: fmean(values) for key, values in found.items()}
+    kept = {key: value for key, value in means.items() if value > 0 or key in ("stopped_share", "divergence")}
+    return RolloutLog.model_validate(kept | {"phase_seconds": {name: fmean(each) for name, each in phases.items()}})

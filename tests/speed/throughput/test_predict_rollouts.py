@@ -1,0 +1,148 @@
+"""Steps of trainings on their own completions as a plan states them: what makes them faster, and what they hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from planner.errors import InputError
+from planner.model.answer.rollout_estimate import RolloutEstimate
+from planner.model.catalog import Catalog
+from planner.speed.throughput.rollout_text import phases_text
+from planner.speed.throughput.speed import Speed, fastest
+from tests.speed.throughput.asking import asked
+
+GRPO = {
+    "method": "grpo", "group": 8, "prompts": 64, "completion_tokens": {"mean": 900, "most": 4096}, "reference": "model",
+    "precision": "bf16", "strategy": "fsdp2",
+}  # fmt: skip
+H100 = {"own": "H100-SXM", "count": 8}
+
+
+def answer(catalog: Catalog, option: dict[str, Any] | None = None, ref: str = "qwen2.5-7b", **training: Any) -> Speed:
+    """Return the speed of the training, with these keys of `training` changed."""
+    stated = {name: value for name, value in (GRPO | training).items() if value is not None}
+    job, candidate = asked(
+        catalog, option or H100, workload={"ref": ref, "seq_len": 4396}, training=stated,
+        work={"samples": 6400, "tokens_per_sample": 300},
+    )  # fmt: skip
+    return fastest(job, candidate, catalog)[1]
+
+
+def step(
+    catalog: Catalog, option: dict[str, Any] | None = None, ref: str = "qwen2.5-7b", **training: Any
+) -> RolloutEstimate:
+    """Return the step of the training."""
+    found = answer(catalog, option, ref, **training)
+    assert found.rollout is not None, found.problems
+    return found.rollout
+
+
+def test_a_rate_is_prompts_over_seconds_of_a_step(catalog: Catalog) -> None:
+    """64 prompts a step; the range reaches at least a factor of 2 either way."""
+    found = answer(catalog)
+    assert found.rollout is not None
+    assert found.samples_per_s is not None
+    assert found.samples_per_s.value == pytest.approx(64 / found.rollout.step_seconds)
+    assert found.samples_per_s.high >= 2 * found.samples_per_s.value >= 4 * found.samples_per_s.low
+    assert sum(found.rollout.shares.values()) == pytest.approx(1)
+    assert phases_text(found.rollout).startswith("a step of 64 prompts takes ")
+
+
+def test_the_phases_of_each_method(catalog: Catalog) -> None:
+    """RLOO has GRPO's phases; without a reference one less; PPO values tokens and trains a critic as long again."""
+    usual = step(catalog).seconds
+    assert set(usual) == {"generation", "old_policy", "reference", "training", "weights"}
+    assert set(step(catalog, method="rloo").seconds) == set(usual)
+    assert "reference" not in step(catalog, reference="none").seconds
+    ppo = step(catalog, method="ppo", group=None, prompts=512, reward="model").seconds
+    assert ppo["critic"] == ppo["training"]
+    assert ppo["values"] == ppo["reference"] == ppo["reward"]
+
+
+def test_hugging_faces_trainer_takes_one_step_on_fresh_completions(catalog: Catalog) -> None:
+    """So its old policy is the one that is trained, and no pass computes it."""
+    assert "old_policy" not in step(catalog, framework="HF Trainer").seconds
+
+
+@pytest.mark.parametrize(
+    "slower",
+    [
+        pytest.param({"completion_tokens": {"mean": 1800, "most": 4096}}, id="longer completions"),
+        pytest.param({"group": 16}, id="larger groups"),
+        pytest.param({"generation": {"engine": "trainer"}}, id="the trainer's own generation"),
+        pytest.param({"generation": {"devices": 2}}, id="two of the devices generate, in turn"),
+    ],
+)
+def test_what_takes_longer(catalog: Catalog, slower: dict[str, Any]) -> None:
+    """Each change takes longer for the same prompts."""
+    assert step(catalog, **slower).step_seconds > step(catalog).step_seconds
+
+
+def test_one_step_ahead_is_faster_than_in_turn(catalog: Catalog) -> None:
+    """Of the same division, generation beside training takes less than both in turn; nobody waits for all of it."""
+    apart = step(catalog, generation={"devices": 4})
+    ahead = step(catalog, generation={"devices": 4, "asynchronous": True})
+    assert ahead.step_seconds < apart.step_seconds
+    assert (ahead.training_devices, ahead.generating_devices) == (4, 4)
+    assert ahead.shares["waiting"] < apart.shares["waiting"]
+    promised = next(one for one in apart.instead if one.what == "generation one step ahead")
+    assert promised.step_seconds == pytest.approx(ahead.step_seconds)
+
+
+def test_shorter_completions_are_as_promised(catalog: Catalog) -> None:
+    """Half as long, with a limit half as far: generation is as a plan of them says."""
+    promised = next(one for one in step(catalog).instead if one.what == "completions half as long")
+    assert promised.prompts_ratio > 1.2
+    half = step(catalog, completion_tokens={"mean": 450, "most": 2048})
+    assert promised.step_seconds == pytest.approx(half.step_seconds, rel=0.2)
+
+
+def test_memory_of_both_phases(catalog: Catalog) -> None:
+    """7.6e9 weights of 2 bytes over the copy's devices; the rest of the memory holds the cache at most."""
+    found = step(catalog)
+    generation = next(one for one in found.memory if one.phase == "generation")
+    assert generation.parts["weights"] * found.tensor == pytest.approx(7_615_616_512 * 2 / 2**30, rel=1e-6)
+    assert generation.total_gib <= 80
+    assert {one.phase for one in found.memory} == {"generation", "training"}
+
+
+def test_a_large_network_is_divided_to_generate(catalog: Catalog) -> None:
+    """70 billion weights at 16 bit do not stand on one device of 80 GB."""
+    found = step(catalog, {"own": "H100-SXM", "count": 8, "nodes": 4, "network_gbit_per_s": 3200}, ref="llama-3.1-70b")
+    assert found.tensor > 1
+
+
+@pytest.mark.parametrize(
+    ("training", "says"),
+    [
+        pytest.param({"generation": {"devices": 8}}, "leave no whole group that trains", id="nobody trains"),
+        pytest.param({"generation": {"tensor": 3}}, "do not divide into copies over 3", id="odd copies"),
+    ],
+)
+def test_devices_that_do_not_divide(catalog: Catalog, training: dict[str, Any], says: str) -> None:
+    """The reason names the devices."""
+    found = answer(catalog, **training)
+    assert found.samples_per_s is None
+    assert says in found.problems[0].text
+
+
+def test_unmeasured_kinds_say_so(catalog: Catalog) -> None:
+    """Steps by an engine on Hopper were published; with a critic, or on a card of Ada, none was."""
+    assert answer(catalog).known_from == "rollouts modelled; steps of this kind were published"
+    assert answer(catalog, {"own": "L40S", "count": 8}, ref="qwen2.5-1.5b").known_from is not None
+    ppo = answer(catalog, method="ppo", group=None, prompts=512)
+    assert ppo.known_from == "rollouts modelled; no measurement of this kind"
+
+
+def test_a_reference_cannot_be_computed_beforehand(catalog: Catalog) -> None:
+    """Completions are new in every step."""
+    with pytest.raises(InputError, match="are new each step"):
+        answer(catalog, reference="precomputed")
+
+
+def test_lengths_must_be_said(catalog: Catalog) -> None:
+    """Without lengths of the answers nothing is guessed."""
+    with pytest.raises(InputError, match="how long the prompts and completions of grpo are"):
+        answer(catalog, completion_tokens=None)
