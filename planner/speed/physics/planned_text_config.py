@@ -9,6 +9,7 @@ from dataclasses import replace
 from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
+from planner.model.evidence.training_passes import training_passes
 from planner.model.hardware.machines import Accelerator, Link, Node
 from planner.model.network.trainer_memory import NOTHING_STATED
 from planner.model.network.workload import Checkpointing, Precision, Strategy
@@ -230,7 +231,11 @@ def labels_of(accelerator: Accelerator, workload: str, framework: str | None = N
 
 
 def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
-    """Describe a run of the user's; None where it does not say enough."""
+    """Describe a run of the user's, of one with rollouts its training passes; None where it does not say enough."""
+    passes = training_passes(run)
+    if passes is None:
+        return None
+    run = passes
     accelerator = catalog.accelerators.get(run.hardware.accelerator)
     if accelerator is None or run.seq_len is None or run.micro_batch is None:
         return None

@@ -8,6 +8,7 @@ from dataclasses import replace
 from planner.model.answer.option_estimate import RunNotCounted
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
+from planner.model.evidence.training_passes import has_rollouts
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.architecture import is_same_network
 from planner.model.network.workload import Precision
@@ -36,8 +37,11 @@ NOTED = ("global_batch",)
 def same_workload(run: RunRecord, job: Job) -> bool:
     """Return whether a run trained the job's network, or the same adapters, on samples of the job's length.
 
-    A run that does not state length or adapters may be scaled to the job. It never counts as a measurement of it.
+    A run that does not state length or adapters may be scaled to the job. It never counts as a measurement of it. Of
+    one with rollouts the samples are completions, whose rate is no job's.
     """
+    if has_rollouts(run):
+        return False
     network = job.setup.network
     if run.architecture is not None and network is not None and not is_same_network(run.architecture, network):
         return False  # most runs, found without comparing the rest
@@ -101,7 +105,7 @@ def _of_the_setup(job: Job, candidate: Candidate, catalog: Catalog) -> Iterator[
         return
     asked = asked_setup(job, candidate)
     for run in catalog.runs.values():
-        if same_hardware(run, candidate) and same_cap(run, candidate):
+        if not has_rollouts(run) and same_hardware(run, candidate) and same_cap(run, candidate):
             may_omit = MAY_OMIT if _is_named(run, job) else ()
             if agrees_where_stated(asked, with_kernels(setup_of_run(run)), besides=NOTED, may_omit=may_omit):
                 yield run

@@ -7,6 +7,7 @@ from planner.audit.hardware_fixes import hardware_fixes
 from planner.model.answer.run_check import RunCandidate, RunCause, RunCheckDocument, RunVerdict
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
+from planner.model.evidence.training_passes import has_rollouts, training_passes
 from planner.model.plan.plan import FlopsConvention
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.speed.diagnosis.causes import CauseCode
@@ -59,12 +60,11 @@ HELD_BACK = 1.25
 def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
     """Compare a run with what is expected of it; of one with rollouts its training passes alone."""
     passes = training_passes(run)
-    if passes is not None:
+    if passes is not None and has_rollouts(run):
         document = check_run(passes, catalog)
         told = f"Of its training passes alone: {document.sentence[0].lower()}{document.sentence[1:]}"
         return _with_rollouts(document, run, told)
-    rollouts = None if run.log is None else run.log.rollouts
-    setup = None if rollouts is not None else setup_of(run, catalog) or image_setup_of(run, catalog)
+    setup = None if has_rollouts(run) else setup_of(run, catalog) or image_setup_of(run, catalog)
     of_images = isinstance(setup, ImageSetup)
     own = () if setup is None or of_images else runs_beside(run, setup, catalog)
     found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration, own=own)
@@ -97,26 +97,10 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         doubts=run.verdict,
         audit=audit_record(run, catalog),
     )
-    if rollouts is not None:
+    if has_rollouts(run):
         told = "The log does not time its training passes apart from generation, so what to expect is not known."
         return _with_rollouts(document, run, told)
     return document.model_copy(update={"answer_id": document_id(document)})
-
-
-def training_passes(run: RunRecord) -> RunRecord | None:
-    """Return the training passes of a run with rollouts as a run of their own; None where its log does not time them.
-
-    samples/s = samples/s of the whole steps x seconds of a step / seconds of its training passes
-    """
-    rollouts = None if run.log is None else run.log.rollouts
-    if rollouts is None or rollouts.step_seconds is None or not rollouts.phase_seconds.get("training"):
-        return None
-    assert run.log is not None, "its rollouts stand in its log"
-    factor = rollouts.step_seconds / rollouts.phase_seconds["training"]
-    rate = run.throughput
-    scaled = {"value": rate.value * factor, "low": rate.low * factor, "high": rate.high * factor}
-    log = run.log.model_copy(update={"rollouts": None})
-    return run.model_copy(update={"throughput": rate.model_copy(update=scaled), "log": log})
 
 
 def _with_rollouts(document: RunCheckDocument, run: RunRecord, sentence: str) -> RunCheckDocument:

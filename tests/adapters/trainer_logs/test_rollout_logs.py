@@ -6,9 +6,13 @@ from statistics import fmean
 import pytest
 
 from planner.adapters.trainer_logs.trainer_log import Beside
-from planner.use_cases.importing.check_run import check_run, training_passes
+from planner.model.evidence.training_passes import training_passes
+from planner.speed.physics.planned_text_config import observed_run
+from planner.speed.throughput.matching_runs import measured_runs, same_workload
+from planner.use_cases.importing.check_run import check_run
 from planner.use_cases.importing.imported_runs import records_of
 from planner.use_cases.importing.run_facts import Stated
+from tests.speed.throughput.asking import asked
 
 STEP = (
     "{before}step:{n} - global_seqlen/mean:547190.500 - actor/kl_loss:0.001 - actor/grad_norm:0.069 - perf/mfu/actor:"
@@ -102,3 +106,17 @@ def test_a_check_compares_the_training_passes_alone(tmp_path, catalog):
     assert checked.sentence.startswith("Of its training passes alone: ")
     assert checked.measured == run.throughput
     assert checked.rollouts == run.log.rollouts
+
+
+def test_a_run_with_rollouts_answers_no_plan_and_corrects_the_passes(tmp_path, catalog):
+    """Its samples are completions and its seconds those of generation too: it measures no training on tokens."""
+    (tmp_path / "train.log").write_text(verl())
+    stated = Stated(workload="qwen2.5-1.5b", accelerator="H100-SXM", micro_batch=4)
+    (run,) = records_of(tmp_path / "train.log", stated, catalog)
+    plain = run.model_copy(update={"objective": None})
+    job, candidate = asked(catalog, {"own": "H100-SXM", "count": 4}, workload={"ref": "qwen2.5-1.5b", "seq_len": 427})
+    mine = catalog.model_copy(update={"runs": {plain.id: plain}})
+    assert measured_runs(job, candidate, mine) == []
+    assert not same_workload(plain, job)
+    seen = observed_run(run, catalog, candidate.node)
+    assert seen.tokens_per_s_per_gpu == pytest.approx(5120 / 14.302 * 427 / 4, rel=0.01)
