@@ -57,12 +57,14 @@ def measure_kernels(plan: ProbePlan, rows: Rows, device: torch.device) -> None:
 
 def _beside_products(plan: ProbePlan, rows: Rows, timer: ColdTimer, precision: str) -> None:
     dtype = Precision(precision, timer.device).low_type or torch.float32
+    on_cuda = timer.device.type == "cuda"
     optimizer(plan, rows, timer)
     with _flags(precision, timer.device):
         for vocabulary in plan.vocabularies:
-            loss(plan, vocabulary, rows, timer, precision, dtype)
-        for layer in plan.products[::2]:
-            elementwise(layer, rows, timer, precision, dtype)
+            largest = vocabulary == max(plan.vocabularies)
+            loss(plan, vocabulary, rows, timer, precision, dtype, compiles=on_cuda and largest)
+        for number, layer in enumerate(plan.products[::2]):  # compiling takes seconds, so one of them is compiled
+            elementwise(layer, rows, timer, precision, dtype, compiles=on_cuda and number == 0)
         for shape in plan.attention:
             attention(shape, rows, timer, precision, dtype)
 
@@ -177,7 +179,9 @@ def _chosen_kernel(both: Callable[[], None]) -> Optional[str]:
     return recorder.sdpa_backend
 
 
-def elementwise(layer: LayerShape, rows: Rows, timer: ColdTimer, precision: str, dtype: torch.dtype) -> None:
+def elementwise(
+    layer: LayerShape, rows: Rows, timer: ColdTimer, precision: str, dtype: torch.dtype, *, compiles: bool
+) -> None:
     """What a layer does between its products: two norms, two residual sums, rotation of heads, the gated unit."""
     numbers = {"tokens": layer.tokens, "hidden": layer.hidden, "kv_dim": layer.kv_dim, "ffn_hidden": layer.ffn_hidden}
     hidden = normal(layer.tokens, layer.hidden, device=timer.device, dtype=dtype, grad=True)
@@ -199,11 +203,21 @@ def elementwise(layer: LayerShape, rows: Rows, timer: ColdTimer, precision: str,
         return timer.time(lambda: torch.autograd.grad(function(hidden, gate, up), inputs, ends))
 
     rows.add("elementwise", numbers, lambda: run(chain), precision=precision)
-    if timer.device.type == "cuda":
-        rows.add("elementwise", numbers, lambda: run(torch.compile(chain)), precision=precision, compiled=True)
+    if compiles:
+        compiled = torch.compile(chain, dynamic=False)
+        rows.add("elementwise", numbers, lambda: run(compiled), precision=precision, compiled=True)
 
 
-def loss(plan: ProbePlan, vocabulary: int, rows: Rows, timer: ColdTimer, precision: str, dtype: torch.dtype) -> None:
+def loss(
+    plan: ProbePlan,
+    vocabulary: int,
+    rows: Rows,
+    timer: ColdTimer,
+    precision: str,
+    dtype: torch.dtype,
+    *,
+    compiles: bool,
+) -> None:
     """Output layer and cross-entropy in fp32 over the vocabulary, forward and backward, as the benchmark has them."""
     numbers = {"tokens": plan.loss_tokens, "hidden": plan.loss_hidden, "vocabulary": vocabulary}
     hidden = normal(plan.loss_tokens, plan.loss_hidden, device=timer.device, dtype=dtype, grad=True)
@@ -217,8 +231,9 @@ def loss(plan: ProbePlan, vocabulary: int, rows: Rows, timer: ColdTimer, precisi
         return timer.time(lambda: torch.autograd.grad(function(hidden, head), (hidden, head)))
 
     rows.add("loss", numbers, lambda: run(summed), precision=precision)
-    if timer.device.type == "cuda":
-        rows.add("loss", numbers, lambda: run(torch.compile(summed)), precision=precision, compiled=True)
+    if compiles:
+        compiled = torch.compile(summed, dynamic=False)
+        rows.add("loss", numbers, lambda: run(compiled), precision=precision, compiled=True)
 
 
 def optimizer(plan: ProbePlan, rows: Rows, timer: ColdTimer) -> None:

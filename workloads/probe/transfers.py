@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 import warnings
@@ -16,11 +17,13 @@ from ..measure.agreement import Agreement
 from ..measure.calibration import collective_seconds, warm_seconds
 from .cold_timer import Timed
 from .plan import MIB, ProbePlan
-from .rows import Rows
+from .rows import CANNOT, Rows
 
 FP32_BYTES = 4
 MOST_READ_BYTES = 512 * MIB
 READ_SECONDS = 3.0
+MOST_FILES = 10_000
+"""Looked at, of a folder with more."""
 BLOCK_BYTES = 4 * MIB
 
 
@@ -48,6 +51,14 @@ def _warm(work: Callable[[], object], device: torch.device, seconds: float) -> T
 
 
 def _together(work: Callable[[], object], agreement: Agreement, device: torch.device, seconds: float) -> Timed:
+    """Time a collective once all ranks can do it: one that waits for another that cannot would wait for ever."""
+    lacking = 0.0
+    try:
+        work()
+    except CANNOT:
+        lacking = 1.0
+    if agreement.max_over_ranks([lacking])[0] > 0:
+        raise RuntimeError("this backend lacks it")
     return Timed(collective_seconds(work, agreement, device=device, seconds=seconds), 1)
 
 
@@ -57,7 +68,8 @@ def read_folder(folder: Optional[str], rows: Rows) -> None:
         rows.leave_out("read", "no data folder was named (--data)")
         return
     start = Path(folder)
-    files = [start] if start.is_file() else [path for path in start.rglob("*") if path.is_file()]
+    found = itertools.islice(start.rglob("*"), MOST_FILES)
+    files = [start] if start.is_file() else [path for path in found if path.is_file()]
     sizes = sorted(((path.stat().st_size, path) for path in files), key=lambda pair: -pair[0])
     if not sizes or sizes[0][0] == 0:
         rows.leave_out("read", f"{start.name} holds no file with bytes in it")

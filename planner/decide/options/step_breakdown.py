@@ -119,7 +119,10 @@ def _step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: P
         effects=effects,
         weights=_weights(kind, fit, asked, place),
         correction=StepCorrection(
-            factor=by_labels * by_runs, by_labels=by_labels, by_runs=by_runs, runs=len(asked.own)
+            factor=by_labels * by_runs,
+            by_labels=by_labels,
+            by_runs=by_runs,
+            runs=sum(one.kernel is None for one in asked.own),
         ),
         nearest=_nearest(kind, fit, asked, place, evidence),
     )

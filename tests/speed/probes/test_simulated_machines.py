@@ -13,7 +13,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.probe import KernelKind
 from planner.scenario.candidate import Candidate
 from planner.speed.estimator.expected_error import COMMON_VARIANCE, NOISE, Known
-from planner.speed.estimator.own_runs import Place, covariance, update
+from planner.speed.estimator.own_runs import Place, covariance, update, with_learnt_transfer
 from planner.speed.estimator.text_estimator import model_rows, model_text
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
@@ -220,3 +220,20 @@ def test_a_measurement_that_a_probe_contradicts_is_wider_and_says_so() -> None:
     assert "contradicts your run mine" in said
     assert measurement_contradicted([honest], candidate_of_kind(), known) is None
     assert measurement_contradicted([slow], candidate_of_kind(), catalog()) is None, "there is no probe"
+
+
+@pytest.mark.parametrize(("off", "narrower"), [(0.0, True), (1.2, False)], ids=["agrees", "disagrees"])
+def test_runs_beside_a_probe_say_how_far_kernels_alone_are_from_training(off: float, narrower: bool) -> None:
+    """A run that kernels foretell exactly: spread x sqrt(4 / 5); one that is far off makes it larger."""
+    simulated = machine()
+    rows, errors = kernels_and_errors(simulated, {})
+    run = simulated.training(config("qwen3-0.6b"), "qwen3-0.6b")
+    both, _ = places(simulated, [run, *rows])
+    learnt = with_learnt_transfer(both, np.array([off, *errors]))
+    alone, _ = places(simulated, rows)
+
+    ratio = learnt.kernels.transfer[1:] / both.kernels.transfer[1:]
+
+    assert ratio == pytest.approx(ratio[0])
+    assert ratio[0] == pytest.approx(math.sqrt(4 / 5), abs=1e-6) if narrower else ratio[0] > 1
+    assert with_learnt_transfer(alone, errors) is alone, "without runs the stated spread stands"
