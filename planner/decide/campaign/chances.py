@@ -14,6 +14,7 @@ from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
 from planner.quantity.chance import chance_below, chance_of_both, doubted, stays_under
+from planner.quantity.formula import largest, named
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.local_currency import rate_of
 from planner.quantity.time_units import HOURS_PER_DAY
@@ -98,7 +99,8 @@ def confident_usd(option: CampaignOption, confidence: float) -> float:
     """Return the USD that remain to pay with this confidence: cash out at it, less what credits pay."""
     owed = _owed(option)
     assert owed is not None, "its cost is known"
-    return max(0.0, stays_under(doubted(owed), confidence) - _credits(option))
+    usd = largest(0.0, stays_under(doubted(owed), confidence) - _credits(option))
+    return named("usd_confident", usd, "USD", "it stays under this with the plan's confidence")
 
 
 def _confident_local(option: CampaignOption, limits: CampaignLimits, currency: Currency) -> float:

@@ -97,13 +97,21 @@ def model_text_step(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> 
 
     effects = fitted.effects
     added = of_each(labels, lambda label: sum(effects[level].get(getattr(label, level), 0.0) for level in WHOLE_STEP))
+    modelled = step(with_effects(fitted, configs, labels), fitted.constants)
+    return np.asarray(np.log(modelled.seconds) + added), modelled.shares
+
+
+def with_effects(fitted: Fit, configs: Configs, labels: Sequence[Labels]) -> Configs:
+    """Return the configurations with what is known of their chips, accelerators and frameworks' kernels."""
+    import numpy as np
+
+    effects = fitted.effects
     device = device_effect(effects, labels)
     mixture = configs.experts > 1
     scales = {"device_scale": np.exp(device)} | {
         f"{part}_scale": np.exp(_of_framework(labels, mixture, effects[part])) for part in PARTS
     }
-    modelled = step(configs.replaced(**scales), fitted.constants)
-    return np.asarray(np.log(modelled.seconds) + added), modelled.shares
+    return configs.replaced(**scales)
 
 
 def device_effect(effects: dict[str, dict[str, float]], labels: Sequence[Labels]) -> Array:
