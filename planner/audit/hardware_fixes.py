@@ -9,6 +9,7 @@ from planner.model.catalog import Catalog
 from planner.model.hardware.machines import Link
 from planner.model.hardware.upgrade import Upgrade
 from planner.model.prices.offer import Price, PriceKind
+from planner.quantity.formula import formula
 from planner.speed.diagnosis.diagnose import SMALLEST_GAIN, gain_range
 from planner.speed.diagnosis.image_setup import ImageSetup
 from planner.speed.diagnosis.run_setup import RunSetup, expectations
@@ -34,6 +35,12 @@ def hardware_fixes(setup: RunSetup, parts: Sequence[Upgrade], catalog: Catalog) 
             continue
         fixes.append(_fix(part, count, answer.value / base.value, hour, setup))
     return tuple(sorted(fixes, key=lambda one: one.payback_hours or float("inf")))
+
+
+@formula("h")
+def payback_hours(*, usd: float, usd_per_hour: float, gain: float) -> float:
+    """Return after how much training a part has paid: USD / (USD an hour of the machine x (gain - 1))."""
+    return usd / (usd_per_hour * (gain - 1))
 
 
 def _changed(setup: RunSetup, part: Upgrade) -> tuple[RunSetup, int] | None:
@@ -82,8 +89,8 @@ def _fix(part: Upgrade, count: int, gain: float, hour: tuple[float, Price] | Non
         gain_high=high,
         usd_per_hour=rate,
         hour_source=None if hour is None else f"{hour[1].node} {hour[1].price_kind.value}, {hour[1].as_of}",
-        payback_hours=None if not rate else part.usd * count / (rate * (gain - 1)),
-        payback_low=None if not rate else part.usd_low * count / (rate * (high - 1)),
-        payback_high=None if not rate else part.usd_high * count / (rate * (low - 1)),
+        payback_hours=None if not rate else payback_hours(usd=part.usd * count, usd_per_hour=rate, gain=gain),
+        payback_low=None if not rate else payback_hours(usd=part.usd_low * count, usd_per_hour=rate, gain=high),
+        payback_high=None if not rate else payback_hours(usd=part.usd_high * count, usd_per_hour=rate, gain=low),
         source=f"{part.source} ({part.as_of})",
     )

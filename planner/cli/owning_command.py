@@ -13,6 +13,7 @@ from planner.cli.plan_commands import PlanOptions
 from planner.cli.registration import command, command_app
 from planner.cli.streams import print_document, say
 from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.own_or_rent import (
     choice_rows,
     cost_rows,
@@ -22,6 +23,7 @@ from planner.present.own_or_rent import (
     sensitivity_rows,
 )
 from planner.present.own_or_rent_screen import screen_lines, year_rows
+from planner.present.screen import wrapped_lines
 from planner.use_cases import answer_ids, owning, plans
 from planner.use_cases.countries import country_code
 
@@ -76,14 +78,19 @@ def print_own_or_rent(document: OwnOrRentDocument, output: ScreenOptions, *, inp
         output.print_rows(input_rows(document), title="Inputs of one node")
     if output.table and output.details:
         print_lines(["", *detail_notes(document)])
+        if document.formulas:
+            lines = [f"How a year is computed ({HOW_TO_READ}):", *formula_lines(document.formulas, full=True)]
+            print_lines(wrapped_lines(["", *lines], screen_width()))
 
 
 def _print_details(document: OwnOrRentDocument, output: TableOptions) -> None:
     """Print the tables behind the answer."""
-    busy = f"{100 * document.by_plan.site_busy_fraction:.3g} % busy" if document.by_plan else ""
+    year = document.by_plan
+    busy = f"{100 * year.site_busy_fraction:.3g} % busy" if year else ""
+    at_work = f"{100 * year.busy_fraction.value:.3g} % busy" if year and document.year_parts else busy
     tables = {
         "A year of the plan's trainings": year_rows(document) if output.table else [],
-        f"{document.name}: cost of one node, {busy}": cost_rows(document),
+        f"{document.name}: cost of one node, {at_work}": cost_rows(document),
         "Against the cloud, by the price of the hour": rival_rows(document),
         f"What can be done, {busy}": choice_rows(document),
         f"What moves the answer most (against {document.against})": sensitivity_rows(document),

@@ -46,13 +46,13 @@ def show(
         if output.json:
             print_document(document)
         else:
-            print_lines(run_check_lines(document, width=screen_width()))
+            print_lines(run_check_lines(document, width=screen_width(), details=output.details))
     elif isinstance(document, RecommendationDocument):
         print_recommendation(document, output, asked=kept.asked or "plan.yaml")
     elif isinstance(document, OwnOrRentDocument):
         print_own_or_rent(document, output)
     elif isinstance(document, ExplainDocument):
-        print_explanation(document, as_json=output.json)
+        print_explanation(document, everything=output.all or output.details, as_json=output.json)
     else:
         print_answer(document, output, asked=kept.asked)
     for line in assumed_lines(kept.assumed):

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from datetime import date, timedelta
 
+from planner.quantity.formula import formula
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_DAY, SECONDS_PER_HOUR
 
 
+@formula("h")
 def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: float) -> Interval:
     """Wall-clock hours to train on `samples`.
 

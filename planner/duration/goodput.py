@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
+
+from planner.quantity.formula import exp, expm1, formula, largest, named, smallest, sqrt, total
 
 MOST_INTERRUPTIONS = 20.0
 """Between two checkpoints, on average: past that a training does not get on, and no number is given."""
@@ -50,7 +51,7 @@ class Losses:
     @property
     def total(self) -> float:
         """Wall-clock hours for each hour of steps."""
-        return 1 + math.fsum(getattr(self, part.name) for part in fields(self))
+        return 1 + total(getattr(self, part.name) for part in fields(self))
 
 
 def is_hopeless(interruptions: Interruptions) -> bool:
@@ -64,6 +65,7 @@ def is_hopeless(interruptions: Interruptions) -> bool:
     return interruptions.per_hour * segment > MOST_INTERRUPTIONS
 
 
+@formula("h an hour of steps")
 def losses(interruptions: Interruptions) -> Losses:
     """Return what is lost for each hour of steps.
 
@@ -84,9 +86,10 @@ def losses(interruptions: Interruptions) -> Losses:
         return Losses(interruptions.input_stall, interruptions.evaluation, checkpoints, 0.0, 0.0, 0.0, 0.0)
     segment = rate * (interruptions.interval_hours + interruptions.checkpoint_hours)
     again = rate * (interruptions.restart_hours + interruptions.unsaved_hours)
-    wall = segments / rate * math.exp(min(again, MOST_INTERRUPTIONS)) * math.expm1(min(segment, MOST_INTERRUPTIONS))
-    restarts = wall * -math.expm1(-rate * interruptions.restart_hours)
-    lost = max(0.0, wall - busy - checkpoints - restarts)
+    wall = segments / rate * exp(smallest(again, MOST_INTERRUPTIONS)) * expm1(smallest(segment, MOST_INTERRUPTIONS))
+    wall = named("wall_with_interruptions", wall, "h an hour of steps")
+    restarts = named("restarts", wall * -expm1(-rate * interruptions.restart_hours), "h an hour of steps")
+    lost = largest(0.0, wall - busy - checkpoints - restarts)
     failing = interruptions.failures_per_hour / rate
     return Losses(
         input_stall=interruptions.input_stall,
@@ -99,6 +102,7 @@ def losses(interruptions: Interruptions) -> Losses:
     )
 
 
+@formula("h")
 def optimal_interval_hours(*, checkpoint_hours: float, interruptions_per_hour: float) -> float | None:
     """Return the interval between checkpoints that loses least; None where one costs nothing or nothing interrupts.
 
@@ -112,5 +116,5 @@ def optimal_interval_hours(*, checkpoint_hours: float, interruptions_per_hour: f
     ratio = checkpoint_hours / (2 * between)
     if ratio >= 1:
         return between
-    young = math.sqrt(2 * checkpoint_hours * between)
-    return young * (1 + math.sqrt(ratio) / 3 + ratio / 9) - checkpoint_hours
+    young = sqrt(2 * checkpoint_hours * between)
+    return young * (1 + sqrt(ratio) / 3 + ratio / 9) - checkpoint_hours

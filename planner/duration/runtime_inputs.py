@@ -18,6 +18,7 @@ from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
+from planner.quantity.formula import largest, smallest, stated
 from planner.quantity.interval import Interval
 from planner.quantity.spread import combined, swings
 from planner.quantity.time_units import SECONDS_PER_HOUR
@@ -52,7 +53,7 @@ class RuntimeInputs:
     @property
     def values(self) -> dict[str, float]:
         """Plain numbers."""
-        return {name: one.value for name, one in self.inputs.items()}
+        return {name: stated(name, one.value, one.unit.value, one.source) for name, one in self.inputs.items()}
 
     def needed_gb_per_s(self, values: Mapping[str, float]) -> float:
         """GB/s of samples that full speed reads: samples/s x bytes / 10^9; 0 where their size is unknown."""
@@ -69,7 +70,7 @@ class RuntimeInputs:
         """
         write = self.write_hours(values)
         copy = values.get("checkpoint_gb", 0.0) / (self.copiers * values["host_copy_gb_per_s"]) / SECONDS_PER_HOUR
-        return write * values[MODE] + min(copy, write) * (1 - values[MODE])
+        return write * values[MODE] + smallest(copy, write) * (1 - values[MODE])
 
     def interruptions(self, values: Mapping[str, float]) -> Interruptions:
         """Return the plain inputs of the loss. The next checkpoint waits until the one before is written."""
@@ -81,11 +82,11 @@ class RuntimeInputs:
         if self.longest_hours is not None:
             best = optimal_interval_hours(checkpoint_hours=stop, interruptions_per_hour=failures + preemptions)
             every = self.longest_hours if best is None else min(best, self.longest_hours)
-        stall = max(0.0, self.needed_gb_per_s(values) / values["read_gb_per_s"] - 1)
+        stall = largest(0.0, self.needed_gb_per_s(values) / values["read_gb_per_s"] - 1)
         return Interruptions(
             input_stall=stall,
             evaluation=values["evaluation_fraction"],
-            interval_hours=max(every, write - stop),
+            interval_hours=largest(every, write - stop),
             checkpoint_hours=stop,
             unsaved_hours=write - stop,
             failures_per_hour=failures,

@@ -19,6 +19,7 @@ from planner.model.plan.plan import Plan
 from planner.model.plan.practice import Practice
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval, to_quantity
+from planner.quantity.formula import formula, named
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.spread import Swing, combined, signed_product, swings
 from planner.quantity.time_units import SECONDS_PER_HOUR
@@ -84,7 +85,7 @@ def _counted(
     spread = _Spread.of(runtime)
     total = spread.share(lambda part: part.total)
     whole = Interval(total.value, max(1.0, total.low), total.high)
-    wall_hours = interval(training, Unit.HOURS).times(whole)
+    wall_hours = named("wall_hours", interval(training, Unit.HOURS).times(whole), "h", "first step to last")
     lines = [TimeLine(what=STEPS, hours=training), *_lost_lines(runtime, spread, training)]
     heavy = [line.hours for line in lines if line.hours.value >= MATERIAL_FRACTION * wall_hours.value]
     shown = " + ".join(f"{line.what} {line.hours.value:.5g}" for line in lines if line.hours.value > 0)
@@ -120,13 +121,20 @@ def _stretched(hours: Quantity, factor: Quantity) -> Quantity:
     if factor.low == factor.high == 1:
         return hours
     source = f"{hours.value:.5g} h at benchmark speed x {factor.value:.3g}, from {factor.source}; {hours.source}"
-    return derived(interval(hours, Unit.HOURS).times(interval(factor, Unit.RATIO)), Unit.HOURS, hours, factor,
-                   source=source)  # fmt: skip
+    stretched = stretched_hours(interval(hours, Unit.HOURS), practice=interval(factor, Unit.RATIO))
+    return derived(stretched, Unit.HOURS, hours, factor, source=source)
+
+
+@formula("h")
+def stretched_hours(benchmark_hours: Interval, *, practice: Interval) -> Interval:
+    """Return hours as people get them: at benchmark speed x the factor of the plan's practice."""
+    return benchmark_hours.times(practice)
 
 
 def _practice_line(practice: Practice, factor: Quantity, hours: Quantity) -> TimeLine:
     """Return what the practice adds: hours x (factor - 1), as doubtful as the whole."""
-    added = interval(_stretched(hours, factor), Unit.HOURS).scaled(1 - 1 / factor.value)
+    added = interval(_stretched(hours, factor), Unit.HOURS).scaled(1 - 1 / interval(factor, Unit.RATIO).value)
+    added = named("practice_hours", added, "h")
     source = f"{hours.value:.5g} h x ({factor.value:.3g} - 1); {factor.source}"
     return TimeLine(what=PRACTICE[practice], hours=derived(added, Unit.HOURS, factor, source=source))
 
@@ -237,7 +245,7 @@ def _lost_lines(runtime: RuntimeInputs, spread: _Spread, training: Quantity) -> 
         share = spread.share(part)
         if share.high == 0:
             continue
-        hours = signed_product(interval(training, Unit.HOURS), share)
+        hours = named(what, signed_product(interval(training, Unit.HOURS), share), "h")
         used = [runtime.inputs[name] for name in names]
         source = "; ".join([text, *dict.fromkeys(one.source for one in used)])
         lines.append(TimeLine(what=what, hours=derived(hours, Unit.HOURS, *used, source=source)))
@@ -248,13 +256,13 @@ def _lost(lines: list[TimeLine]) -> Quantity | None:
     """Add what is lost, range by range, as if all erred together."""
     if not any(line.hours.high > 0 for line in lines):
         return None
-    hours = sum_of([interval(line.hours, Unit.HOURS) for line in lines])
+    hours = named("lost_hours", sum_of([interval(line.hours, Unit.HOURS) for line in lines]), "h")
     source = " + ".join(f"{line.what} {line.hours.value:.3g} h" for line in lines)
     return derived(hours, Unit.HOURS, *(line.hours for line in lines), source=source)
 
 
 def _part(name: str) -> Callable[[Losses], float]:
-    return lambda part: float(getattr(part, name))
+    return lambda part: getattr(part, name)
 
 
 def _interruptions(runtime: RuntimeInputs, wall: Quantity) -> Quantity:

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Sequence
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation, ThroughputFrom
 from planner.present.explanation_answer import answer_lines
 from planner.present.facts import name_text
-from planner.present.screen import again, wrapped
+from planner.present.formula_lines import HOW_TO_READ, formula_lines
+from planner.present.screen import again, wrapped_lines
 from planner.present.table import Row, number_text, quantity_text
 from planner.present.time_table import time_facts, time_rows
 from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES
 
 MOST_CONSTANTS = 16
 MOST_RUNS = 12
-FURTHER_IN = 4
 SMALLEST_SHARE = 0.0005
 """Of a step; `--json` has every part."""
 ANSWER_FROM: dict[ThroughputFrom | None, str] = {
@@ -32,14 +32,7 @@ def as_text(document: ExplainDocument, *, width: int | None = None) -> str:
     for option in document.options:
         lines += ["", *_option(option, document)]
     lines += again(document.answer_id)
-    return "".join(f"{line}\n" for long in lines for line in _fitted(long, width))
-
-
-def _fitted(line: str, width: int | None) -> list[str]:
-    """Return the line, or what it is broken into between words, further in than it begins."""
-    if width is None or len(line) <= width:
-        return [line]
-    return wrapped(line, width=width, indent=" " * (len(line) - len(line.lstrip()) + FURTHER_IN))
+    return "".join(f"{line}\n" for line in wrapped_lines(lines, width))
 
 
 def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[str]:
@@ -57,6 +50,9 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
             yield f"Not known: {option.why_not}"
     if option.answer is not None:
         yield from (f"Note: {run.text}" for run in option.answer.runs_not_counted)
+    if option.formulas:
+        yield f"How the figures are computed ({HOW_TO_READ}):"
+        yield from formula_lines(option.formulas, full=True)
     if option.time is not None:
         yield from _block("Where the hours of one training go", time_rows(option.time))
         yield from (f"  - {fact}" for fact in time_facts(option.time))

@@ -34,6 +34,8 @@ def answer_lines(option: RankedOption, document: ExplainDocument) -> Iterator[st
         yield f"Not recommended{f': {option.why_not}' if option.why_not else ''}."
     for name, text in _facts(option, document):
         yield f"  {name:<8}  {text}"
+    if document.currency is not None:
+        yield f"  rate      1 USD = {document.currency.per_usd:,.6g} {document.currency.code}"
     if option.quote_request is not None:
         yield "The request:"
         yield f"  {option.quote_request}"

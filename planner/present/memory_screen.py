@@ -8,7 +8,8 @@ from planner.decide.options.card_name import card_names
 from planner.decide.options.display_name import strategy_name
 from planner.model.answer.memory_answer import MemoryDocument
 from planner.model.quantity import Quantity
-from planner.present.screen import Column, again, table_lines, wrapped, wrapped_items
+from planner.present.formula_lines import HOW_TO_READ, formula_lines
+from planner.present.screen import Column, again, table_lines, wrapped, wrapped_items, wrapped_lines
 from planner.present.short_figures import Scale
 from planner.present.table import NOT_KNOWN, Row
 
@@ -62,6 +63,9 @@ def memory_lines(document: MemoryDocument, *, width: int, details: bool = False)
         last = ["Sources: --details", *again(document.answer_id)]
         return [*lines, *wrapped_items(last, width=width, separator="    ")]
     told = [line for text in _details(document) for line in wrapped(text, width=width, indent="    ")]
+    if document.formulas:
+        told += wrapped_lines([f"How the total and the chance are computed ({HOW_TO_READ}):"], width)
+        told += wrapped_lines(list(formula_lines(document.formulas, full=True)), width)
     return [*lines, *told, *again(document.answer_id)]
 
 

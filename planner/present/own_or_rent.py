@@ -4,27 +4,45 @@ from __future__ import annotations
 
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.currency import LocalAmount
-from planner.model.quantity import Quantity
+from planner.model.quantity import Quantity, Unit
 from planner.present.bill_text import amount_text
 from planner.present.table import NOT_KNOWN, Row, quantity_text
+from planner.quantity.conversion import derived, interval
 
 
 def cost_rows(document: OwnOrRentDocument) -> list[Row]:
-    """One row per part of the yearly cost, and the sum."""
+    """One row per part of the yearly cost, and the sum: of the year in the headline, where that is known."""
+    lines = document.year_parts or document.annual
     rows = [
         {
             "part": line.part,
             "USD a node-year": quantity_text(line.usd_per_node_year),
             "USD/busy GPU-h": f"{line.usd_per_busy_gpu_hour:.4f}",
         }
-        for line in document.annual
+        for line in lines
     ]
     total = {
         "part": "total",
-        "USD a node-year": quantity_text(document.annual_usd_per_node),
-        "USD/busy GPU-h": f"{document.usd_per_busy_gpu_hour.value:.4f}",
+        "USD a node-year": quantity_text(_a_node_year(document)),
+        "USD/busy GPU-h": f"{_per_busy_hour(document).value:.4f}",
     }
     return [*rows, total]
+
+
+def _a_node_year(document: OwnOrRentDocument) -> Quantity:
+    year = document.by_plan
+    if year is None or not document.year_parts:
+        return document.annual_usd_per_node
+    usd = next(one.usd_per_year for one in year.options if one.id == year.owning)
+    assert usd is not None, "the machine that is asked about has a cost"
+    each = interval(usd, Unit.USD_PER_YEAR).scaled(1 / document.nodes)
+    return derived(each, Unit.USD_PER_YEAR, usd, source="sum of the parts")
+
+
+def _per_busy_hour(document: OwnOrRentDocument) -> Quantity:
+    if document.by_plan is None or not document.year_parts:
+        return document.usd_per_busy_gpu_hour
+    return document.by_plan.usd_per_busy_gpu_hour
 
 
 def rival_rows(document: OwnOrRentDocument) -> list[Row]:

@@ -207,10 +207,8 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
             counted += f", all that it can do: {done:,.3g} of {wanted:,.3g} trainings"
     full, share = document.usd_per_busy_gpu_hour, share_text(year.site_busy_fraction)
     default = any(each.name == "busy_fraction" and each.default for each in document.inputs)
-    annual = document.annual_usd_per_node.value * document.nodes
     whose = "the default" if default else "as its site assumes"
-    site = f"At {share} busy, {whose}: {short_amount(annual)} USD a year, "
-    site += f"{full.value:.2f} USD per busy GPU-hour"
+    site = f"At {share} busy, {whose}: {full.value:.2f} USD per busy GPU-hour"
     if year.counted_from is not CountedFrom.SITE and not any(row.lease_owed for row in year.options):
         site += f", {year.usd_per_busy_gpu_hour.value:,.2f} at {share_text(year.busy_fraction.value)}"
     adds = document.marginal_usd_per_training

@@ -6,7 +6,8 @@ from planner.model.answer.run_check import HardwareFix, RunCheckDocument
 from planner.model.evidence.rollout_log import RolloutLog
 from planner.model.quantity import Quantity
 from planner.present.audit_screen import audited_lines
-from planner.present.screen import Column, again, table_lines, wrapped
+from planner.present.formula_lines import HOW_TO_READ, formula_lines
+from planner.present.screen import Column, again, table_lines, wrapped, wrapped_lines
 from planner.present.short_figures import Scale
 
 RATE = Scale("samples/s", 1.0)
@@ -21,8 +22,8 @@ CAUSES = (
 )
 
 
-def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
-    """Return the screen in lines of at most `width`."""
+def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = False) -> list[str]:
+    """Return the screen in lines of at most `width`; with `details`, how gains and probabilities are computed."""
     title = f"{document.workload} on {document.accelerators}x {document.accelerator} ({document.run})"
     expected = "not known" if document.expected is None else _rate(document.expected)
     causal = "" if document.causal_share_of_peak is None else f" (causal {document.causal_share_of_peak:.0%})"
@@ -58,6 +59,9 @@ def run_check_lines(document: RunCheckDocument, *, width: int) -> list[str]:
         lines += ["", *wrapped(f"Assumed: {'; '.join(document.assumed)}.", width=width)]
     for doubt in document.doubts:
         lines += wrapped(f"Doubtful: {doubt}.", width=width)
+    if details and document.formulas:
+        lines += wrapped_lines([f"How gains and probabilities are computed ({HOW_TO_READ}):"], width)
+        lines += wrapped_lines(list(formula_lines(document.formulas, full=True)), width)
     return [*lines, *audited_lines(document.audit, width=width), *again(document.answer_id)]
 
 

@@ -11,6 +11,8 @@ SPACE = " "
 NO_BREAK = "\u00a0"
 """A blank in a cell at which no line breaks; printed as any other."""
 FEWEST_ROWS = 3
+FURTHER_IN = 4
+"""Columns by which the rest of a long line is further in than its beginning."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +70,21 @@ def wrapped(text: str, *, width: int, indent: str = "") -> list[str]:
     joined = text.replace(" %", f"{NO_BREAK}%")
     lines = textwrap.wrap(joined, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
     return [line.replace(f"{NO_BREAK}%", " %") for line in lines]
+
+
+def wrapped_lines(lines: Sequence[str], width: int | None) -> list[str]:
+    """Return lines no longer than `width`: each broken between words, the rest further in than it begins."""
+    if width is None:
+        return list(lines)
+    return [
+        part
+        for line in lines
+        for part in (
+            wrapped(line, width=width, indent=" " * (len(line) - len(line.lstrip()) + FURTHER_IN))
+            if len(line) > width
+            else [line]
+        )
+    ]
 
 
 def wrapped_items(items: Sequence[str], *, width: int, separator: str) -> list[str]:

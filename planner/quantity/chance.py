@@ -6,6 +6,7 @@ import math
 from statistics import NormalDist
 
 from planner.model.quantity import Basis, Quantity
+from planner.quantity.formula import applied, exp, formula, log
 from planner.quantity.interval import Interval
 
 NORMAL = NormalDist()
@@ -25,7 +26,8 @@ def doubted(quantity: Quantity) -> Interval:
     return Interval(quantity.value, quantity.low, quantity.high)
 
 
-def chance_below(interval: Interval, limit: float) -> float:
+@formula("")
+def chance_below(amount: Interval, limit: float) -> float:
     """Return the chance that the number is at most the limit.
 
     chance = Phi(ln(limit / value) / s);  s = ln(high / value) / 1.645 above the value, ln(value / low) / 1.645 below
@@ -33,27 +35,28 @@ def chance_below(interval: Interval, limit: float) -> float:
     Log-normal on either side of the value, which is the median. A number without a range is certain.
     Source: two-piece (split) log-normal distribution; the 90 % range gives both of its widths.
     """
-    if limit >= interval.value and interval.high == interval.value:
+    if limit >= amount.value and amount.high == amount.value:
         return 1.0
-    if limit <= 0 or (limit < interval.value and interval.low == interval.value):
-        return 1.0 if interval.value <= limit else 0.0
-    if interval.value <= 0:
+    if limit <= 0 or (limit < amount.value and amount.low == amount.value):
+        return 1.0 if amount.value <= limit else 0.0
+    if amount.value <= 0:
         return 1.0
-    end = interval.high if limit >= interval.value else interval.low
-    width = abs(math.log(end / interval.value)) / TAIL if end > 0 else math.inf
-    return NORMAL.cdf(math.log(limit / interval.value) / width)
+    end = amount.high if limit >= amount.value else amount.low
+    width = abs(log(end / amount.value)) / TAIL if end > 0 else math.inf
+    return applied("normal_cdf", NORMAL.cdf, log(limit / amount.value) / width)
 
 
-def stays_under(interval: Interval, chance: float) -> float:
+@formula("")
+def stays_under(amount: Interval, chance: float) -> float:
     """Return the number that it stays under with this chance: the inverse of `chance_below`.
 
     number = value x exp(s x z(chance));  z: the standard normal quantile, s as in `chance_below`
     """
-    end = interval.high if chance >= 0.5 else interval.low
-    if interval.value <= 0 or end <= 0 or end == interval.value:
-        return interval.value
-    width = abs(math.log(end / interval.value)) / TAIL
-    return interval.value * math.exp(width * NORMAL.inv_cdf(chance))
+    end = amount.high if chance >= 0.5 else amount.low
+    if amount.value <= 0 or end <= 0 or end == amount.value:
+        return amount.value
+    width = abs(log(end / amount.value)) / TAIL
+    return amount.value * exp(width * applied("normal_quantile", NORMAL.inv_cdf, chance))
 
 
 STEPS = 128
@@ -61,6 +64,11 @@ STEPS = 128
 
 
 def chance_of_both(one: float, other: float, *, correlation: float) -> float:
+    """Return the chance that two numbers both stay under their limits: `both_below` of the chance of each."""
+    return applied("chance_of_both", both_below, one, other, correlation)
+
+
+def both_below(one: float, other: float, correlation: float) -> float:
     """Return the chance that two numbers both stay under their limits, from the chance of each.
 
     chance = p q + 1 / (2 pi) x integral from 0 to asin(r) of exp(-(x^2 + y^2 - 2 x y sin t) / (2 cos^2 t)) dt

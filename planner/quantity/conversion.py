@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from planner.model.quantity import Basis, Quantity, Unit, weakest
+from planner.quantity.formula import is_recording, stated
 from planner.quantity.interval import Interval
 
 MATERIAL_FRACTION = 0.05
@@ -12,16 +13,23 @@ MATERIAL_FRACTION = 0.05
 quarter of an hour of set-up, whose doubt stands in the total's range."""
 
 
-def interval(quantity: Quantity, unit: Unit) -> Interval:
-    """Unwrap a quantity; its unit is checked."""
-    return Interval(quantity.as_(unit), quantity.low, quantity.high)
+def interval(quantity: Quantity, unit: Unit, *, name: str | None = None) -> Interval:
+    """Unwrap a quantity; its unit is checked.
+
+    While formulas are recorded its number keeps its unit and source, and has a name in their texts, else its unit's.
+    """
+    value = quantity.as_(unit)
+    if is_recording():
+        value = stated(name or unit.name.lower(), value, unit.value, quantity.source)
+    return Interval(value, quantity.low, quantity.high)
 
 
 def to_quantity(value: Interval, unit: Unit, basis: Basis, source: str, as_of: date | None = None) -> Quantity:
-    """Wrap a number that comes from one place."""
-    return Quantity(
+    """Wrap a number that comes from one place; a recorded number still remembers how it was computed."""
+    quantity = Quantity(
         value=value.value, low=value.low, high=value.high, unit=unit, basis=basis, source=source, as_of=as_of
     )
+    return quantity.model_copy(update={"value": value.value}) if is_recording() else quantity
 
 
 def derived(value: Interval, unit: Unit, *parts: Quantity, source: str) -> Quantity:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from functools import cache
 
+from planner.decide.campaign.campaign_formulas import campaign_formulas
 from planner.decide.options.explain import explain_plan
 from planner.decide.options.step_breakdown import Published
 from planner.decide.recommend.answer_plan import answer_plan
@@ -13,6 +14,7 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
+from planner.quantity.formula import recording
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.plans import with_found_options
 from planner.use_cases.published.evidence import bundled_evidence, bundled_image_evidence
@@ -20,7 +22,11 @@ from planner.use_cases.published.evidence import bundled_evidence, bundled_image
 
 def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) -> ExplainDocument:
     """Explain each option, or the one that is named by its id or by its row in the comparison of this day."""
-    plan = with_found_options(plan, catalog, today=today)
+    with recording():
+        return _explained(with_found_options(plan, catalog, today=today), catalog, option=option, today=today)
+
+
+def _explained(plan: Plan, catalog: Catalog, *, option: str | None, today: date) -> ExplainDocument:
     answer = answer_plan(plan, catalog, today=today)
     if option is not None and option.isdecimal():
         option = _in_row(int(option), answer)
@@ -31,7 +37,22 @@ def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) ->
 
     document = explain_plan(plan, catalog, evidence, option=option, today=today)
     answers = {one.id: one for one in answer.options}
-    explained = tuple(one.model_copy(update={"answer": answers[one.id]}) for one in document.options)
+    explained = tuple(
+        one.model_copy(
+            update={
+                "answer": answers[one.id],
+                "formulas": campaign_formulas(
+                    answers[one.id],
+                    plan,
+                    today=today,
+                    fit_chance=one.fit_chance,
+                    samples_per_s=None if one.throughput is None else one.throughput.value,
+                    step_seconds=one.step_seconds,
+                ),
+            }
+        )
+        for one in document.options
+    )
     of_all = {"options": explained, "recommended": answer.recommended, "confidence": answer.confidence}
     document = document.model_copy(update=of_all)
     return document.model_copy(update={"answer_id": document_id(document)})

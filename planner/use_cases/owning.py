@@ -11,10 +11,13 @@ from planner.decide.owning.horizons import horizons
 from planner.decide.owning.own_or_rent import own_or_rent as compare_owning
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.errors import InputError, MissingExtraError
+from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
+from planner.quantity.formula import named, recording
+from planner.quantity.formula_text import as_name, printed
 from planner.scenario.candidate import expand
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.plans import with_found_options
@@ -44,12 +47,29 @@ def own_or_rent(
     plan = with_found_options(plan, catalog, today=today)
     if site is not None and site in catalog.sites and all(option.site != site for option in plan.options):
         plan = plan.model_copy(update={"options": (*plan.options, PlanOption(site=site))})
-    estimated = estimate_options(plan, catalog, today=today)
-    document = compare_owning(plan, catalog, site=site, today=today, estimates=estimated)
+    with recording():
+        estimated = estimate_options(plan, catalog, today=today)
+        document = compare_owning(plan, catalog, site=site, today=today, estimates=estimated)
+        document = document.model_copy(update={"formulas": _formulas(document)})
     assert document.by_plan is not None, "every answer is given on a year"
     campaign = answer_plan(plan, catalog, today=today, estimated=estimated)
     document = document.model_copy(update={"horizons": horizons(campaign, document.by_plan, plan)})
     return document.model_copy(update={"answer_id": document_id(document)})
+
+
+def _formulas(document: OwnOrRentDocument) -> tuple[FormulaUsed, ...]:
+    """Return the formulas of what the year costs on each machine, and of the chance that it costs less than owning."""
+    assert document.by_plan is not None, "every answer is given on a year"
+    numbers: dict[str, float] = {}
+    for option in document.by_plan.options:
+        name = as_name(option.display_name or option.id)
+        if option.usd_per_year is not None:
+            numbers[f"a_year_on_{name}"] = named(f"a_year_on_{name}", option.usd_per_year.value, "USD/year")
+        if option.chance_costs_less is not None:
+            numbers[f"chance_{name}_costs_less"] = named(f"chance_{name}_costs_less", option.chance_costs_less, "")
+    if document.marginal_usd_per_training is not None:
+        numbers["electricity_of_a_training"] = document.marginal_usd_per_training.value
+    return printed(numbers)
 
 
 def owned_machines(plan: Plan, catalog: Catalog) -> dict[str, str]:

@@ -27,7 +27,7 @@ def test_one_option_as_a_document(planner, example):
 
 
 def test_all_options_as_text(planner, example):
-    answer = planner("explain", example("local_pc"))
+    answer = planner("explain", example("local_pc"), "--all")
     assert answer.code == 0
     assert answer.out.count("\n== ") == 5
     assert "Where the hours of one training go" in answer.out
@@ -99,7 +99,7 @@ SERVICE_ID = "ori/lora-up-to-10b:any:hosted_training"
 
 def test_a_service_is_named_and_has_no_speed(planner, changed):
     plan = changed("gpu_guide_llama3_8b", {"options": [SERVICE, SERVICE | {"training_hours": 3.0}]})
-    answer = planner("explain", plan)
+    answer = planner("explain", plan, "--all")
     assert answer.out.count("\n== ") == 2
     assert answer.out.count("No speed is known: ") == 2
     assert "None" not in answer.out

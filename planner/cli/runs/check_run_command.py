@@ -8,7 +8,7 @@ import typer
 
 from planner import clock
 from planner.adapters.stored_prices.price_filter import NOTHING
-from planner.cli.output import HomeOption, JsonFlag, print_lines, screen_width
+from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, print_lines, screen_width
 from planner.cli.registration import command, command_app
 from planner.cli.runs.import_command import FactOptions
 from planner.cli.streams import print_document
@@ -25,6 +25,7 @@ def check(
     run: Annotated[str, typer.Argument(metavar="PATH|ID", help="A log, a result, or a run's id")],
     facts: FactOptions,
     *,
+    details: DetailsFlag = False,
     as_json: JsonFlag = False,
     home: HomeOption = None,
 ) -> None:
@@ -38,4 +39,4 @@ def check(
     if as_json:
         print_document(document)
     else:
-        print_lines(run_check_lines(document, width=screen_width()))
+        print_lines(run_check_lines(document, width=screen_width(), details=details))

@@ -20,6 +20,7 @@ from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
 from planner.quantity.chance import stays_under
 from planner.quantity.conversion import derived, interval
+from planner.quantity.formula import named, stated
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
@@ -95,6 +96,7 @@ def rented_bill(
     training = _as_doubtful(training, practice)
     rent = _rent(training, rates, work, lost, practice)
     wall = sum_of([interval(part, Unit.HOURS) for part in (training, lost, practice) if part is not None])
+    wall = named("hours_of_a_training", wall, "h")
     days = wall.scaled(work.waves / HOURS_PER_DAY)
     ancillary = kept_and_moved(rates, trainings=work.trainings, sets=work.sets, campaign_days=days)
     entries = [*rent.entries, *ancillary]
@@ -136,7 +138,8 @@ def _as_doubtful(training: Quantity, practice: Quantity | None) -> Quantity:
 def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, currency: str = "USD") -> Entry:
     """Bill a provider's support: a share of everything above."""
     value = sum(entry.usd.value for entry in entries)
-    share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(fraction.value)
+    rate = interval(fraction, Unit.RATIO, name="support_fraction").value
+    share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(rate)
     source = f"{fraction.value:g} of everything above; {fraction.source}"
     return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source, currency=currency)
 
@@ -169,7 +172,9 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
         bought = sum_of([hours.scaled(work.by_set[runs] * rates.nodes) for runs, hours in of_sets.items()])
     else:
         bought = sum_of([_sold(billed_hours, terms), failed]).scaled(work.trainings * rates.nodes)
-    rent, left = bought.times(price), bought.value - sum(entry.quantity for entry in entries)
+    bought = named("bought_node_hours", bought, "node-h")
+    used_node_hours = named("used_node_hours", sum(entry.quantity for entry in entries), "node-h")
+    rent, left = bought.times(price), bought.value - used_node_hours
     whole = usable = None
     if left > 1e-9 * bought.value:
         entries.append(_unused(left, rates, bought_hours=bought.value))
@@ -197,12 +202,13 @@ def _parts_of_a_run(
     training: Quantity, rates: BillRates, lost: Quantity | None, practice: Quantity | None
 ) -> list[tuple[str, Interval, tuple[Quantity, ...]]]:
     """Return what the hours of one training are made of, each with its figures; failed launches come last."""
-    setup = interval(rates.setup_hours, Unit.HOURS)
-    failed = setup.times(interval(rates.failed_launch_fraction, Unit.RATIO))
+    setup = interval(rates.setup_hours, Unit.HOURS, name="setup_hours")
+    failed = setup.times(interval(rates.failed_launch_fraction, Unit.RATIO, name="failed_launch_fraction"))
+    failed = named("failed_launch_hours", failed, "h")
     parts: list[tuple[str, Interval, tuple[Quantity, ...]]] = [
         (COMPUTE, interval(training, Unit.HOURS), (training,)),
         ("provisioning and set-up", setup, (rates.setup_hours,)),
-        ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS), (rates.idle_tail_hours,)),
+        ("idle tail", interval(rates.idle_tail_hours, Unit.HOURS, name="idle_tail_hours"), (rates.idle_tail_hours,)),
     ]
     for what, hours in ((PRACTICE, practice), (LOST, lost)):
         if hours is not None:
@@ -225,7 +231,7 @@ def _committed(entries: list[Entry], rates: BillRates) -> Rent:
 
 
 def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entry:
-    usd = node_hours * rates.price.value
+    usd = named(UNUSED, node_hours * interval(rates.price, Unit.USD_PER_HOUR).value, "USD", "bought and not used")
     source = (
         f"{bought_hours:,.5g} node-h are bought: {billing_text(rates.terms)}; {node_hours:,.5g} of them are left; "
         f"{rates.price.source}"
@@ -238,7 +244,7 @@ def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entr
 
 def _not_to_be_had(node_hours: float, rates: BillRates) -> Entry:
     """Take off the hours that the work would take beyond the end of its window."""
-    usd = -node_hours * rates.price.value
+    usd = -node_hours * interval(rates.price, Unit.USD_PER_HOUR).value
     source = f"{billing_text(rates.terms)}; the work takes {node_hours:,.5g} node-h more; {rates.price.source}"
     return Entry(
         BEYOND, Interval.exact(usd), -node_hours, "node-h", rates.price.value, (rates.price,), source,
@@ -255,4 +261,5 @@ def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, bought: Se
 
 
 def _sold(hours: Interval, terms: Terms) -> Interval:
-    return Interval(*(sold_hours(value, terms) for value in hours))
+    value, low, high = (sold_hours(each, terms) for each in hours)
+    return Interval(stated("sold_hours", value, "h", billing_text(terms)), low, high)  # the seller's own sizes

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from planner.cost.cloud.bill_rates import BillRates
+from planner.cost.cloud.cloud_cost import rent_usd
 from planner.model.answer.bill import AssumedRate, Bill, BillLine, Coverage, Uncounted
 from planner.model.currency import Currency, LocalAmount
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import in_cents, in_local, to_cents, to_local
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval, to_quantity
+from planner.quantity.formula import largest, named
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import DAYS_PER_MONTH, SECONDS_PER_HOUR
 
@@ -38,13 +40,15 @@ class Entry:
 def hours_entry(what: str, hours: Interval, parts: tuple[Quantity, ...], *, rates: BillRates, trainings: int) -> Entry:
     """Bill hours of machines: USD = trainings x nodes x hours x USD per node-hour."""
     times = trainings * rates.nodes
-    usd = hours.times(interval(rates.price, Unit.USD_PER_HOUR)).scaled(times)
+    usd = rent_usd(
+        hours=hours, nodes=rates.nodes, usd_per_node_hour=interval(rates.price, Unit.USD_PER_HOUR), trainings=trainings
+    )
     counts = [f"{trainings} trainings"] if trainings > 1 else []
     counts += [f"{rates.nodes} nodes"] if rates.nodes > 1 else []
     product = " x ".join([*counts, f"{hours.value:.5g} h", f"{rates.price.value:g} USD/h"])
     source = "; ".join([product, rates.price.source, *(part.source for part in parts)])
     return Entry(
-        what, usd, hours.value * times, "node-h", rates.price.value, (*parts, rates.price), source,
+        what, named(what, usd, USD), hours.value * times, "node-h", rates.price.value, (*parts, rates.price), source,
         currency=rates.price_currency,
     )  # fmt: skip
 
@@ -58,12 +62,16 @@ def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days
     egress      = max(0, GB - free GB) x USD/GB        Source: definitions; the first price tier is taken throughout.
     """
     sizes, entries = rates.volumes, []
-    months = sum_of([campaign_days, interval(rates.keep_days, Unit.DAYS)]).scaled(1 / DAYS_PER_MONTH)
+    months = sum_of([campaign_days, interval(rates.keep_days, Unit.DAYS, name="keep_days")]).scaled(1 / DAYS_PER_MONTH)
+    months = named("months_kept", months, "months", "campaign and days kept after")
     if sizes.dataset is not None and not rates.already_there:
-        entries += _kept("data set in storage", interval(sizes.dataset, Unit.GB), months, (sizes.dataset,), rates)
+        entries += _kept(
+            "data set in storage", interval(sizes.dataset, Unit.GB, name="dataset_gb"), months, (sizes.dataset,), rates
+        )
         entries += _upload(sizes.dataset, rates)
     if sizes.checkpoint is not None:
-        kept = interval(sizes.checkpoint, Unit.GB).times(interval(rates.checkpoints_kept, Unit.RATIO)).scaled(sets)
+        each = interval(sizes.checkpoint, Unit.GB, name="checkpoint_gb")
+        kept = each.times(interval(rates.checkpoints_kept, Unit.RATIO, name="checkpoints_kept")).scaled(sets)
         entries += _kept("checkpoints in storage", kept, months, (sizes.checkpoint, rates.checkpoints_kept), rates)
     if sizes.egress is not None:
         entries += _egress(sizes.egress, rates, times=1 if sizes.egress_is_of_campaign else trainings)
@@ -99,7 +107,7 @@ def as_bill(
     oldest of the lines that make up `MATERIAL_FRACTION` of it or more. Amounts in the plan's currency are the exact
     ones at its rate, in its smallest unit, not the rounded cents at it: 30 h at 60,000 KRW are 1,800,000 KRW.
     """
-    exact = sum(entry.usd.value for entry in entries)
+    exact = named("bill_usd", sum(named(entry.what, entry.usd.value, USD) for entry in entries), USD, "all lines")
     usd = Interval(exact, min(exact, usd.low), max(exact, usd.high))
     cents, total = in_cents([entry.usd.value for entry in entries])
     local = in_local([entry.usd.value for entry in entries], currency) if currency else [None] * len(cents)
@@ -156,7 +164,7 @@ def _kept(what: str, size: Interval, months: Interval, parts: tuple[Quantity, ..
 def _upload(dataset: Quantity, rates: BillRates) -> list[Entry]:
     if rates.ingress is None or dataset.value == 0:
         return []
-    usd = interval(dataset, Unit.GB).times(interval(rates.ingress, Unit.USD_PER_GB))
+    usd = interval(dataset, Unit.GB, name="dataset_gb").times(interval(rates.ingress, Unit.USD_PER_GB))
     hours = dataset.value * MBIT_PER_GB / rates.upload_mbit_per_s.value / SECONDS_PER_HOUR
     source = (
         f"{dataset.value:,.4g} GB x {rates.ingress.value:g} USD/GB, in {hours:.3g} h at "
@@ -170,7 +178,9 @@ def _upload(dataset: Quantity, rates: BillRates) -> list[Entry]:
 def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[Entry]:
     if rates.egress is None or each.value == 0:
         return []
-    size = Interval(*(max(0.0, part * times - rates.free_egress_gb) for part in (each.value, each.low, each.high)))
+    size = Interval(
+        *(largest(0.0, part * times - rates.free_egress_gb) for part in interval(each, Unit.GB, name="egress_gb"))
+    )
     rate = interval(rates.egress, Unit.USD_PER_GB)
     usd = Interval(size.value * rate.value, size.low * rate.low, size.high * rate.high)
     free = f" less {rates.free_egress_gb:g} free" if rates.free_egress_gb else ""

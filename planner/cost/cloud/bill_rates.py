@@ -17,6 +17,7 @@ from planner.model.prices.offer import PriceKind
 from planner.model.prices.service import Service
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.formula import named
 from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import SECONDS_PER_HOUR
 from planner.scenario.allowed_offers import provider_of
@@ -129,14 +130,16 @@ def startup_hours(plan: Plan, job: Job, catalog: Catalog) -> Quantity:
     defaults = catalog.bill_defaults
     setup = _assumed(plan.assumptions, "setup_hours", Unit.HOURS, defaults)
     failed = _assumed(plan.assumptions, "failed_launch_fraction", Unit.RATIO, defaults)
-    launches = Interval(1 + failed.value, 1 + failed.low, 1 + failed.high)
-    hours = interval(setup, Unit.HOURS).times(launches)
+    repeated = interval(failed, Unit.RATIO, name="failed_launch_fraction")
+    launches = Interval(1 + repeated.value, 1 + failed.low, 1 + failed.high)
+    hours = interval(setup, Unit.HOURS, name="setup_hours").times(launches)
     parts, source = [setup, failed], f"{setup.value:g} h of set-up x {launches.value:g} launches"
     staging = _staging_hours(data_volumes(job, plan.data, defaults).dataset, defaults.staging_gb_per_s)
     if staging is not None:
         hours = sum_of([hours, interval(staging, Unit.HOURS)])
         parts.append(staging)
         source += f" + {staging.value:.3g} h of data to the nodes"
+    hours = named("launch_hours", hours, "h", "from the request of a machine to the first step")
     return derived(hours, Unit.HOURS, *parts, source="; ".join([source, *(part.source for part in parts)]))
 
 
@@ -154,7 +157,12 @@ def _staging_hours(dataset: Quantity | None, speed: Quantity) -> Quantity | None
     """Return the hours in which the data set reaches the nodes: GB / (GB/s) / 3600."""
     if dataset is None or dataset.value == 0:
         return None
-    hours = interval(dataset, Unit.GB).times(interval(speed, Unit.GB_PER_S).inverse()).scaled(1 / SECONDS_PER_HOUR)
+    hours = (
+        interval(dataset, Unit.GB, name="dataset_gb")
+        .times(interval(speed, Unit.GB_PER_S).inverse())
+        .scaled(1 / SECONDS_PER_HOUR)
+    )
+    hours = named("staging_hours", hours, "h", "data to the nodes")
     source = f"{dataset.value:.4g} GB / {speed.value:g} GB/s / 3600; {dataset.source}; {speed.source}"
     return derived(hours, Unit.HOURS, dataset, speed, source=source)
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, fields
 
 from planner.model.owning.site import Acquisition
+from planner.quantity.formula import expm1, formula, log1p, total
 from planner.quantity.time_units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 
@@ -69,9 +69,10 @@ class AnnualCost:
     @property
     def total(self) -> float:
         """All parts together."""
-        return math.fsum(getattr(self, part.name) for part in fields(self))
+        return total(getattr(self, part.name) for part in fields(self))
 
 
+@formula("1/year")
 def recovery_factor(*, rate_per_year: float, years: float) -> float:
     """Share of a sum that pays it back with interest in equal yearly amounts.
 
@@ -81,9 +82,10 @@ def recovery_factor(*, rate_per_year: float, years: float) -> float:
     """
     if rate_per_year == 0:
         return 1 / years
-    return rate_per_year / -math.expm1(-years * math.log1p(rate_per_year))
+    return rate_per_year / -expm1(-years * log1p(rate_per_year))
 
 
+@formula("USD")
 def capex_usd(inputs: OwnedInputs) -> float:
     """What is spent, or could be had by selling, to have one node with its share of network and storage.
 
@@ -95,6 +97,7 @@ def capex_usd(inputs: OwnedInputs) -> float:
     return inputs.resale_usd if inputs.acquisition is Acquisition.ALREADY_OWNED else 0.0
 
 
+@formula("kW")
 def average_kw(inputs: OwnedInputs) -> float:
     """What one node draws on average, before PUE.
 
@@ -103,6 +106,7 @@ def average_kw(inputs: OwnedInputs) -> float:
     return inputs.training_kw * inputs.busy_fraction + inputs.idle_kw * (1 - inputs.busy_fraction)
 
 
+@formula("USD/year")
 def running_cost(inputs: OwnedInputs) -> AnnualCost:
     """What one node costs a year to keep, without its purchase: bills that fall due as long as it stands there.
 
@@ -127,6 +131,7 @@ def running_cost(inputs: OwnedInputs) -> AnnualCost:
     )
 
 
+@formula("USD/year")
 def annual_cost(inputs: OwnedInputs) -> AnnualCost:
     """What one node costs a year in full, as equal yearly amounts over its life.
 
@@ -146,6 +151,7 @@ def annual_cost(inputs: OwnedInputs) -> AnnualCost:
     return AnnualCost(**parts | {"recovery": recovery, "residual": residual, "spares": spares})
 
 
+@formula("GPU-h")
 def busy_gpu_hours_per_year(inputs: OwnedInputs) -> float:
     """Hours in which accelerators of one node work.
 
@@ -157,11 +163,13 @@ def busy_gpu_hours_per_year(inputs: OwnedInputs) -> float:
     return inputs.gpus * HOURS_PER_YEAR * inputs.busy_fraction * inputs.availability
 
 
+@formula("USD/GPU-h")
 def usd_per_busy_gpu_hour(inputs: OwnedInputs) -> float:
     """What an hour of useful work of one accelerator costs in full: annual cost / busy GPU-hours."""
     return annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
 
 
+@formula("USD/GPU-h")
 def marginal_usd_per_busy_gpu_hour(inputs: OwnedInputs) -> float:
     """What one more busy hour adds to the bills of a machine that stands there anyhow: its electricity.
 

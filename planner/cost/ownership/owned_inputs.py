@@ -17,6 +17,7 @@ from planner.model.owning.site import Acquisition, AlreadyOwned, Site
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.formula import stated
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_MONTH, MONTHS_PER_YEAR
 
@@ -55,7 +56,10 @@ def resolve_site(
     collected.place(rated_kw)
     collected.power(node, rated_kw, training_power)
     collected.use(node, accelerator)
-    values = {name: quantity.value for name, quantity in collected.quantities.items()}
+    values = {
+        name: stated(name, quantity.value, quantity.unit.value, quantity.source)
+        for name, quantity in collected.quantities.items()
+    }
     absent = {field.name: 0.0 for field in fields(OwnedInputs) if field.name not in values}
     acquisition = site.acquisition
     assert acquisition is not None, "capital() returns what is missing"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from planner.quantity.formula import formula
 from planner.quantity.interval import Interval
 
 
+@formula("kWh")
 def node_energy_kwh(*, hours: Interval, nodes: int, power_kw: Interval) -> Interval:
     """Energy that the nodes draw, before cooling and distribution.
 
@@ -13,6 +15,7 @@ def node_energy_kwh(*, hours: Interval, nodes: int, power_kw: Interval) -> Inter
     return hours.times(power_kw).scaled(nodes)
 
 
+@formula("USD", name="electricity_usd")
 def energy_usd(*, energy_kwh: Interval, pue: Interval, usd_per_kwh: Interval) -> Interval:
     """What that energy costs, with everything the building adds.
 
@@ -21,6 +24,7 @@ def energy_usd(*, energy_kwh: Interval, pue: Interval, usd_per_kwh: Interval) ->
     return energy_kwh.times(pue).times(usd_per_kwh)
 
 
+@formula("kgCO2e")
 def carbon_kg(*, energy_kwh: Interval, pue: Interval, kg_per_kwh: float) -> Interval:
     """Emissions of that energy, with everything the building adds, in kg of CO2 equivalent.
 
@@ -29,6 +33,7 @@ def carbon_kg(*, energy_kwh: Interval, pue: Interval, kg_per_kwh: float) -> Inte
     return energy_kwh.times(pue).scaled(kg_per_kwh)
 
 
+@formula("kW")
 def average_power_kw(*, rated_kw: float, busy_fraction: float, training: Interval, idle: Interval) -> Interval:
     """What a node draws when a share of its accelerators trains and the rest idles.
 

@@ -34,6 +34,7 @@ from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.chance import doubted
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
+from planner.quantity.formula import named
 from planner.quantity.interval import sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
@@ -229,7 +230,8 @@ def _campaign_hours(estimated: EstimatedOption, groups: Sequence[Runs], at_once:
     heavy = [part for part in parts if shares[id(part)] >= MATERIAL_FRACTION * hours.value]
     if others:
         source = f"1 / (1 - {others:g} that others use) x {source}"
-    return derived(hours.scaled(1 / (1 - others)), Unit.HOURS, *heavy, source=source)
+    whole = named("campaign_hours", hours.scaled(1 / (1 - others)), "h", "runs one after another, with their launches")
+    return derived(whole, Unit.HOURS, *heavy, source=source)
 
 
 def _trainings(runs: int) -> str:

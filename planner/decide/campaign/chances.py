@@ -15,6 +15,7 @@ from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
 from planner.quantity.chance import chance_below, chance_of_both, doubted, stays_under
+from planner.quantity.formula import named
 from planner.quantity.interval import Interval
 from planner.quantity.local_currency import rate_of
 from planner.quantity.time_units import HOURS_PER_DAY
@@ -105,8 +106,10 @@ def confident_usd(option: CampaignOption, confidence: float) -> float:
     owed = _owed(option)
     assert owed is not None, "its cost is known"
     if option.cost_by_hours is not None:
-        return usd_within(option.cost_by_hours, CampaignTime.of(option).work, confidence)
-    return stays_under(doubted(owed), confidence)
+        usd = usd_within(option.cost_by_hours, CampaignTime.of(option).work, confidence)
+        return named("usd_confident", usd, "USD", "the least budget that the plan's confidence of all lengths keeps")
+    usd = stays_under(doubted(owed), confidence)
+    return named("usd_confident", usd, "USD", "it stays under this with the plan's confidence")
 
 
 def _confident_local(option: CampaignOption, limits: CampaignLimits, currency: Currency) -> float:

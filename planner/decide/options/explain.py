@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 
 from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.options.next_run import next_runs
-from planner.decide.options.step_breakdown import Published, step_breakdown
+from planner.decide.options.step_breakdown import Published, StepBreakdown, step_breakdown
 from planner.errors import NotFoundError
 from planner.model.answer.explanation import (
     EstimatedConfiguration,
@@ -28,6 +29,7 @@ from planner.model.network.workload import Checkpointing
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
+from planner.quantity.formula import named, stated
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import Job, resolve_job
 from planner.scenario.training_setup import Agreement, TrainingSetup, differences, setup_of_run, setup_texts
@@ -107,7 +109,7 @@ def _explained(
         calibration = catalog.calibration_for(sample)
         assert calibration is not None, "it made the prediction"
         breakdown = step_breakdown(prediction.asked, calibration, evidence(sample == "image"))
-    return OptionExplanation(
+    explained = OptionExplanation(
         id=estimate.id,
         name=estimate.name,
         throughput=estimate.throughput,
@@ -132,6 +134,23 @@ def _explained(
         why_not=estimate.why_not,
         why_not_codes=estimate.why_not_codes,
     )
+    remembered: dict[str, object] = {"fit_chance": answer.fit.chance}
+    if breakdown is not None:
+        remembered["step_seconds"] = breakdown.recorded_seconds
+        if explained.throughput_from == "estimator" and explained.throughput is not None:
+            remembered["throughput"] = _by_step(explained.throughput, breakdown, job)
+    return explained.model_copy(update=remembered)
+
+
+def _by_step(throughput: Quantity, breakdown: StepBreakdown, job: Job) -> Quantity:
+    """Return the throughput as what a step consumes / its length / its seconds, where that is what it is."""
+    size = stated(f"{breakdown.unit}_of_a_step", breakdown.size, breakdown.unit, "the configuration that is estimated")
+    length = stated("seq_len", float(job.setup.seq_len or 1), "", "the workload")
+    samples = size if breakdown.unit == "images" else size / length
+    rate = named("samples_per_s", samples / breakdown.recorded_seconds, "samples/s", "of the whole cluster")
+    if not math.isclose(rate, throughput.value, rel_tol=1e-9):
+        return throughput
+    return throughput.model_copy(update={"value": rate})
 
 
 def _throughput_from(

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from planner.model.answer.explanation import ConstantUsed, LabelEffect, NearRow, StepCorrection, StepPart
+from planner.model.answer.formula_used import FormulaUsed
+from planner.quantity.formula import float_of, named, recording, stated
+from planner.quantity.formula_text import printed
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.estimator.network_kind import NetworkKind, kind_of
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import LEVELS, WHOLE_STEP, Fit
-from planner.speed.physics.step_formulas import ELSEWHERE
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
@@ -43,6 +45,8 @@ class StepBreakdown:
     weights: dict[str, float]
     """By run: how much of its logarithmic error the estimate takes over."""
     correction: StepCorrection
+    recorded_seconds: float
+    """The seconds, which remember how they are computed."""
     nearest: tuple[NearRow, ...]
 
 
@@ -87,20 +91,22 @@ def _step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: P
     by_runs = seconds / modelled_seconds
     by_formula = kind.formula_seconds(fit, asked.observation)
     whole = sum(float(share[0]) for share in place.shares.values())
+    recorded, recorded_seconds = _recorded(kind, fit, asked.observation, by_labels, by_runs)
     parts = []
     for name, share in place.shares.items():
         if share[0] <= 0:
             continue
         alone = float(by_formula[name][0]) * by_labels * by_runs if name in by_formula else 0.0
-        formula = kind.formulas.get(name, ELSEWHERE)
+        formula = recorded.get(name)
         parts.append(
             StepPart(
                 name=name,
                 seconds=float(share[0]) / whole * seconds,
                 share=float(share[0]) / whole,
                 times=float(share[0]) / whole * seconds / alone if alone else None,
-                formula=formula.formula,
-                where=formula.where,
+                formula=formula.text if formula else "",
+                where=kind.places.get(name, ""),
+                inputs=formula.inputs if formula else (),
             )
         )
     constants = []
@@ -124,8 +130,24 @@ def _step_breakdown(asked: EstimatorQuery, calibration: Calibration, evidence: P
             by_runs=by_runs,
             runs=sum(one.kernel is None for one in asked.own),
         ),
+        recorded_seconds=recorded_seconds,
         nearest=_nearest(kind, fit, asked, place, evidence),
     )
+
+
+def _recorded(
+    kind: NetworkKind, fit: Fit, row: Observation, by_labels: float, by_runs: float
+) -> tuple[dict[str, FormulaUsed], float]:
+    """Return the formula of every part, and the seconds of the step as the product that they are."""
+    with recording():
+        parts = {name: printed({name: one.ravel()[0]}) for name, one in kind.recorded_parts(fit, row).items()}
+        physics = float_of(
+            named("physics_seconds", kind.recorded_step(fit, row).ravel()[0], "s", "a step by the parts")
+        )
+        labels = stated("by_labels", by_labels, "", "effects of labels on a whole step")
+        runs = stated("by_runs", by_runs, "", "correction by own measurements")
+        seconds = named("step_seconds", physics * labels * runs, "s", "a step as it is answered")
+    return {name: formulas[0] for name, formulas in parts.items() if formulas}, seconds
 
 
 def _constant(parameter: Parameter, value: float, influence: float) -> ConstantUsed:

@@ -8,6 +8,7 @@ from datetime import date
 
 from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.owed_anyway import avoidable
+from planner.cost.ownership.owned_cost import busy_gpu_hours_per_year
 from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
 from planner.cost.ownership.resolved_site import ResolvedSite
@@ -21,6 +22,7 @@ from planner.decide.owning.owning_costs import (
     marginal_price,
     usd_per_allocated_gpu_hour,
     usd_per_node_hour,
+    year_at_work,
 )
 from planner.decide.owning.owning_sentence import headline, site_sentence
 from planner.decide.owning.planned_year import YearAsked, planned_year
@@ -131,8 +133,9 @@ def own_or_rent(
         usd_per_training=owned.option.usd_total,
         marginal_usd_per_busy_gpu_hour=marginal_price(resolved),
         marginal_usd_per_training=owned.option.usd_marginal,
-        annual=cost_lines(resolved),
+        annual=cost_lines(resolved, hours=busy_gpu_hours_per_year(resolved.inputs)),
         annual_usd_per_node=annual_usd(resolved),
+        year_parts=year_at_work(owned.resolved, by_plan, other_use=owned.other_use),
         against=against.id if against else None,
         break_even_utilisation=_break_even_by_kind(rentals),
         npv_usd=against.npv_usd if against else None,

@@ -13,9 +13,11 @@ from planner.cost.ownership.owned_cost import (
 )
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.model.answer.own_or_rent import CostLine, CurvePoint
+from planner.model.answer.planned_year import PlannedYear
 from planner.model.owning.site import Acquisition
 from planner.model.quantity import Quantity, Unit, weakest
 from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_YEAR
 
 CURVE_STEPS = 20
@@ -78,9 +80,39 @@ PARTS = {
 OF_A_PURCHASE = ("recovery", "residual")
 
 
-def cost_lines(resolved: ResolvedSite) -> tuple[CostLine, ...]:
-    """Return every part that the site has, with its range and the inputs behind it."""
-    hours = busy_gpu_hours_per_year(resolved.inputs)
+OTHERS = "others' share"
+"""What others bear of the yearly cost, who use the machine as well."""
+
+
+def year_at_work(resolved: ResolvedSite, year: PlannedYear, *, other_use: float) -> tuple[CostLine, ...]:
+    """Return the parts of the year's cost of one node as `PlannedYear` counts it, at the hours that it is at work.
+
+    busy = busy share of the available hours x availability / (1 - other use), a share of all hours (`owning_usd`)
+    """
+    inputs = resolved.inputs
+    available = inputs.gpus * HOURS_PER_YEAR * inputs.availability
+    if year.trainings is None:
+        return cost_lines(resolved, hours=busy_gpu_hours_per_year(inputs))
+    share = interval(year.busy_fraction, Unit.RATIO).scaled(inputs.availability / (1 - other_use))
+    busy = Interval(*(min(inputs.availability, each) for each in share))
+    quantities = dict(resolved.quantities)
+    quantities["busy_fraction"] = derived(
+        busy, Unit.RATIO, year.busy_fraction, source=f"the year's trainings: {year.busy_fraction.source}"
+    )
+    there = replace(resolved, inputs=replace(inputs, busy_fraction=busy.value), quantities=quantities)
+    hours = available * year.busy_fraction.value
+    lines = cost_lines(there, hours=hours)
+    if not other_use:
+        return lines
+    total = there.range_of(lambda each: annual_cost(each).total).scaled(other_use)
+    borne = Interval(-total.value, -total.high, -total.low)
+    parts = [line.usd_per_node_year for line in lines]
+    usd = derived(borne, Unit.USD_PER_YEAR, *parts, source=f"{other_use:g} of its busy hours are of others (other_use)")
+    return (*lines, CostLine(part=OTHERS, usd_per_node_year=usd, usd_per_busy_gpu_hour=borne.value / hours))
+
+
+def cost_lines(resolved: ResolvedSite, *, hours: float) -> tuple[CostLine, ...]:
+    """Return every part that the site has, with its range and the inputs behind it; `hours`: at work, of all GPUs."""
     lines = []
     for part in fields(AnnualCost):
         inputs = [resolved.quantities[name] for name in PARTS[part.name] if name in resolved.quantities]

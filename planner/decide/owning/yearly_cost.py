@@ -12,10 +12,12 @@ from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.yearly_work import YearlyWork
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
+from planner.quantity.formula import formula, smallest
 from planner.quantity.spread import Swing, combined
 from planner.quantity.time_units import HOURS_PER_YEAR
 
 
+@formula("USD/year")
 def owning_usd(inputs: OwnedInputs, *, nodes: int, gpu_hours: float, other_use: float = 0.0) -> float:
     """USD a year of a site whose accelerators work so many hours for us.
 
@@ -24,7 +26,7 @@ def owning_usd(inputs: OwnedInputs, *, nodes: int, gpu_hours: float, other_use: 
            the power of a training, and no others do
     """
     ours = 1 - other_use
-    busy = min(inputs.availability, gpu_hours / ours / (nodes * inputs.gpus * HOURS_PER_YEAR))
+    busy = smallest(inputs.availability, gpu_hours / ours / (nodes * inputs.gpus * HOURS_PER_YEAR))
     return nodes * annual_cost(replace(inputs, busy_fraction=busy)).total * ours
 
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from planner.model.answer.formula_used import FormulaInput, FormulaUsed
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.answer.training_time import TrainingTime
@@ -71,8 +72,11 @@ class StepPart(Frozen):
     """Seconds / (seconds of the formula x correction): micro-batches of a step, as far as nothing hides them, and what
     is known of the chip and of the framework's kernels. Null: no formula of its own."""
     formula: str
+    """As its code prints it; empty where it has none of its own."""
     where: str
     """File and function that compute it."""
+    inputs: tuple[FormulaInput, ...] = ()
+    """The numbers that the formula names: of the training, the machine and the constants."""
 
 
 class ConstantUsed(Frozen):
@@ -155,6 +159,8 @@ class OptionExplanation(Frozen):
     """What the estimator says, also where a measured run answers; null where it cannot."""
     throughput_from: ThroughputFrom | None = None
     """Where the throughput comes from; null where there is none."""
+    fit_chance: float | None = None
+    """That it fits its devices; null where nothing was computed, or an older answer."""
     host: str | None = None
     """Memory, vCPU and local disks of a node's host; null where nobody states them."""
     answer: RankedOption | None = None
@@ -177,6 +183,8 @@ class OptionExplanation(Frozen):
     """Only where the estimator answers."""
     nearest: tuple[NearRow, ...]
     time: TrainingTime | None
+    formulas: tuple[FormulaUsed, ...] = ()
+    """Of its money, hours and chances, down to the numbers that files state; empty in an older answer."""
     notes: tuple[str, ...]
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from planner.model.answer.formula_used import FormulaUsed
 from planner.model.base import Frozen
 from planner.model.network.trainer_memory import Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
@@ -78,4 +79,6 @@ class MemoryDocument(Frozen):
     """Settings of `trainer` that were assumed."""
     remedies: tuple[MemoryRemedy, ...] = ()
     """What would make it fit, the cheapest first; empty where it fits with nine in ten."""
+    formulas: tuple[FormulaUsed, ...] = ()
+    """Of the total and of the chance to fit, which is a mixture over what nobody stated; empty in an older answer."""
     notes: tuple[str, ...]

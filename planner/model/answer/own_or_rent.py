@@ -6,6 +6,7 @@ from datetime import date
 from enum import StrEnum
 from typing import Literal
 
+from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.horizons import Horizons
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import ReasonCode
@@ -160,6 +161,8 @@ class OwnOrRentDocument(Frozen):
     marginal_usd_per_training: Quantity | None
     annual: tuple[CostLine, ...]
     annual_usd_per_node: Quantity
+    year_parts: tuple[CostLine, ...] = ()
+    """Of one node in the year that is compared (`by_plan`): times the nodes they add up to its cost there."""
     against: str | None
     """The first priced rented option of the plan; `npv_usd`, `payback_months` and `sensitivities` are against it."""
     break_even_utilisation: dict[PriceKind, Quantity | None]
@@ -177,6 +180,8 @@ class OwnOrRentDocument(Frozen):
     """Null: the site names no circuit_kw and no rack_kw."""
     confidence: float | None = None
     """The chance with which a purchase, or giving up what is owned, must be the cheaper way to be recommended."""
+    formulas: tuple[FormulaUsed, ...] = ()
+    """Of what the year costs on each machine, down to the numbers that files state; empty in an older answer."""
     by_plan: PlannedYear | None = None
     """A year of the plan's own trainings; the headline is of this. All else here is at the site's own busy share."""
     horizons: Horizons | None = None

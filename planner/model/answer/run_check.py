@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from planner.model.answer.audit import RunAudit
+from planner.model.answer.formula_used import FormulaUsed
 from planner.model.base import Count, Frozen, Id, NonNegative, Positive, Text
 from planner.model.evidence.rollout_log import RolloutLog
 from planner.model.quantity import Quantity
@@ -109,6 +110,8 @@ class RunCheckDocument(Frozen):
     """Faults that could explain what the causes do not."""
     hardware_fixes: tuple[HardwareFix, ...]
     """Parts that exist for this machine and gain something; empty where none does."""
+    formulas: tuple[FormulaUsed, ...] = ()
+    """Of the gain and the probability of each cause, by its code; empty in an older answer."""
     parts: dict[str, float]
     """Of an expected step, by the part's name."""
     assumed: tuple[Text, ...]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import mul
 
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import Precision
+from planner.quantity.formula import exp, formula, largest, log, named, smallest, stated
 from planner.speed.diagnosis.causes import RULES, CauseCode, CauseRule
 from planner.speed.diagnosis.likelihood import MOST_SLOWED, density, density_of_any, deviation
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, expectations
@@ -23,6 +26,7 @@ BEYOND_PRIOR = 0.05
 """Of a fault that slows more than any of the causes, as memory that spills into the host's. Assumed."""
 PADDED_GAIN = 1.5
 """Of samples of unlike lengths without packing, where nothing counts the padding. Assumed."""
+SHARE_OF_STEP = "the estimator, share of a step"
 GAIN_SPREAD = 0.5
 """Of what a fix gives beyond 1, both ways: two estimates of one machine share most of their error. Assumed."""
 MOST_CAUSES = 3
@@ -33,6 +37,7 @@ RECOMPUTED_STEP = 4 / 3
 """Forward and backward are 1 + 2 of the forward pass's work; full recomputation adds one."""
 
 
+@formula("")
 def gain_range(gain: float) -> tuple[float, float]:
     """Return the 90 % range of what a fix gives."""
     return 1 + (gain - 1) * (1 - GAIN_SPREAD), 1 + (gain - 1) * (1 + GAIN_SPREAD)
@@ -99,19 +104,22 @@ def diagnose(
     rates = {(rule.code, kind): answer for (rule, kind, _), answer in zip(variants, others, strict=True) if answer}
     proven = {one.rule.code for one in shown}
     found = [*shown, *(one for one in _stated(rates, base) if one.rule.code not in proven)]
-    gap = math.log(run.throughput.value / base.value) + sum(math.log(one.gain) for one in shown)
+    measured = _of_run("measured", run.throughput.value)
+    gap = log(measured / _expected(base, "as_stated")) + sum(log(one.gain) for one in shown)
+    gap = named("gap", gap, "", "ln of measured / expected, less what is proven")
     taken = proven | {one.rule.code for one in found}
     found += [one for one in _unseen(run, rates, base, gap) if one.rule.code not in taken]
     causes = _best(found)
     if run.throughput.value >= base.low:
         return Diagnosis(base, causes)
-    measured = run.throughput.value
-    return Diagnosis(base, causes, base.value / measured, _explained(causes), base.low / measured)
+    return Diagnosis(
+        base, causes, _expected(base, "as_stated") / measured, _explained(causes), base.low / run.throughput.value
+    )
 
 
 def _explained(causes: Sequence[Found]) -> float:
     """Return the gain of the proven causes together x that of the best unseen one; settings are expected already."""
-    proven = math.prod(one.gain for one in causes if one.proven)
+    proven = reduce(mul, (one.gain for one in causes if one.proven), 1.0)
     return proven * max((one.gain for one in causes if not one.proven and not one.stated), default=1.0)
 
 
@@ -126,6 +134,10 @@ def _best(found: list[Found]) -> tuple[Found, ...]:
     return tuple(told[:MOST_CAUSES])
 
 
+def _prior(code: CauseCode) -> float:
+    return stated(f"prior_of_{code}", _rule(code).prior, "", "planner/speed/diagnosis/causes.py")
+
+
 def _rule(code: CauseCode) -> CauseRule:
     return next(rule for rule in RULES if rule.code is code)
 
@@ -133,23 +145,27 @@ def _rule(code: CauseCode) -> CauseRule:
 def _shown(run: RunRecord) -> list[Found]:
     """Return what the run itself proves."""
     found = []
-    waited = run.data_wait_fraction or 0.0
-    uneven = (run.log.uneven_share or 0.0) if run.log else 0.0
-    if (lost := max(waited, uneven)) > 0:
-        found.append((CauseCode.DATA_WAIT, 1 / max(0.05, 1 - lost)))
+    waited = _of_run("data_wait_fraction", run.data_wait_fraction or 0.0)
+    uneven = _of_run("uneven_share", (run.log.uneven_share or 0.0) if run.log else 0.0)
+    if (lost := largest(waited, uneven)) > 0:
+        found.append((CauseCode.DATA_WAIT, 1 / largest(0.05, 1 - lost)))
     if run.device_busy_seconds and run.global_batch is not None:
-        step_seconds = run.global_batch / run.throughput.value
-        found.append((CauseCode.HOST, step_seconds * (1 - lost) / run.device_busy_seconds))
+        step_seconds = _of_run("global_batch", run.global_batch) / _of_run("measured", run.throughput.value)
+        found.append((CauseCode.HOST, step_seconds * (1 - lost) / _of_run("busy_seconds", run.device_busy_seconds)))
     if run.slowest_rank is not None:
         found.append((CauseCode.SLOW_RANK, run.slowest_rank))
     if run.log is not None and run.log.filled_share is not None:
-        found.append((CauseCode.PADDING, 1 / run.log.filled_share))
+        found.append((CauseCode.PADDING, 1 / _of_run("filled_share", run.log.filled_share)))
     flops = run.matmul_flops_by_dtype
     wide = sum(value for name, value in flops.items() if name.startswith("float32"))
     if run.precision in (Precision.BF16, Precision.FP16) and wide > 0:
         share = wide / sum(flops.values())
         found.append((CauseCode.FP32, 1 + share))
     return [Found(_rule(code), 1.0, gain, proven=True) for code, gain in found if gain >= SMALLEST_GAIN]
+
+
+def _of_run(name: str, value: float) -> float:
+    return stated(name, value, "", "the run itself")
 
 
 def _stated_without_physics(run: RunRecord) -> list[Found]:
@@ -160,30 +176,40 @@ def _stated_without_physics(run: RunRecord) -> list[Found]:
 
 def _stated(rates: dict[tuple[CauseCode, str], Expectation], base: Expectation) -> list[Found]:
     """Return what the run's settings cost: expected without / expected with them."""
-    gains = {code: answer.value / base.value for (code, kind), answer in rates.items() if kind == "mended"}
+    expected = _expected(base, "as_stated")
+    mended = {code: _expected(answer, f"without_{code}") for (code, kind), answer in rates.items() if kind == "mended"}
+    gains = {code: value / expected for code, value in mended.items()}
     if CauseCode.LOGITS in gains:  # of fused kernels, the part that the logits gain, and the rest
         fused = rates[(CauseCode.LOGITS, "mended")]
-        saved = base.shares.get("logits", 0.0) - fused.shares.get("logits", 0.0) * base.value / fused.value
-        gains[CauseCode.LOGITS] = 1 / (1 - min(0.9, max(0.0, saved)))
-        gains[CauseCode.UNFUSED] = max(1.0, gains[CauseCode.UNFUSED] / gains[CauseCode.LOGITS])
+        before = stated("logits_share_as_stated", base.shares.get("logits", 0.0), "", SHARE_OF_STEP)
+        after = stated("logits_share_without_logits", fused.shares.get("logits", 0.0), "", SHARE_OF_STEP)
+        saved = before - after * expected / mended[CauseCode.LOGITS]
+        gains[CauseCode.LOGITS] = 1 / (1 - smallest(0.9, largest(0.0, saved)))
+        gains[CauseCode.UNFUSED] = largest(1.0, gains[CauseCode.UNFUSED] / gains[CauseCode.LOGITS])
     return [Found(_rule(code), 1.0, gain, stated=True) for code, gain in gains.items() if gain >= SMALLEST_GAIN]
+
+
+def _expected(answer: Expectation, how: str) -> float:
+    """Return the expected rate under a name that says of which setting."""
+    return stated(f"expected_{how}", answer.value, "samples/s", "the estimator")
 
 
 def _unseen(
     run: RunRecord, rates: dict[tuple[CauseCode, str], Expectation], base: Expectation, gap: float
 ) -> list[Found]:
     """Return faults that nothing states, by how well they explain the gap."""
-    spread = deviation(base.low, base.high)
+    low, high = (stated(f"expected_{end}", getattr(base, end), "samples/s", "the estimator") for end in ("low", "high"))
+    spread = deviation(low, high)
     weights: dict[CauseCode, tuple[float, float]] = {}
     for (code, kind), answer in rates.items():
-        cost = math.log(base.value / answer.value)
+        cost = log(_expected(base, "as_stated") / _expected(answer, f"with_{code}"))
         if kind == "unseen" and cost >= math.log(SMALLEST_GAIN):
-            weights[code] = (_rule(code).prior * density(gap, -cost, spread), math.exp(cost))
-    lacking = math.exp(min(MOST_SLOWED, max(0.0, -gap)))
-    weights[CauseCode.DATA_WAIT] = (_rule(CauseCode.DATA_WAIT).prior * density_of_any(gap, spread), lacking)
+            weights[code] = (_prior(code) * density(gap, -cost, spread), exp(cost))
+    lacking = exp(smallest(MOST_SLOWED, largest(0.0, -gap)))
+    weights[CauseCode.DATA_WAIT] = (_prior(CauseCode.DATA_WAIT) * density_of_any(gap, spread), lacking)
     if run.hardware.accelerators > 1:
         any_rank = density_of_any(gap, spread, most=SLOWEST_RANK)
-        weights[CauseCode.SLOW_RANK] = (_rule(CauseCode.SLOW_RANK).prior * any_rank, min(lacking, WORST_RANK))
+        weights[CauseCode.SLOW_RANK] = (_prior(CauseCode.SLOW_RANK) * any_rank, smallest(lacking, WORST_RANK))
     sound = density(gap, 0.0, spread)
     beyond = BEYOND_PRIOR * density_of_any(gap, spread, least=MOST_SLOWED, most=WORST_SLOWED)
     is_slow = run.throughput.value < base.low
@@ -192,7 +218,7 @@ def _unseen(
         weights[CauseCode.PADDING] = (0.5 * padding, PADDED_GAIN)
     total = sound + beyond + sum(weight for weight, _ in weights.values()) or 1.0
     return [
-        Found(_rule(code), min(1.0, weight / total), gain)
+        Found(_rule(code), smallest(1.0, weight / total), gain)
         for code, (weight, gain) in weights.items()
         if weight > 0 and gain >= SMALLEST_GAIN
     ]

@@ -68,10 +68,16 @@ def model_image_step(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labels
 
     effects = fitted.effects
     added = of_each(labels, lambda label: sum(effects[name].get(getattr(label, name), 0.0) for name in WHOLE_STEP))
-    host = of_each(labels, lambda label: effects["host"].get(label.framework, 0.0))
-    device = device_effect(effects, labels)
-    modelled = image_step(configs.scaled(host=np.exp(host), device=np.exp(device)), fitted.constants)
+    modelled = image_step(with_image_effects(fitted, configs, labels), fitted.constants)
     return np.asarray(np.log(modelled.seconds) + added), modelled.shares
+
+
+def with_image_effects(fitted: Fit, configs: ImageConfigs, labels: Sequence[Labels]) -> ImageConfigs:
+    """Return the configurations with what is known of their chips, accelerators and frameworks."""
+    import numpy as np
+
+    host = of_each(labels, lambda label: fitted.effects["host"].get(label.framework, 0.0))
+    return configs.scaled(host=np.exp(host), device=np.exp(device_effect(fitted.effects, labels)))
 
 
 def fit_images(data: ImageSample, *, start: Fit | None = None, rounds: int = 40) -> Fit:

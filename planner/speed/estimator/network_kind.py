@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from planner.speed.physics.part_formula import PartFormula
-from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS
+from planner.speed.physics.part_formula import recorded_configs, recorded_constants
+from planner.speed.physics.step_formulas import IMAGE_PLACES, PLACES
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
@@ -26,7 +26,8 @@ class NetworkKind:
     unit: str
     """Tokens or images."""
     parameters: Sequence[Parameter]
-    formulas: dict[str, PartFormula]
+    places: dict[str, str]
+    """By part: the file and function that compute it."""
     model: Callable[[Fit, Sequence[Observation]], Modelled]
     log_seconds: Callable[[Sequence[Observation]], Array]
     size: Callable[[Observation], tuple[float, float]]
@@ -35,6 +36,10 @@ class NetworkKind:
     """Of measurements, corrected by others."""
     formula_seconds: Callable[[Fit, Observation], dict[str, Array]]
     """By part, before what is known of the framework's kernels."""
+    recorded_parts: Callable[[Fit, Observation], dict[str, Array]]
+    """The same of numbers that remember how they are computed."""
+    recorded_step: Callable[[Fit, Observation], Array]
+    """Seconds of the modelled step that remember it, before the effects of labels on the whole step."""
 
 
 def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
@@ -46,10 +51,10 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
     """Return how networks of text are modelled and estimated with a calibration."""
     from planner.speed.estimator.expected_error import Known
     from planner.speed.estimator.text_estimator import estimate_text, model_rows
-    from planner.speed.estimator.text_fit import text_sample
+    from planner.speed.estimator.text_fit import text_sample, with_label_effects
     from planner.speed.physics.config_arrays import from_rows
     from planner.speed.physics.parameters import PARAMETERS
-    from planner.speed.physics.step import formula_seconds
+    from planner.speed.physics.step import formula_seconds, step_seconds
 
     known = Known.of(calibration)
 
@@ -67,19 +72,28 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
     def by_formula(fit: Fit, row: Observation) -> dict[str, Array]:
         return formula_seconds(from_rows([row.config]), fit.constants)
 
+    def recorded_parts(fit: Fit, row: Observation) -> dict[str, Array]:
+        configs = recorded_configs(from_rows([row.config]), fit.constants)
+        return formula_seconds(configs, recorded_constants(fit.constants))
+
+    def recorded_step(fit: Fit, row: Observation) -> Array:
+        configs = with_label_effects(fit, from_rows([row.config]), [row.labels])
+        return step_seconds(recorded_configs(configs, fit.constants), recorded_constants(fit.constants))
+
     return NetworkKind(
-        "tokens", PARAMETERS, FORMULAS, model, lambda rows: text_sample(rows).log_seconds, size, estimate, by_formula
-    )
+        "tokens", PARAMETERS, PLACES, model, lambda rows: text_sample(rows).log_seconds, size, estimate, by_formula,
+        recorded_parts, recorded_step,
+    )  # fmt: skip
 
 
 def kind_of_images(calibration: Calibration) -> NetworkKind:
     """Return how image networks are modelled and estimated with a calibration."""
     from planner.speed.estimator.expected_error import Known
     from planner.speed.estimator.image_estimator import estimate_images, model_images
-    from planner.speed.estimator.image_fit import image_sample
+    from planner.speed.estimator.image_fit import image_sample, with_image_effects
     from planner.speed.physics.image_config_arrays import gather
     from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
-    from planner.speed.physics.image_step import image_formula_seconds
+    from planner.speed.physics.image_step import image_formula_seconds, image_step
 
     known = Known.of(calibration)
 
@@ -101,4 +115,15 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
     def by_formula(fit: Fit, row: Observation) -> dict[str, Array]:
         return image_formula_seconds(gather([row.described]), fit.constants)
 
-    return NetworkKind("images", IMAGE_PARAMETERS, IMAGE_FORMULAS, model, log_seconds, size, estimate, by_formula)
+    def recorded_parts(fit: Fit, row: Observation) -> dict[str, Array]:
+        configs = recorded_configs(gather([row.described]), fit.constants)
+        return image_formula_seconds(configs, recorded_constants(fit.constants))
+
+    def recorded_step(fit: Fit, row: Observation) -> Array:
+        configs = with_image_effects(fit, gather([row.described]), [row.labels])
+        return image_step(recorded_configs(configs, fit.constants), recorded_constants(fit.constants)).seconds
+
+    return NetworkKind(
+        "images", IMAGE_PARAMETERS, IMAGE_PLACES, model, log_seconds, size, estimate, by_formula, recorded_parts,
+        recorded_step,
+    )  # fmt: skip

@@ -9,6 +9,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
+from planner.quantity.formula import exp, formula, log, smallest
 
 SPREADS = ((0.76, 0.045), (0.24, 0.10))
 """Shares and scales of two logistic distributions of ln(measured / estimated): most runs lie close, some do not; nine
@@ -45,14 +46,15 @@ def alternatives(trainer: TrainerMemory, stated: Iterable[str]) -> list[tuple[fl
     ]
 
 
+@formula("")
 def chance_within(likely: Sequence[Likely], size_gib: float) -> float:
     """Return the chance that what is needed is at most a size: sum of weight x chance_of_error(ln(size / need))."""
-    return sum(one.weight * chance_of_error(math.log(size_gib / one.need_gib)) for one in likely)
+    return sum(one.weight * chance_of_error(log(size_gib / one.need_gib)) for one in likely)
 
 
 def chance_of_error(log_ratio: float) -> float:
     """Return the chance that ln(measured / estimated) is at most this: sum of share / (1 + exp(-x / scale))."""
-    return sum(share / (1 + math.exp(min(700.0, -log_ratio / scale))) for share, scale in SPREADS)
+    return sum(share / (1 + exp(smallest(700.0, -log_ratio / scale))) for share, scale in SPREADS)
 
 
 def size_for(likely: Sequence[Likely], chance: float) -> float:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from planner.quantity.formula import formula
 from planner.speed.memory.activations import Saved
 from planner.speed.memory.constants import FITTED
 from planner.speed.memory.states import States
@@ -40,6 +41,7 @@ class Parts:
     keeps_gradients: bool = False
     """Gradients stay allocated between steps (`keeps_gradients`)."""
 
+    @formula("GiB")
     def fullest(self, *, accumulates: bool = False) -> Memory:
         """Return the moment with the largest sum.
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 
 from planner.errors import InputError
+from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.memory_answer import MemoryDocument, MemoryRemedy, MemoryWay
 from planner.model.hardware.machines import Accelerator
+from planner.model.network.trainer_memory import TrainerMemory
 from planner.model.network.workload import Checkpointing
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.activations import checkpointings_of
 from planner.network.flops import parameters
 from planner.network.lora_memory import trained_parameters
 from planner.quantity.conversion import to_quantity
+from planner.quantity.formula import named, recording, stated
+from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
 from planner.speed.memory.chance import LIKELY, SURE, Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
@@ -80,6 +84,7 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
         trainer=question.trainer,
         unstated=unstated,
         remedies=() if way.chance is None else _remedies(question, chosen),
+        formulas=_formulas(question, chosen),
         notes=_notes(question, way, ways),
     )
 
@@ -115,6 +120,31 @@ def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRe
         adapts=question.network.sample == "tokens" and question.traced_layer_bytes is None,
     )
     return tuple(MemoryRemedy(**asdict(remedy)) for remedy in found)
+
+
+def _formulas(question: MemoryQuestion, chosen: Checkpointing) -> tuple[FormulaUsed, ...]:
+    """Return how the total and the chance are computed: the chance of each way in which the trainer may be set."""
+    with recording():
+        numbers = {"total_gib": named("total_gib", _need(question, chosen, question.micro_batch).total_gib, "GiB")}
+        if question.accelerator.training_gib is not None:
+            by_need: dict[float, Likely] = {}
+            for weight, trainer in alternatives(question.trainer, question.stated):
+                need = _need(replace(question, trainer=trainer), chosen, question.micro_batch).total_gib
+                if need in by_need:
+                    by_need[need] = by_need[need]._replace(weight=by_need[need].weight + weight)
+                else:
+                    name = f"total_gib_with_{_unstated(trainer, question)}"
+                    by_need[need] = Likely(weight, named(name, need, "GiB"))
+            size = stated("device_gib", question.accelerator.training_gib, "GiB", question.accelerator.source)
+            numbers["chance"] = named("chance_to_fit", chance_within(list(by_need.values()), size), "")
+        return printed(numbers)
+
+
+def _unstated(trainer: TrainerMemory, question: MemoryQuestion) -> str:
+    """Name the settings that nobody stated, by their values: `eager_loss_fused_kernels`."""
+    values = {name: getattr(trainer, name) for name in LIKELY if name not in question.stated}
+    words = {True: "one", False: "no"}
+    return "_".join(f"{words.get(value, value)}_{name}" for name, value in values.items()) or "what_is_stated"
 
 
 def _likely(question: MemoryQuestion, checkpointing: Checkpointing) -> list[Likely]:

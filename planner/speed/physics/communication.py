@@ -13,7 +13,7 @@ from planner.speed.physics.compute import (
     trained_share,
 )
 from planner.speed.physics.config_arrays import Configs
-from planner.speed.physics.part_formula import computes
+from planner.speed.physics.part_formula import computes, log2_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,18 +77,11 @@ def ring_seconds(
 
     Source: Thakur et al. 2005, ring algorithms; an all-reduce is two of them.
     """
-    import numpy as np
-
-    latency = p["message_us"] * US * np.log2(devices)
+    latency = p["message_us"] * US * log2_of(devices)
     return bytes_seconds(c, p, size=size, devices=devices, stride=stride) + latency
 
 
-@computes(
-    split=(
-        "tensor, expert and pipeline traffic, and context traffic that attention does not hide: "
-        "bytes / link rate + messages"
-    ),
-)
+@computes("split")
 def tensor_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per layer and micro-batch: four all-reduces of the hidden state, two forward and two backward.
 
@@ -179,13 +172,7 @@ def expert_copies(c: Configs) -> tuple[Array, Array]:
     return np.maximum(1.0, c.shards * c.tp / span), np.maximum(1.0, c.dp * c.cp * c.tp / span)
 
 
-@computes(
-    sharding=(
-        "2 all-gathers and a reduce-scatter of 16-bit weights, each (n - 1) / n x bytes / link rate, + 3 x layers x "
-        "(message_us x log2(n) + hop_us x domains after the first); of it shows what compute does not hide; none in a "
-        "pipeline, which gathers once a step (gradients)"
-    ),
-)
+@computes("sharding")
 def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per micro-batch, where weights are sharded: two all-gathers and a reduce-scatter of gradients.
 
@@ -219,11 +206,7 @@ def sharded_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(gathers_weights(c) * (c.shards > 1) * seconds * c.sharding_scale)
 
 
-@computes(
-    gradients=(
-        "2 x (n - 1) / n x bytes of what is trained / link rate; of it shows what the backward pass does not hide"
-    ),
-)
+@computes("gradients")
 def gradient_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Per step, what each replica must agree on: an all-reduce of gradients (or scatter, and gather of weights).
 

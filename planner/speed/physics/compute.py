@@ -125,24 +125,7 @@ def gemm_share(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(np.where(c.vector_rate > 0, p["gemm_vector"], held))
 
 
-@computes(
-    products=(
-        "layers x (3 + recomputed) x (2 x tokens x weights + half a wave of each product, inner sizes x wave_k x "
-        "1,000) / (peak x share of the generation x power budget^gemm_power)"
-    ),
-    traffic="layers x (3 + recomputed) x bytes that products read and write x gemm_bytes / (bandwidth x hbm)",
-    expansion="layers x (3 + recomputed) x 4-bit weights x expand / (bandwidth x hbm)",
-    elementwise=(
-        "layers x tokens x (0.6 x hidden size + 0.1 x outputs of gate and up) x bytes x elementwise (x "
-        "elementwise_fused where fused, x elementwise_cast under autocast) x (1 + 0.33 recomputed) / (bandwidth x hbm)"
-    ),
-    routing=(
-        "layers x tokens x experts of a token x hidden state x bytes x routing_passes (x "
-        "routing_dispatched where kernels of their own send tokens, x routing_narrow below 16 bit) x (1 + 0.33 "
-        "recomputed) / (bandwidth x hbm)"
-    ),
-    tail="layers x tail_us (x elementwise_fused where fused) x (1 + 0.33 recomputed): idle device time between kernels",
-)
+@computes("products", "traffic", "expansion", "elementwise", "routing", "tail")
 def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one layer, forward and backward, for one micro-batch, part by part.
 
@@ -183,14 +166,7 @@ def layer_parts(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
     }
 
 
-@computes(
-    adapters=(
-        "layers x tokens x adapted inputs and outputs x (2 x rank x (3 + recomputed) / (16-bit "
-        "peak x share of the generation) + adapter_bytes (x 2 at 32 bit; x elementwise_fused) x "
-        "(1 + 0.33 recomputed) / (bandwidth x hbm)), and for DoRA and LoHa products of the maps'"
-        " whole size, and form_bytes for each of their weights"
-    ),
-)
+@computes("adapters")
 def _adapter_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time of one layer's adapters: products of their rank, all gradients among them, and passes beside their maps.
 
@@ -254,14 +230,7 @@ def rate_of_outliers(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(1 - c.outliers * (1 - p["outliers"]))
 
 
-@computes(
-    attention=(
-        "layers x 4 x tokens x length x width in whole tiles of a head (half if causal) x (3.5 + recomputed) / (16-bit "
-        "peak x attention; on Hopper and Blackwell x attention_newer, with kernels written for them x "
-        "attention_native; x attention_early or attention_wide where they apply); without a fused kernel: a product "
-        "and passes over the whole matrix (softmax)"
-    ),
-)
+@computes("attention")
 def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time of scores and their weighted sum: 4 x T x width FLOPs a token, half of that if causal.
 
@@ -305,13 +274,7 @@ def _attention_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(c.flash * kernel + (1 - c.flash) * written)
 
 
-@computes(
-    logits=(
-        "(2 x tokens x vocabulary x hidden x 3 / (16-bit peak x share of the generation x power budget^gemm_power) + "
-        "tokens x vocabulary x logits bytes (x logits_fused where fused) / (bandwidth x hbm)) x (unbalanced + (1 - "
-        "unbalanced) / stages)"
-    ),
-)
+@computes("logits")
 def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Device time of logits and loss for one micro-batch: a product at 16 bit, and passes over the logits."""
     import numpy as np
@@ -332,13 +295,7 @@ def head_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(products + loss)
 
 
-@computes(
-    host=(
-        "(layers + 2) x host_us x host_older or host_newer (x host_fused if compiled, host_cast under autocast, "
-        "host_sharded; more by host_experts, host_adapter, host_quantized and host_gather where there are such) x "
-        "(1 + 0.33 recomputed); of it shows what launching takes beyond the device's own time"
-    ),
-)
+@computes("host")
 def host_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Time that the host needs to launch one layer's kernels, forward and backward.
 

@@ -21,13 +21,7 @@ MS = 1e-3
 """Seconds of a millisecond."""
 
 
-@computes(
-    engine=(
-        "layers x host_older or host_newer x ms a layer: zero3_ms x (1 + 0.33 recomputed) (more where experts are "
-        "called one by one), or zero2_ms x (0.5 + 0.5 / micro-batches), or of ZeRO-1 zero2_ms / micro-batches "
-        "(adapters: x 2 x maps / 12); with the network's launches it shows as far as it takes longer than the device"
-    ),
-)
+@computes("engine")
 def engine_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     """Return the seconds that DeepSpeed's engine needs on the host for one micro-batch; 0 without DeepSpeed.
 

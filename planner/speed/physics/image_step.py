@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from planner.quantity.formula import named
 from planner.speed.physics.communication import ring_seconds
 from planner.speed.physics.compute import BACKWARD, US
 from planner.speed.physics.config_arrays import GENERATIONS
@@ -32,6 +33,17 @@ FLASH_BACKWARD = 2.5
 PARTS = ("products", "elementwise", "attention", "tail")
 
 
+def summed_by(owners: Array, values: Array, count: int) -> Array:
+    """Return the sum of the values of each owner; `np.bincount` takes no recorded numbers."""
+    import numpy as np
+
+    if values.dtype != object:
+        return np.bincount(owners, values, minlength=count)
+    sums = np.zeros(count, dtype=object)
+    np.add.at(sums, owners, values)
+    return sums
+
+
 def conv_share(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     """Share of the peak that large convolutions reach, by generation and number format."""
     import numpy as np
@@ -48,11 +60,7 @@ def depthwise_gain(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     return 1 + c.channels_last * (c.number_bytes < 4) * (p["depthwise_native"] - 1)
 
 
-@computes(
-    products=("sum over operators: the slower of 2 x multiplications / (peak x share) and bytes / bandwidth, x passes"),
-    elementwise="bytes of norms x norms + bytes of other operators x pointwise / (bandwidth x hbm)",
-    tail="kernels x (3 + recomputed) x tail_us: idle device time between kernels",
-)
+@computes("products", "elementwise", "tail")
 def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     """Device time of one micro-batch, forward and backward, part by part; kernels follow one another.
 
@@ -78,7 +86,8 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     in_planes = (1 - c.channels_last) * (c.vector_rate == 0) * (c.number_bytes < 4)
     turned = 2 * (c.number_bytes * batch * in_planes)[of] * each.turned * p["transposed"]
     one_pass = smooth_maximum(arithmetic, traffic / reached[of], PRODUCT_SHARPNESS) + turned / reached[of]
-    products = np.bincount(of, one_pass * (each.passes + again[of]) * each.repeats, minlength=len(c))
+    seconds = named("operator_seconds", one_pass * (each.passes + again[of]) * each.repeats, "s")
+    products = summed_by(of, seconds, len(c))
     fused = 1 - c.fused * (1 - p["fused_left"])
     norms = c.number_bytes * (c.norms + again * c.norms_forward) * p["norms"]
     pointwise = c.number_bytes * (c.narrow + again * c.narrow_forward) + FP32_BYTES * (c.wide + again * c.wide_forward)
@@ -91,11 +100,7 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
     }
 
 
-@computes(
-    attention=(
-        "2 x multiplications of all pairs x (3.5 + recomputed) / (16-bit peak x attention), or the matrix written out"
-    ),
-)
+@computes("attention")
 def _attention_seconds(c: ImageConfigs, p: Mapping[str, float], share: Array) -> Array:
     """Every pair of tokens counts; written out, the matrix costs passes over memory."""
     import numpy as np
@@ -108,16 +113,7 @@ def _attention_seconds(c: ImageConfigs, p: Mapping[str, float], share: Array) ->
     return np.asarray(flash * kernel + (1 - flash) * written)
 
 
-@computes(
-    host=(
-        "kernels x (3 + recomputed) x kernel_us (x host_sharded); of it shows what launching takes beyond the device's "
-        "own time"
-    ),
-    optimizer="parameters (under ZeRO divided by the replicas) x optimizer bytes / (bandwidth x hbm)",
-    overhead="step_ms / 1,000: loop and optimizer on the host, once a step",
-    waiting="jitter x log2(accelerators): the slowest waits",
-    input="what a loader of a known rate takes beyond the computing",
-)
+@computes("host", "optimizer", "overhead", "waiting", "input")
 def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     """Compute seconds of one optimizer step and the shares of its parts.
 
@@ -127,9 +123,10 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
     import numpy as np
 
     parts = {name: v if name in ELSEWHERE else v * c.device_scale for name, v in device_parts(c, p).items()}
-    device = np.sum(list(parts.values()), axis=0)
-    host = _host_seconds(c, p)
-    busy = smooth_maximum(device, host, HOST_SHARPNESS)
+    parts = {name: named(f"{name}_seconds", value, "s") for name, value in parts.items()}
+    device = named("device_seconds", np.sum(list(parts.values()), axis=0), "s", "a micro-batch on the device")
+    host = named("host_seconds", _host_seconds(c, p), "s", "launches of a micro-batch")
+    busy = named("busy_seconds", smooth_maximum(device, host, HOST_SHARPNESS), "s", "the slower of device and host")
     of_device = (device / busy) ** HOST_SHARPNESS
     gradients, hiding = gradient_seconds(c, p), p["hidden_share"] * busy
     exposed = smooth_maximum(hiding, gradients, HIDING_SHARPNESS) - hiding
@@ -200,9 +197,7 @@ def counted_bytes(c: ImageConfigs) -> Array:
     return np.asarray(c.number_bytes * (moved + c.norms + c.narrow) + FP32_BYTES * c.wide)
 
 
-@computes(
-    gradients="2 x (n - 1) / n x gradient bytes / link rate; of it shows what the backward pass does not hide",
-)
+@computes("gradients")
 def gradient_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     """Time of what replicas exchange in one step: an all-reduce of gradients, or scatter, and gather of weights.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from planner.quantity.formula import applied, named
 from planner.scenario.training_setup import LARGEST_OF_TWO, LARGEST_POWER
 from planner.speed.physics import communication, compute, engine
 from planner.speed.physics.config_arrays import Configs
@@ -34,9 +35,18 @@ def smooth_maximum(one: Array, other: Array, exponent: float) -> Array:
     """
     import numpy as np
 
+    if object in (np.asarray(one).dtype, np.asarray(other).dtype):  # recorded numbers
+        by_element = np.frompyfunc(lambda a, b: applied("smooth_max", _smooth_max, a, b, exponent), 2, 1)
+        return np.asarray(by_element(one, other))
     top = np.maximum(np.maximum(one, other), SMALLEST_SECONDS)
     ratio = np.maximum(np.minimum(one, other) / top, SMALLEST_RATIO)
     return np.asarray(top * np.exp(np.log(1 + np.exp(exponent * np.log(ratio))) / exponent))
+
+
+def _smooth_max(one: float, other: float, exponent: float) -> float:
+    """Return the same of two plain numbers."""
+    top = max(one, other)
+    return top * (1 + (min(one, other) / top) ** exponent) ** (1 / exponent) if top > 0 else 0.0
 
 
 def _exposed(traffic: Array, work: Array) -> Array:
@@ -62,10 +72,7 @@ class Step(NamedTuple):
         return np.asarray(np.sum([share for name, share in self.shares.items() if name not in ELSEWHERE], axis=0))
 
 
-@computes(
-    overhead="step_ms / 1,000: loader, loop and optimizer on the host, once a step",
-    waiting="jitter x log2(accelerators) of all other parts: all wait for the slowest",
-)
+@computes("overhead", "waiting")
 def step(c: Configs, p: Mapping[str, float]) -> Step:
     """Compute seconds of one optimizer step and the shares of its parts.
 
@@ -81,14 +88,16 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
     parts = _device_parts(c, p, longest)
     launches = _launch_seconds(c, p) * longest
     host = launches + engine.engine_seconds(c, p)
-    device = np.sum(list(parts.values()), axis=0)
-    busy = smooth_maximum(device, host, HOST_SHARPNESS)
+    parts = {name: named(f"{name}_seconds", value, "s") for name, value in parts.items()}
+    host = named("host_seconds", host, "s", "launches, and DeepSpeed's work, of a micro-batch")
+    device = named("device_seconds", np.sum(list(parts.values()), axis=0), "s", "a micro-batch on the device")
+    busy = named("busy_seconds", smooth_maximum(device, host, HOST_SHARPNESS), "s", "the slower of device and host")
     of_device = (device / busy) ** HOST_SHARPNESS
     sharded = communication.sharded_seconds(c, p)
-    micro = smooth_maximum(busy, sharded, p["overlap"])
+    micro = named("micro_batch_seconds", smooth_maximum(busy, sharded, p["overlap"]), "s")
     of_work = (busy / micro) ** p["overlap"]
     hiding, gradients = p["hidden_share"] * busy, communication.gradient_seconds(c, p)
-    exposed = _exposed(gradients, hiding)
+    exposed = named("exposed_gradients_seconds", _exposed(gradients, hiding), "s")
     optimizer, overhead = _optimizer_seconds(c, p), p["step_ms"] * 1e-3
     repeated = micro * (c.micro_batches + (c.pp - 1) / c.chunks)
     waiting = p["jitter"] * np.log2(c.gpus)
@@ -160,12 +169,7 @@ def _longest(c: Configs, p: Mapping[str, float]) -> Array:
     return np.asarray(1 + c.variable_length * p["ragged"] * largest / np.sqrt(samples))
 
 
-@computes(
-    optimizer=(
-        "parameters of a device (under ZeRO divided by the replicas) x share that is trained x optimizer bytes / "
-        "(bandwidth x hbm); offloaded: x 16 bytes / offload_gb; paged: + what crosses to the host / offload_gb"
-    ),
-)
+@computes("optimizer")
 def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 

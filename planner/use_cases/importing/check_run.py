@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from planner.adapters.upgrades import read_upgrades
-from planner.audit.hardware_fixes import hardware_fixes
-from planner.model.answer.run_check import RunCandidate, RunCause, RunCheckDocument, RunVerdict
+from planner.audit.hardware_fixes import hardware_fixes, payback_hours
+from planner.model.answer.formula_used import FormulaUsed
+from planner.model.answer.run_check import HardwareFix, RunCandidate, RunCause, RunCheckDocument, RunVerdict
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.evidence.training_passes import has_rollouts, training_passes
 from planner.model.plan.plan import FlopsConvention
 from planner.model.quantity import Basis, Quantity, Unit
+from planner.quantity.formula import named, recording
+from planner.quantity.formula_text import as_name, printed
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
 from planner.speed.diagnosis.image_setup import ImageSetup, image_setup_of
@@ -67,7 +72,11 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
     setup = None if has_rollouts(run) else setup_of(run, catalog) or image_setup_of(run, catalog)
     of_images = isinstance(setup, ImageSetup)
     own = () if setup is None or of_images else runs_beside(run, setup, catalog)
-    found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration, own=own)
+    with recording():
+        found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration, own=own)
+    fixes: tuple[HardwareFix, ...] = ()
+    if setup is not None and _verdict(run, found) is not RunVerdict.TOO_FAST:
+        fixes = hardware_fixes(setup, read_upgrades(), catalog)
     names = IMAGE_PART_NAMES if of_images else PART_NAMES
     expected = None if found.expected is None else _quantity(found.expected)
     verdict = _verdict(run, found)
@@ -89,9 +98,8 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         explained=found.explained if found.slowdown else None,
         unexplained=found.unexplained,
         candidates=_candidates(run, found),
-        hardware_fixes=()
-        if setup is None or verdict is RunVerdict.TOO_FAST
-        else hardware_fixes(setup, read_upgrades(), catalog),
+        hardware_fixes=fixes,
+        formulas=_formulas(found, fixes),
         parts={names[name]: round(share, 3) for name, share in shares.items() if share >= SMALLEST_SHARE},
         assumed=assumed,
         doubts=run.verdict,
@@ -109,6 +117,31 @@ def _with_rollouts(document: RunCheckDocument, run: RunRecord, sentence: str) ->
     told = {"sentence": sentence, "measured": run.throughput, "rollouts": run.log.rollouts, "answer_id": None}
     answer = document.model_copy(update=told)
     return answer.model_copy(update={"answer_id": document_id(answer)})
+
+
+def _formulas(found: Diagnosis, fixes: Sequence[HardwareFix]) -> tuple[FormulaUsed, ...]:
+    """Return how much each cause is said to cost, how wide that is, how likely it is at work, and when parts pay."""
+    with recording():
+        return printed(_recorded(found, fixes))
+
+
+def _recorded(found: Diagnosis, fixes: Sequence[HardwareFix]) -> dict[str, float]:
+    numbers: dict[str, float] = {}
+    for cause in found.causes:
+        code = cause.rule.code
+        numbers[f"gain_of_{code}"] = gain = named(f"gain_of_{code}", cause.gain, "")
+        for name, end in zip((f"gain_of_{code}_from", f"gain_of_{code}_to"), gain_range(gain), strict=True):
+            numbers[name] = named(name, end, "")
+        numbers[f"probability_of_{code}"] = named(f"probability_of_{code}", cause.probability, "")
+    if found.slowdown:
+        numbers |= {"slowdown": found.slowdown, "explained": found.explained}
+        if found.unexplained is not None:
+            numbers["unexplained"] = found.unexplained
+    for fix in fixes:
+        if fix.usd_per_hour is not None:
+            name = f"payback_hours_of_{as_name(fix.part)}"
+            numbers[name] = named(name, payback_hours(usd=fix.usd, usd_per_hour=fix.usd_per_hour, gain=fix.gain), "h")
+    return numbers
 
 
 def _verdict(run: RunRecord, found: Diagnosis) -> RunVerdict:

@@ -27,8 +27,9 @@ from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import model_text_step
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.planned_text_config import labels_of, planned_text_config
-from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS
+from planner.speed.physics.step_formulas import IMAGE_PLACES, PLACES
 from tests.bundled import image_rows, owned_catalog, text_rows
+from tests.formula_evaluation import evaluated
 
 RTX_3090 = read_model(Plan, examples_dir() / "rtx3090_cluster.yaml")
 MODELLED, MEASURED = "rtx-pro-6000-x4:ddp", "rtx3090-x10:zero2"
@@ -217,9 +218,15 @@ def test_deepspeed_s_host_work_is_a_part_of_its_own(catalog: Catalog) -> None:
 
 
 def test_every_part_that_the_physics_knows_has_its_formula(catalog: Catalog) -> None:
-    for option in (MODELLED, MEASURED):
-        assert {part.name for part in explained(catalog, option).parts} <= FORMULAS.keys()
-    assert {part.name for part in of_images(catalog).parts} <= IMAGE_FORMULAS.keys()
+    """With its inputs put in, the text of a part gives its seconds less what hides them (`times`) and corrections."""
+    whole = {option: explained(catalog, option) for option in (MODELLED, MEASURED)} | {"images": of_images(catalog)}
+    for name, option in whole.items():
+        assert {part.name for part in option.parts} <= (IMAGE_PLACES if name == "images" else PLACES).keys()
+        assert option.correction is not None
+        for part in option.parts:
+            if part.times is not None:
+                alone = evaluated(part.formula, {one.name: one.value for one in part.inputs})
+                assert alone * part.times * option.correction.factor == pytest.approx(part.seconds, rel=1e-9), part.name
 
 
 def test_a_step_of_images_is_taken_apart_too(catalog: Catalog) -> None:

@@ -1,0 +1,99 @@
+"""Every formula that an example plan reaches, computed again from what is printed of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.formula_evaluation import evaluated
+
+FAST = ("local_pc", "p5e_vs_a100")
+PLANS = (
+    *FAST, "campaign_mix", "dgx_station_v100", "gpu_guide_llama3_8b", "own_8xh200", "qlora_llama3_8b",
+    "rtx3090_cluster", "station_own_or_rent",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in FAST else [pytest.mark.slow], id=name) for name in PLANS]
+)
+def test_the_printed_text_gives_the_number_of_every_formula_of_an_option(planner, example, name: str) -> None:
+    """And every input that is computed names a formula of the same value."""
+    options = planner("explain", example(name), "--json").document["options"]
+    for option in options:
+        check(option["formulas"])
+        for part in option["parts"]:
+            if part["times"] is not None:
+                alone = evaluated(part["formula"], values(part))
+                factor = option["correction"]["factor"]
+                assert alone * part["times"] * factor == pytest.approx(part["seconds"], rel=1e-9), part["name"]
+    first = {one["name"]: one["value"] for one in options[0]["formulas"]}
+    answer = options[0]["answer"]
+    if answer["usd_confident"] is not None and first:
+        assert first["usd_confident"] == pytest.approx(answer["usd_confident"], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "name", ["own_8xh200", pytest.param("station_own_or_rent", marks=pytest.mark.slow), "p5e_vs_a100"]
+)
+def test_a_year_owned_or_rented_is_computed_from_what_is_printed(planner, example, name: str) -> None:
+    """The parts of its cost add up to what the headline says, and are those of its formula."""
+    document = planner("own-or-rent", example(name), "--json").document
+    check(document["formulas"])
+    own = next(one for one in document["by_plan"]["options"] if one["id"] == document["by_plan"]["owning"])
+    year = own["usd_per_year"]["value"]
+    parts = sum(one["usd_per_node_year"]["value"] for one in document["year_parts"])
+    assert parts * document["nodes"] == pytest.approx(year)
+    assert any(one["value"] == pytest.approx(year, rel=1e-12) for one in document["formulas"])
+
+
+def test_the_chance_to_fit_is_a_mixture_of_totals_that_are_printed(planner) -> None:
+    document = planner(
+        "memory", "llama3-8b", "--on", "H100-SXM", "--gpus", "8", "--strategy", "fsdp2", "--json"
+    ).document
+    check(document["formulas"])
+    by_name = {one["name"]: one for one in document["formulas"]}
+    assert by_name["chance_to_fit"]["value"] == pytest.approx(document["chance"], rel=1e-9)
+    assert by_name["total_gib"]["value"] == pytest.approx(document["total_gib"]["value"], rel=1e-12)
+    totals = [one["value"] for one in by_name["chance_to_fit"]["inputs"] if one["name"].startswith("need_gib")]
+    assert len(totals) > 3, "four ways to compute the loss, and two kinds of kernels"
+    assert totals[0] == by_name["total_gib"]["value"]
+
+
+def test_the_gain_of_a_cause_is_a_ratio_of_expected_rates(planner) -> None:
+    document = planner("check-run", "seed-003-rtx3090-ddp-x10", "--json").document
+    check(document["formulas"])
+    by_name = {one["name"]: one for one in document["formulas"]}
+    for cause in document["causes"]:
+        gain = by_name[f"gain_of_{cause['code']}"]
+        assert gain["value"] == pytest.approx(cause["gain"], rel=1e-12)
+        assert by_name[f"gain_of_{cause['code']}_to"]["value"] == pytest.approx(cause["gain_high"], rel=1e-12)
+    assert by_name["gain_of_small_batch"]["text"] == "expected_without_small_batch / expected_as_stated"
+
+
+def test_an_explanation_takes_two_screens_unless_all_of_it_is_asked_for(planner, example) -> None:
+    plan = example("p5e_vs_a100")
+    short, whole = planner("explain", plan).out, planner("explain", plan, "--all").out
+    assert len(short.splitlines()) <= 80
+    assert short.count("\n== ") == 1
+    assert "3 more options: --option N or ID" in short
+    assert len(whole.splitlines()) > 1000
+    assert whole.count("\n== ") == 4
+    for line in ("electricity_usd 80.14984 USD = energy_kwh x pue x usd_per_kwh", "usd_confident 123.7098 USD = "):
+        assert line in short
+
+
+def check(formulas: list[dict[str, Any]]) -> None:
+    """Assert that every text gives its number, and that what an input names is there with the same value."""
+    by_name = {one["name"]: one for one in formulas}
+    assert len(by_name) == len(formulas)
+    for one in formulas:
+        assert evaluated(one["text"], values(one)) == pytest.approx(one["value"], rel=1e-9, abs=1e-12), one
+        for each in one["inputs"]:
+            assert each["formula"] is None or by_name[each["formula"]]["value"] == each["value"], each
+
+
+def values(formula: dict[str, Any]) -> dict[str, float]:
+    """Return the numbers that a text names."""
+    return {one["name"]: one["value"] for one in formula["inputs"]}
