@@ -16,8 +16,7 @@ from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput.extrapolation import extrapolate
 from planner.speed.throughput.node_network import is_assumed, network_problem, with_assumed_network
 from planner.speed.throughput.own_evidence import steps_not_used
-from planner.speed.throughput.predict_images import predict_images
-from planner.speed.throughput.predict_text import predict_text
+from planner.speed.throughput.predict_by_physics import predict_by_physics
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
 from planner.speed.throughput.share_of_peak import from_flop_rate, from_mfu
 
@@ -47,11 +46,10 @@ def _over_its_network(
     job: Job, candidate: Candidate, catalog: Catalog, fitting: DeviceFit | None
 ) -> Prediction | NoPrediction:
     """Predict the throughput over the network that the candidate's node states."""
-    if job.setup.sample == "image" and candidate.accelerator.id != CPU and catalog.image_calibration is not None:
-        return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or DeviceFit(None))
-    if job.setup.sample != "tokens" or candidate.accelerator.id == CPU or catalog.calibration is None:
+    calibration = catalog.calibration_for(job.setup.sample)
+    if job.setup.network is None or candidate.accelerator.id == CPU or calibration is None:
         return _unmoved_by_steps(_without_physics(job, candidate, catalog), job, "only the estimator learns from steps")
-    return predict_text(job, candidate, catalog, catalog.calibration, fitting or DeviceFit(None))
+    return predict_by_physics(job, candidate, catalog, calibration, fitting or DeviceFit(None))
 
 
 def _unmoved_by_steps(answer: Prediction | NoPrediction, job: Job, why: str) -> Prediction | NoPrediction:

@@ -11,10 +11,9 @@ from planner.model.plan.plan import FlopsConvention
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
-from planner.speed.diagnosis.image_setup import ImageSetup, image_setup_of
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, runs_beside, setup_of
 from planner.speed.throughput.mfu import mfu_of_run
-from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES, SMALLEST_SHARE
+from planner.speed.throughput.prediction_notes import SMALLEST_SHARE, part_names
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.audited_records import audit_record
 
@@ -58,11 +57,11 @@ HELD_BACK = 1.25
 
 def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
     """Compare a run with what is expected of it."""
-    setup = setup_of(run, catalog) or image_setup_of(run, catalog)
-    of_images = isinstance(setup, ImageSetup)
-    own = () if setup is None or of_images else runs_beside(run, setup, catalog)
-    found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration, own=own)
-    names = IMAGE_PART_NAMES if of_images else PART_NAMES
+    setup = setup_of(run, catalog)
+    sample = None if setup is None else setup.training.sample
+    own = () if setup is None else runs_beside(run, setup, catalog)
+    found = diagnose(run, setup, catalog.calibration_for(sample), own=own)
+    names = part_names(sample)
     expected = None if found.expected is None else _quantity(found.expected)
     verdict = _verdict(run, found)
     assumed = setup.assumed if setup is not None else ()
