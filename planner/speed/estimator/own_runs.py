@@ -17,8 +17,8 @@ from planner.speed.estimator.expected_error import (
 )
 
 if TYPE_CHECKING:
+    from planner.speed.estimator.fit_sample import StepConfigs
     from planner.speed.physics.config_arrays import Array, Configs
-    from planner.speed.physics.image_config_arrays import ImageConfigs
     from planner.speed.physics.observation import Labels
 
 NEARBY_SCALE = {
@@ -118,7 +118,7 @@ class Place(NamedTuple):
         )
 
 
-def spans_nodes(configs: Configs | ImageConfigs) -> Array:
+def spans_nodes(configs: StepConfigs) -> Array:
     """Return where a training has more accelerators than one link domain joins."""
     import numpy as np
 
