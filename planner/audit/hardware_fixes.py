@@ -11,7 +11,6 @@ from planner.model.hardware.upgrade import Upgrade
 from planner.model.prices.offer import Price, PriceKind
 from planner.quantity.formula import formula
 from planner.speed.diagnosis.diagnose import SMALLEST_GAIN, gain_range
-from planner.speed.diagnosis.image_setup import ImageSetup
 from planner.speed.diagnosis.run_setup import RunSetup, expectations
 
 HOUR_KINDS = (PriceKind.ON_DEMAND, PriceKind.MARKETPLACE)
@@ -23,7 +22,7 @@ def hardware_fixes(setup: RunSetup, parts: Sequence[Upgrade], catalog: Catalog) 
 
     pay-back = price / (USD of an hour of such accelerators x (gain - 1)): hours of training that would be saved.
     """
-    calibration = catalog.image_calibration if isinstance(setup, ImageSetup) else catalog.calibration
+    calibration = catalog.calibration_for(setup.training.sample)
     if calibration is None:
         return ()
     tried = [(part, changed) for part in parts if (changed := _changed(setup, part)) is not None]

@@ -11,7 +11,7 @@ from planner.present.columns.rows import option_rows
 from planner.present.explanation_answer import answer_lines
 from planner.present.facts import chance_to_keep_limits, name_text
 from planner.present.table import Row, price_text, quantity_text
-from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES
+from planner.speed.throughput.prediction_notes import part_names
 
 LEFT_OUT = ("notes", "rank", "pareto", "hold")
 """Columns of the long tables that a short answer has no room for."""
@@ -88,7 +88,7 @@ def explained_answer(document: ExplainDocument, *, answer_id: str) -> ToolAnswer
 
 
 def _parts(option: OptionExplanation) -> list[Row]:
-    names = IMAGE_PART_NAMES if option.step_unit == "images" else PART_NAMES
+    names = part_names("image" if option.step_unit == "images" else "tokens")
     parts = sorted(option.parts, key=lambda part: -part.share)
     return [
         {

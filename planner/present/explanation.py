@@ -11,7 +11,7 @@ from planner.present.formula_lines import HOW_TO_READ, formula_lines
 from planner.present.screen import again, wrapped_lines
 from planner.present.table import Row, number_text, quantity_text
 from planner.present.time_table import time_facts, time_rows
-from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES
+from planner.speed.throughput.prediction_notes import part_names
 
 MOST_CONSTANTS = 16
 MOST_RUNS = 12
@@ -82,7 +82,7 @@ def _step(option: OptionExplanation) -> Iterator[str]:
         own = f"{number_text(option.physics.value, option.physics.unit)} samples/s"
         title = f"Parts of the estimator's step ({own}; {other}): {option.step_size:,.0f} {option.step_unit}, "
         title += f"{option.step_seconds:.4g} s"
-    names = IMAGE_PART_NAMES if option.step_unit == "images" else PART_NAMES
+    names = part_names("image" if option.step_unit == "images" else "tokens")
     rows = [
         {
             "part": names.get(part.name, part.name), "seconds": f"{part.seconds:.4g}",

@@ -54,11 +54,11 @@ def described(
             checkpointing=Checkpointing.NONE,
             strategy=Strategy.DDP,
             compiled=compiled,
+            channels_last=channels_last,
         ),
         Cluster(catalog.accelerators[node.accelerator], node, 1, 1),
         micro_batch=micro_batch,
         micro_batches=1,
-        channels_last=channels_last,
     )
     assert not isinstance(found, Reason)
     return Described(operators, found.facts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, NamedTuple
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from planner.model.evidence.calibration import Calibration, Spread
 from planner.speed.calibration.anchors import Cell, draw_anchors, errors_with_anchors, informative_anchors, part_of
 from planner.speed.calibration.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold, fold_without_twins
+from planner.speed.calibration.text_calibration import calibration_of
 from planner.speed.estimator.doubt import doubt_with_own_runs, points_of
 from planner.speed.estimator.expected_error import OWN_RUNS, Known, count_evidence
 from planner.speed.estimator.image_estimator import features, model_images
@@ -17,7 +17,7 @@ from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sam
 from planner.speed.estimator.own_runs import Place
 from planner.speed.estimator.ranges import spreads, wider
 from planner.speed.estimator.text_fit import Fit
-from planner.speed.physics.observation import Observation, digest_items
+from planner.speed.physics.observation import Observation
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
@@ -29,7 +29,6 @@ SPLITS = ("source", "accelerator")
 ANCHORS = 3
 ROUNDS = 8
 """Of a fit that starts from the one with everything."""
-DIGITS = 9
 
 
 class HeldOutImages(NamedTuple):
@@ -56,30 +55,8 @@ def fit_image_calibration(observations: Sequence[Observation], *, today: date, r
         if ranges
         else []
     )
-    return Calibration(
-        made_on=today,
-        method=METHOD,
-        rows=len(observations),
-        rows_sha256=image_fingerprint(observations),
-        constants={name: round(value, DIGITS) for name, value in whole.constants.items()},
-        effects={
-            level: {name: round(value, DIGITS) for name, value in sorted(names.items())}
-            for level, names in whole.effects.items()
-        },
-        seen=known.seen,
-        largest=known.largest,
-        points=known.points,
-        spreads=spreads_of(held_out, observations) if held_out else {"all": Spread(rows=0, times_80=2.3, times_90=3.0)},
-    )
-
-
-def image_fingerprint(observations: Sequence[Observation]) -> str:
-    """Return a digest of everything that the fit reads."""
-    digest = hashlib.sha256()
-    for one in observations:
-        content = (one.id, digest_items(one.config), one.labels, one.tokens_per_s_per_gpu, one.operators)
-        digest.update(repr(content).encode())
-    return digest.hexdigest()
+    widths = spreads_of(held_out, observations) if held_out else {"all": Spread(rows=0, times_80=2.3, times_90=3.0)}
+    return calibration_of(METHOD, observations, whole, known, widths, today=today)
 
 
 def image_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:

@@ -21,6 +21,7 @@ from planner.speed.physics.observation import digest_items
 
 if TYPE_CHECKING:
     from planner.speed.calibration.hold_out import Fold, HeldOut
+    from planner.speed.estimator.expected_error import Known
     from planner.speed.estimator.text_fit import Fit
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
@@ -60,19 +61,32 @@ def fit_text_calibration(
         widths |= wider(_own_spreads(data, observations, random), _own_spreads(data, observations, informative))
     else:
         widths = spreads(np.array([0.7]), np.array([0.3]), ["all"], ["-"])
+    return calibration_of(METHOD, observations, whole, known, widths, today=today)
+
+
+def calibration_of(
+    method: str,
+    observations: Sequence[Observation],
+    fit: Fit,
+    known: Known,
+    spreads: dict[str, Spread],
+    *,
+    today: date,
+) -> Calibration:
+    """Return what was fitted to observations, as it is kept."""
     return Calibration(
         made_on=today,
-        method=METHOD,
+        method=method,
         rows=len(observations),
         rows_sha256=fingerprint(observations),
-        constants={name: round(value, DIGITS) for name, value in whole.constants.items()},
+        constants={name: round(value, DIGITS) for name, value in fit.constants.items()},
         effects={
             level: {name: round(value, DIGITS) for name, value in sorted(names.items())}
-            for level, names in whole.effects.items()
+            for level, names in fit.effects.items()
         },
         seen=known.seen,
         largest=known.largest,
-        spreads=widths,
+        spreads=spreads,
         points=known.points,
     )
 
@@ -106,7 +120,8 @@ def fingerprint(observations: Sequence[Observation]) -> str:
     """Return a digest of everything that the fit reads."""
     digest = hashlib.sha256()
     for one in observations:
-        digest.update(repr((one.id, digest_items(one.config), one.labels, one.tokens_per_s_per_gpu)).encode())
+        content = (one.id, digest_items(one.config), one.labels, one.tokens_per_s_per_gpu)
+        digest.update(repr((*content, one.operators) if one.operators else content).encode())
     return digest.hexdigest()
 
 

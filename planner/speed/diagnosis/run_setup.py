@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, Self
 
+from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.evidence.run import RunRecord
@@ -19,13 +20,16 @@ from planner.scenario.cluster import Cluster
 from planner.scenario.machine import machine_of
 from planner.scenario.own_machine import own_node
 from planner.scenario.training_setup import TrainingSetup, setup_of_run
+from planner.speed.estimator.network_kind import kind_of_sample
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.physics.observation import Labels, Observation
-from planner.speed.physics.planned_text_config import labels_of, planned_text_config, tokens_of_a_sample
+from planner.speed.physics.planned_config import planned_config, units_of_a_sample
+from planner.speed.physics.planned_text_config import labels_of
 
 TRAINING_FIELDS = frozenset(one.name for one in fields(TrainingSetup))
 CLUSTER_FIELDS = {"accelerator": "accelerator", "node": "node", "nodes": "nodes", "per_node": "accelerators_per_node"}
+ORDER = "order of its channels in memory (the faster one)"
 TRIED = (Strategy.DDP, Strategy.ZERO2, Strategy.FSDP2)
 """Of a run that does not say, the first that fits."""
 
@@ -141,12 +145,19 @@ class RunSetup:
         """What evidence shares with it."""
         return labels_of(self.accelerator, "", self.framework)
 
-    def config(self) -> dict[str, float] | None:
-        """Return the physics' numbers; None where they cannot be computed."""
-        numbers = planned_text_config(
+    def observation(self) -> Observation | None:
+        """Return it as the estimator takes it, of a rate not known; None where the physics cannot compute it."""
+        found = planned_config(
             self.training, self.cluster, micro_batch=self.micro_batch, micro_batches=self.accumulation
         )
-        return numbers | dict(self.overrides) if isinstance(numbers, dict) else None
+        if isinstance(found, Reason):
+            return None
+        return Observation("", {**found.facts, **self.overrides}, self.labels, 1.0, 1.0, found.operators)
+
+    def config(self) -> dict[str, float] | None:
+        """Return the physics' numbers; None where they cannot be computed."""
+        found = self.observation()
+        return None if found is None else found.config
 
     def fits(self) -> bool:
         """Return whether it fits; True where the device's memory is not known."""
@@ -168,27 +179,14 @@ class RunSetup:
         return largest_micro_batch(lambda size: self.changed(micro_batch=size).fits())
 
 
-Setup = TypeVar("Setup", bound=RunSetup)
-
-
 def setup_of(run: RunRecord, catalog: Catalog) -> RunSetup | None:
-    """Describe a run; None where it is no text network on an accelerator that the physics knows."""
+    """Describe a run with what is assumed of it: the plainest that fits.
+
+    None where its network or sample length is not known, or the physics does not know its accelerator.
+    """
     accelerator, network = catalog.accelerators.get(run.hardware.accelerator), run.architecture
-    if accelerator is None or network is None or network.sample != "tokens" or run.seq_len is None:
+    if accelerator is None or network is None or (network.sample == "tokens" and run.seq_len is None):
         return None
-    return described(RunSetup, run, catalog, accelerator, network, seq_len=run.seq_len)
-
-
-def described(
-    kind: type[Setup],
-    run: RunRecord,
-    catalog: Catalog,
-    accelerator: Accelerator,
-    network: Architecture,
-    *,
-    seq_len: int,
-) -> Setup:
-    """Describe a run with what is assumed of it: the plainest that fits."""
     hardware, assumed = run.hardware, []
     node, _ = machine_of(run, catalog)
     if hardware.node is None or hardware.node not in catalog.nodes:
@@ -205,7 +203,8 @@ def described(
         stated,
         objective=stated.objective.with_reference(adapters=run.method == "lora"),
         network=network,
-        seq_len=seq_len or None,
+        seq_len=run.seq_len if network.sample == "tokens" else None,
+        channels_last=network.is_convolutional if run.channels_last is None else run.channels_last,
         adapters=(run.adapters or Adapters()) if run.method == "lora" else None,
         precision=run.precision or usual_precision(accelerator),
         micro_batch=micro,
@@ -216,14 +215,15 @@ def described(
         settings=NOTHING_STATED,
     )
     cluster = Cluster(accelerator, node, hardware.nodes, hardware.accelerators_per_node)
-    setup = kind(training, cluster, accumulation)
-    setup = _that_fits(setup, run)
+    setup = _that_fits(RunSetup(training, cluster, accumulation), run)
     if setup.adapters is not None and run.adapters is not None and setup.adapters.frozen != run.adapters.frozen:
         assumed.append("frozen weights at 4 bits, which alone fit (QLoRA)")
     if run.strategy is None and setup.devices > 1:
         assumed.append(f"strategy {setup.strategy.value} (--strategy)")
     if run.checkpointing is None:
         assumed.append(f"recomputation {setup.checkpointing.value} (--checkpointing)")
+    if run.channels_last is None and network.is_convolutional:
+        assumed.append(ORDER)
     return replace(setup, assumed=tuple(assumed))
 
 
@@ -234,14 +234,20 @@ def usual_precision(accelerator: Accelerator) -> Precision:
 
 
 def runs_beside(run: RunRecord, setup: RunSetup, catalog: Catalog) -> tuple[Observation, ...]:
-    """Return the other runs on file that say something of a run of text, as of a plan on its machine."""
+    """Return the other runs on file that say something of a run of text, as of a plan on its machine; of images none.
+
+    What to expect of images comes from published evidence alone.
+    """
     from planner.speed.throughput.own_evidence import telling_runs
-    from planner.speed.throughput.predict_text import observed_text_run
+    from planner.speed.throughput.predict_by_physics import observed_like
+
+    if setup.training.sample != "tokens":
+        return ()
 
     found = telling_runs(
         setup.cluster,
         catalog,
-        of_run=lambda other, node: observed_text_run(other, node, catalog),
+        of_run=lambda other, node: observed_like(other, node, catalog, "tokens"),
         besides=run.id,
     )
     return tuple(observed for _, observed in found)
@@ -254,7 +260,7 @@ def _batch(run: RunRecord) -> tuple[int, int]:
     return run.micro_batch or max(1, each // accumulation), accumulation
 
 
-def _that_fits(setup: Setup, run: RunRecord) -> Setup:
+def _that_fits(setup: RunSetup, run: RunRecord) -> RunSetup:
     """Return the plainest strategy and the least recomputation that fit, of those that the run leaves open.
 
     Adapters of a log that does not say how the frozen weights are kept: at 4 bits (QLoRA) before they are sharded.
@@ -274,27 +280,19 @@ def expectations(
 ) -> list[Expectation | None]:
     """Return what the estimator expects of each, as it does of a plan: `own` are the runs on file that say something.
 
-    Of images from published evidence alone.
+    The setups are variants of one run, so they have samples of one kind.
     """
-    from planner.speed.diagnosis.image_setup import ImageSetup, image_expectations
-    from planner.speed.estimator.text_estimator import estimate_text, fitted
-    from planner.speed.physics.config_arrays import from_rows
-    from planner.speed.physics.step import step
+    from planner.speed.estimator.text_estimator import fitted
 
-    of_images = [setup for setup in setups if isinstance(setup, ImageSetup)]
-    if of_images:
-        assert len(of_images) == len(setups), "the variants of one run are of one kind"
-        return image_expectations(of_images, calibration)
-    configs = [setup.config() for setup in setups]
-    known = [(place, config) for place, config in enumerate(configs) if config is not None]
+    known = [(place, one) for place, setup in enumerate(setups) if (one := setup.observation()) is not None]
     found: list[Expectation | None] = [None] * len(setups)
     if not known:
         return found
-    rows = from_rows([config for _, config in known])
-    answer = estimate_text(rows, [setups[place].labels for place, _ in known], calibration, own=own)
-    shares = step(rows, fitted(calibration).constants).shares
-    for number, (place, config) in enumerate(known):
-        per_sample = setups[place].devices / tokens_of_a_sample(config, setups[place].training)
+    kind, rows = kind_of_sample(setups[0].training.sample, calibration), [one for _, one in known]
+    answer = kind.estimate(rows, own)
+    shares = kind.step(fitted(calibration), rows).shares
+    for number, (place, one) in enumerate(known):
+        per_sample = setups[place].devices / units_of_a_sample(one.described, setups[place].training)
         rates = (answer.tokens_per_s_per_gpu, answer.low_90, answer.high_90)
         value, low, high = (float(rate[number]) * per_sample for rate in rates)
         found[place] = Expectation(value, low, high, {name: float(share[number]) for name, share in shares.items()})

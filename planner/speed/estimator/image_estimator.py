@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from planner.speed.estimator.doubt import doubt, sources_near
 from planner.speed.estimator.expected_error import (
     COMMON_VARIANCE,
     DOUBLING_ERROR,
@@ -16,8 +15,7 @@ from planner.speed.estimator.expected_error import (
     Known,
 )
 from planner.speed.estimator.image_fit import image_sample, model_image_step
-from planner.speed.estimator.own_runs import Place, spans_nodes
-from planner.speed.estimator.text_estimator import Estimates, Modelled, corrected, estimates, fitted
+from planner.speed.estimator.text_estimator import Estimates, Modelled, StepModel
 from planner.speed.physics.observation import Observation, of_each
 
 if TYPE_CHECKING:
@@ -40,40 +38,6 @@ NEARBY_IMAGES_SCALE = {
     "size": 3.0,
 }
 """Doublings (of flags: whole steps) after which nearby settings of image networks say little of each other."""
-
-
-def estimate_images(
-    configs: ImageConfigs,
-    labels: Sequence[Labels],
-    calibration: Calibration,
-    *,
-    own: Sequence[Observation] = (),
-) -> Estimates:
-    """Estimate configurations; `own` are measurements of the user's, which correct the answer at once.
-
-    images/s per accelerator = images of a step / (step seconds x accelerators)
-    """
-    import numpy as np
-
-    known, fit = Known.of(calibration), fitted(calibration)
-    modelled = model_images(fit, configs, labels, known)
-    if own:
-        data = image_sample(own)
-        modelled = corrected(modelled, model_images(fit, data.configs, data.labels, known), data.log_seconds)
-    return estimates(modelled, np.log(configs.images_per_step / configs.gpus), calibration.spreads)
-
-
-def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> Modelled:
-    """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
-    import numpy as np
-
-    log_step, shares = model_image_step(fit, configs, labels)
-    named = {name: np.zeros(len(configs)) for name in PART_ERROR} | shares
-    expected = _expected_error(configs, labels, named, known)
-    place = Place(labels, named, features(configs), expected, spans_nodes(configs))
-    near = sources_near(labels, place.features, known.points)
-    doubts = doubt(place.expected, labels, near)
-    return Modelled(log_step, place, groups_of_images(configs, labels, known), (OWN_RUNS,) * len(configs), near, doubts)
 
 
 def features(configs: ImageConfigs) -> Array:
@@ -131,3 +95,25 @@ def _expected_error(
     )
     beyond = np.maximum(0.0, np.log2(configs.gpus / max(1, known.largest)))
     return np.asarray(np.sqrt(variance + (DOUBLING_ERROR * beyond) ** 2))
+
+
+OF_IMAGES = StepModel(
+    image_sample,
+    model_image_step,
+    features,
+    _expected_error,
+    groups_of_images,
+    lambda configs: (OWN_RUNS,) * len(configs),
+)
+
+
+def estimate_images(
+    configs: ImageConfigs, labels: Sequence[Labels], calibration: Calibration, *, own: Sequence[Observation] = ()
+) -> Estimates:
+    """Estimate configurations of image networks: images/s per accelerator, corrected by `own` measurements."""
+    return OF_IMAGES.estimate(configs, labels, calibration, own)
+
+
+def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> Modelled:
+    """Return modelled steps of image networks."""
+    return OF_IMAGES.modelled(fit, configs, labels, known)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner.speed.estimator.fit_sample import FitSample, sample_of
 from planner.speed.estimator.robust_fit import RobustProblem
 from planner.speed.estimator.text_fit import WHOLE_STEP, Fit, device_effect
 from planner.speed.physics.image_config_arrays import ImageConfigs, gather
@@ -33,28 +33,13 @@ STEP = 1e-4
 """Of a logarithm, for derivatives."""
 
 
-@dataclass(frozen=True)
-class ImageSample:
-    """Measurements in the form in which they are fitted."""
-
-    configs: ImageConfigs
-    labels: tuple[Labels, ...]
-    log_seconds: Array
-
-    def at(self, chosen: Array) -> ImageSample:
-        """Return the measurements at some places."""
-        labels = tuple(self.labels[int(place)] for place in chosen)
-        return ImageSample(self.configs.at(chosen), labels, self.log_seconds[chosen])
+ImageSample = FitSample[ImageConfigs]
+"""Measurements of image networks."""
 
 
 def image_sample(observations: Sequence[Observation]) -> ImageSample:
-    """Gather observations; seconds of a step = images of a step / (images/s per accelerator x accelerators)."""
-    import numpy as np
-
-    configs = gather([one.described for one in observations])
-    rate = np.array([one.tokens_per_s_per_gpu for one in observations])
-    seconds = configs.images_per_step / (rate * configs.gpus)
-    return ImageSample(configs, tuple(one.labels for one in observations), np.log(seconds))
+    """Gather observations."""
+    return sample_of(gather([one.described for one in observations]), observations)
 
 
 def prior_image_fit() -> Fit:

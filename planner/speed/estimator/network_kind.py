@@ -17,12 +17,15 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
     from planner.speed.physics.parameters import Parameter
+    from planner.speed.physics.step import Step
 
 
 @dataclass(frozen=True)
 class NetworkKind:
     """Networks of one kind, with one calibration."""
 
+    name: str
+    """Of its estimator."""
     unit: str
     """Tokens or images."""
     parameters: Sequence[Parameter]
@@ -32,6 +35,10 @@ class NetworkKind:
     log_seconds: Callable[[Sequence[Observation]], Array]
     size: Callable[[Observation], tuple[float, float]]
     """Tokens or images of a step, and accelerators."""
+    each: Callable[[Observation], str]
+    """What one image costs, in words; of tokens nothing."""
+    step: Callable[[Fit, Sequence[Observation]], Step]
+    """By the constants alone, before what is known of accelerators and frameworks."""
     estimate: Callable[[Sequence[Observation], Sequence[Observation]], Estimates]
     """Of measurements, corrected by others."""
     formula_seconds: Callable[[Fit, Observation], dict[str, Array]]
@@ -44,7 +51,12 @@ class NetworkKind:
 
 def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
     """Return the kind of network that the physics was asked for."""
-    return kind_of_images(calibration) if asked.sample == "image" else kind_of_text(calibration)
+    return kind_of_sample(asked.sample, calibration)
+
+
+def kind_of_sample(sample: str | None, calibration: Calibration) -> NetworkKind:
+    """Return how networks with such samples are modelled: images operator by operator, tokens layer by layer."""
+    return kind_of_images(calibration) if sample == "image" else kind_of_text(calibration)
 
 
 def kind_of_text(calibration: Calibration) -> NetworkKind:
@@ -54,7 +66,7 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
     from planner.speed.estimator.text_fit import text_sample, with_label_effects
     from planner.speed.physics.config_arrays import from_rows
     from planner.speed.physics.parameters import PARAMETERS
-    from planner.speed.physics.step import formula_seconds, step_seconds
+    from planner.speed.physics.step import formula_seconds, step, step_seconds
 
     known = Known.of(calibration)
 
@@ -81,9 +93,20 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
         return step_seconds(recorded_configs(configs, fit.constants), recorded_constants(fit.constants))
 
     return NetworkKind(
-        "tokens", PARAMETERS, PLACES, model, lambda rows: text_sample(rows).log_seconds, size, estimate, by_formula,
-        recorded_parts, recorded_step,
-    )  # fmt: skip
+        name="estimator",
+        unit="tokens",
+        parameters=PARAMETERS,
+        places=PLACES,
+        model=model,
+        log_seconds=lambda rows: text_sample(rows).log_seconds,
+        size=size,
+        each=lambda _: "",
+        step=lambda fit, rows: step(from_rows([row.config for row in rows]), fit.constants),
+        estimate=estimate,
+        formula_seconds=by_formula,
+        recorded_parts=recorded_parts,
+        recorded_step=recorded_step,
+    )
 
 
 def kind_of_images(calibration: Calibration) -> NetworkKind:
@@ -93,7 +116,7 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
     from planner.speed.estimator.image_fit import image_sample, with_image_effects
     from planner.speed.physics.image_config_arrays import gather
     from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
-    from planner.speed.physics.image_step import image_formula_seconds, image_step
+    from planner.speed.physics.image_step import counted_bytes, image_formula_seconds, image_step
 
     known = Known.of(calibration)
 
@@ -123,7 +146,22 @@ def kind_of_images(calibration: Calibration) -> NetworkKind:
         configs = with_image_effects(fit, gather([row.described]), [row.labels])
         return image_step(recorded_configs(configs, fit.constants), recorded_constants(fit.constants)).seconds
 
+    def each(row: Observation) -> str:
+        traffic = float(counted_bytes(gather([row.described]))[0])
+        return f", each {row.config['flops'] / 1e9:.5g} GFLOP and {traffic / 1e6:.4g} MB of traffic,"
+
     return NetworkKind(
-        "images", IMAGE_PARAMETERS, IMAGE_PLACES, model, log_seconds, size, estimate, by_formula, recorded_parts,
-        recorded_step,
-    )  # fmt: skip
+        name="estimator of images",
+        unit="images",
+        parameters=IMAGE_PARAMETERS,
+        places=IMAGE_PLACES,
+        model=model,
+        log_seconds=log_seconds,
+        size=size,
+        each=each,
+        step=lambda fit, rows: image_step(gather([row.described for row in rows]), fit.constants),
+        estimate=estimate,
+        formula_seconds=by_formula,
+        recorded_parts=recorded_parts,
+        recorded_step=recorded_step,
+    )

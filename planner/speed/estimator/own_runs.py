@@ -19,8 +19,8 @@ from planner.speed.estimator.expected_error import (
 from planner.speed.estimator.lone_kernel_errors import Lone, no_kernels, transfer_covariance
 
 if TYPE_CHECKING:
+    from planner.speed.estimator.fit_sample import StepConfigs
     from planner.speed.physics.config_arrays import Array, Configs
-    from planner.speed.physics.image_config_arrays import ImageConfigs
     from planner.speed.physics.observation import Labels
 
 NEARBY_SCALE = {
@@ -133,7 +133,7 @@ class Place(NamedTuple):
         return no_kernels(len(self.labels)) if self.lone is None else self.lone
 
 
-def spans_nodes(configs: Configs | ImageConfigs) -> Array:
+def spans_nodes(configs: StepConfigs) -> Array:
     """Return where a training has more accelerators than one link domain joins."""
     import numpy as np
 

@@ -1,11 +1,12 @@
-"""The estimator: configurations in, tokens/s per accelerator with ranges out, one or a hundred thousand at once."""
+"""The estimator: configurations in, tokens/s or images/s per accelerator out, one or a hundred thousand at once."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 from planner.speed.estimator.doubt import doubt, doubt_with_own_runs, sources_near
 from planner.speed.estimator.expected_error import (
@@ -18,6 +19,7 @@ from planner.speed.estimator.expected_error import (
     groups_with_own_runs,
     unknown_accelerator,
 )
+from planner.speed.estimator.fit_sample import FitSample, OfPhysics
 from planner.speed.estimator.lone_kernel_errors import lone_of
 from planner.speed.estimator.own_runs import Place, contradiction, features, spans_nodes, surprise_of_runs, update
 from planner.speed.estimator.ranges import half_widths
@@ -27,7 +29,6 @@ from planner.speed.physics.image_parameters import ABSENT_OF_IMAGES
 from planner.speed.physics.lone_kernels import lone_parts
 from planner.speed.physics.observation import of_each
 from planner.speed.physics.parameters import ABSENT
-from planner.speed.physics.step import step
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration, Spread
@@ -72,38 +73,59 @@ class Estimates(NamedTuple):
     """Sources of the evidence near."""
 
 
-def estimate_text(
-    configs: Configs, labels: Sequence[Labels], calibration: Calibration, *, own: Sequence[Observation] = ()
-) -> Estimates:
-    """Estimate configurations; `own` are measurements of the user's, which correct the answer at once.
+@dataclass(frozen=True)
+class StepModel(Generic[OfPhysics]):
+    """What an estimate asks of a physics."""
 
-    tokens/s per accelerator = tokens of a step / (step seconds x accelerators)
-    """
-    import numpy as np
+    sample: Callable[[Sequence[Observation]], FitSample[OfPhysics]]
+    step: Callable[[Fit, OfPhysics, Sequence[Labels]], tuple[Array, dict[str, Array]]]
+    """ln seconds of modelled steps, with the effects of labels, and the shares of their parts."""
+    features: Callable[[OfPhysics], Array]
+    """Where configurations lie, in units of the distance that nearby settings may have."""
+    expected_error: Callable[[OfPhysics, Sequence[Labels], dict[str, Array], Known], Array]
+    groups: Callable[[OfPhysics, Sequence[Labels], Known], tuple[str, ...]]
+    groups_with_own_runs: Callable[[OfPhysics], tuple[str, ...]]
 
-    known, fit = Known.of(calibration), fitted(calibration)
-    modelled = model_text(fit, configs, labels, known)
-    if own:
-        modelled = corrected(modelled, *_modelled_runs(tuple(own), calibration))
-    return estimates(modelled, np.log(configs.tokens_per_step / configs.gpus), calibration.spreads)
+    def modelled(self, fit: Fit, configs: OfPhysics, labels: Sequence[Labels], known: Known) -> Modelled:
+        """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
+        import numpy as np
+
+        log_step, shares = self.step(fit, configs, labels)
+        shares = {name: np.zeros(len(configs)) for name in PART_ERROR if name not in shares} | shares
+        expected = self.expected_error(configs, labels, shares, known)
+        place = Place(labels, shares, self.features(configs), expected, spans_nodes(configs))
+        near = sources_near(labels, place.features, known.points)
+        groups, with_own = self.groups(configs, labels, known), self.groups_with_own_runs(configs)
+        return Modelled(log_step, place, groups, with_own, near, doubt(place.expected, labels, near))
+
+    def estimate(
+        self, configs: OfPhysics, labels: Sequence[Labels], calibration: Calibration, own: Sequence[Observation]
+    ) -> Estimates:
+        """Estimate configurations; `own` are measurements of the user's, which correct the answer at once.
+
+        tokens/s or images/s per accelerator = those of a step / (step seconds x accelerators)
+        """
+        import numpy as np
+
+        modelled = self.modelled(fitted(calibration), configs, labels, Known.of(calibration))
+        if own:
+            modelled = corrected(modelled, *_modelled_runs(self, tuple(own), calibration))
+        return estimates(modelled, np.log(configs.units_per_step / configs.gpus), calibration.spreads)
 
 
 @lru_cache(maxsize=MEASUREMENTS_KEPT)
-def _modelled_runs(own: tuple[Observation, ...], calibration: Calibration) -> tuple[Modelled, Array]:
+def _modelled_runs(
+    model: StepModel[Any], own: tuple[Observation, ...], calibration: Calibration
+) -> tuple[Modelled, Array]:
     """Return what the physics says of own measurements, and the ln seconds that they measured."""
-    data = text_sample(own)
-    return model_rows(fitted(calibration), own, Known.of(calibration)), data.log_seconds
-
-
-def shares_of(config: Mapping[str, float], calibration: Calibration) -> dict[str, float]:
-    """Return the share of each part of one step."""
-    shares = step(from_rows([config]), fitted(calibration).constants).shares
-    return {part: float(share[0]) for part, share in shares.items()}
+    data, fit, known = model.sample(own), fitted(calibration), Known.of(calibration)
+    modelled = model.modelled(fit, data.configs, data.labels, known)
+    return _with_kernels(modelled, fit, own, known), data.log_seconds
 
 
 def contradiction_of(own: tuple[Observation, ...], calibration: Calibration) -> tuple[str, float] | None:
     """Return the run that kernels contradict most, and its seconds against what they say; None where none does."""
-    modelled, log_seconds = _modelled_runs(own, calibration)
+    modelled, log_seconds = _modelled_runs(OF_TEXT, own, calibration)
     errors = log_seconds - modelled.log_step
     if contradiction(modelled.place, errors) <= 1:
         return None
@@ -117,25 +139,34 @@ def contradiction_of(own: tuple[Observation, ...], calibration: Calibration) -> 
     return own[int(runs[worst])].id, float(np.exp(errors[runs[worst]] - said[0]))
 
 
+OF_TEXT = StepModel(text_sample, model_text_step, features, expected_error, groups_of, groups_with_own_runs)
+
+
+def estimate_text(
+    configs: Configs, labels: Sequence[Labels], calibration: Calibration, *, own: Sequence[Observation] = ()
+) -> Estimates:
+    """Estimate configurations of text networks: tokens/s per accelerator, corrected by `own` measurements."""
+    return OF_TEXT.estimate(configs, labels, calibration, own)
+
+
 def fitted(calibration: Calibration) -> Fit:
     """Return a calibration's constants and effects in the form in which they compute; older ones lack some."""
     return Fit(ABSENT_OF_IMAGES | ABSENT | calibration.constants, calibration.effects)
 
 
 def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: Known) -> Modelled:
-    """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
-    log_step, shares = model_text_step(fit, configs, labels)
-    expected = expected_error(configs, labels, shares, known)
-    place = Place(labels, shares, features(configs), expected, spans_nodes(configs))
-    near = sources_near(labels, place.features, known.points)
-    doubts = doubt(place.expected, labels, near)
-    return Modelled(log_step, place, groups_of(configs, labels, known), groups_with_own_runs(configs), near, doubts)
+    """Return modelled steps of text networks."""
+    return OF_TEXT.modelled(fit, configs, labels, known)
 
 
 def model_rows(fit: Fit, rows: Sequence[Observation], known: Known) -> Modelled:
     """Return modelled steps of measurements; those that are kernels of a probe by the parts that they measure."""
     configs, labels = from_rows([row.config for row in rows]), [row.labels for row in rows]
-    modelled = model_text(fit, configs, labels, known)
+    return _with_kernels(model_text(fit, configs, labels, known), fit, rows, known)
+
+
+def _with_kernels(modelled: Modelled, fit: Fit, rows: Sequence[Observation], known: Known) -> Modelled:
+    """Return modelled steps with each kernel of a probe in the place of the step that it stands in."""
     lone = lone_of(rows)
     if lone is None:
         return modelled

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from planner.speed.estimator.fit_sample import FitSample, sample_of
 from planner.speed.estimator.robust_fit import RobustProblem
 from planner.speed.physics.config_arrays import GENERATIONS, Configs, from_rows
 from planner.speed.physics.observation import of_each
@@ -58,32 +59,13 @@ class Fit:
     effects: dict[str, dict[str, float]]
 
 
-@dataclass(frozen=True)
-class TextSample:
-    """Measurements in the form in which they are fitted."""
-
-    configs: Configs
-    labels: tuple[Labels, ...]
-    log_seconds: Array
-
-    def at(self, keep: Array) -> TextSample:
-        """Return some of the measurements."""
-        import numpy as np
-
-        chosen = np.flatnonzero(keep) if keep.dtype == bool else keep
-        return TextSample(
-            self.configs.at(chosen), tuple(self.labels[int(place)] for place in chosen), self.log_seconds[chosen]
-        )
+TextSample = FitSample[Configs]
+"""Measurements of text networks."""
 
 
 def text_sample(observations: Sequence[Observation]) -> TextSample:
-    """Gather observations; seconds of a step = tokens of a step / (tokens/s per accelerator x accelerators)."""
-    import numpy as np
-
-    configs = from_rows([observation.config for observation in observations])
-    rate = np.array([observation.tokens_per_s_per_gpu for observation in observations])
-    seconds = configs.tokens_per_step / (rate * configs.gpus)
-    return TextSample(configs, tuple(observation.labels for observation in observations), np.log(seconds))
+    """Gather observations."""
+    return sample_of(from_rows([one.config for one in observations]), observations)
 
 
 def prior_text_fit() -> Fit:

@@ -177,13 +177,18 @@ class Configs:
     def __len__(self) -> int:
         return int(self.layers.shape[0])
 
-    def at(self, index: object) -> Configs:
+    def at(self, index: Any, /) -> Configs:
         """Return the configurations at an index, mask or slice."""
         return Configs(**{field.name: getattr(self, field.name)[index] for field in fields(self)})
 
     def replaced(self, **changes: Array) -> Configs:
         """Return a copy with some arrays changed."""
         return Configs(**{field.name: changes.get(field.name, getattr(self, field.name)) for field in fields(self)})
+
+    @property
+    def units_per_step(self) -> Array:
+        """What one optimizer step consumes: tokens."""
+        return self.tokens_per_step
 
     @property
     def gpus(self) -> Array:

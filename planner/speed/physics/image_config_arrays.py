@@ -122,7 +122,7 @@ class ImageConfigs:
     def __len__(self) -> int:
         return int(self.peak.shape[0])
 
-    def at(self, chosen: Array) -> ImageConfigs:
+    def at(self, chosen: Array, /) -> ImageConfigs:
         """Return the configurations at some places."""
         arrays = {field.name: getattr(self, field.name)[chosen] for field in fields(self) if field.name != "products"}
         import numpy as np
@@ -136,6 +136,11 @@ class ImageConfigs:
     def scaled(self, *, host: Array, device: Array) -> ImageConfigs:
         """Return a copy with other launch times and other times of the accelerator itself."""
         return replace(self, host_scale=host, device_scale=device)
+
+    @property
+    def units_per_step(self) -> Array:
+        """What one optimizer step consumes: images."""
+        return self.images_per_step
 
     @property
     def gpus(self) -> Array:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from planner.model.answer.reason import Reason
-from planner.model.catalog import Catalog
-from planner.model.evidence.run import RunRecord
-from planner.model.hardware.machines import Accelerator, Link, Node
+from planner.model.hardware.machines import Accelerator, Link
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.network.families.known_families import family_of
 from planner.network.image_operators import training_macs
@@ -14,14 +12,11 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, peak_flops
 from planner.speed.physics.image_config_arrays import Described
 from planner.speed.physics.interconnect import interconnect_of
-from planner.speed.physics.observation import Observation
 from planner.speed.physics.planned_text_config import (
     RECOMPUTED,
     ZERO_STAGE,
-    labels_of,
     not_known,
     number_format,
-    observed_setup,
 )
 
 FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0}
@@ -29,12 +24,12 @@ FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len":
 
 
 def planned_image_config(
-    setup: TrainingSetup, cluster: Cluster, *, micro_batch: float, micro_batches: float, channels_last: bool
+    setup: TrainingSetup, cluster: Cluster, *, micro_batch: float, micro_batches: float
 ) -> Described | Reason:
     """Describe a planned training, or return why the physics cannot answer. Its images wait on the device already.
 
     `micro_batch`: images of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
-    A setup without a strategy is `ddp`.
+    A setup without a strategy is `ddp`. Without an order of channels, convolutions have the one that they like.
     """
     assert setup.network is not None, "without a network nothing is known"
     accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
@@ -59,7 +54,7 @@ def planned_image_config(
         "micro_batch": micro_batch,
         "micro_batches": micro_batches,
         "recompute": RECOMPUTED[setup.checkpointing or Checkpointing.NONE],
-        "channels_last": float(channels_last),
+        "channels_last": float(setup.network.is_convolutional if setup.channels_last is None else setup.channels_last),
         "fused": float(bool(setup.compiled)),
         "flash": 1.0,
         "gradient_bytes": 4.0 if zero == 0 or chosen not in SIXTEEN_BITS else 2.0,
@@ -100,23 +95,3 @@ def machine_facts(
         roots=roots,
     )
     return interconnect.facts(per_node=per_node) | {"host_scale": 1.0, "device_scale": 1.0}
-
-
-def observed_image_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
-    """Describe a run of the user's; None where it does not say enough."""
-    accelerator = catalog.accelerators.get(run.hardware.accelerator)
-    network, hardware = run.architecture, run.hardware
-    if accelerator is None or run.micro_batch is None or network is None or network.sample != "image":
-        return None
-    described = planned_image_config(
-        observed_setup(run),
-        Cluster(accelerator, node, hardware.nodes, hardware.accelerators_per_node),
-        micro_batch=run.micro_batch,
-        micro_batches=max(1.0, (run.global_batch or 0) / run.micro_batch / hardware.accelerators),
-        channels_last=network.is_convolutional if run.channels_last is None else run.channels_last,
-    )
-    if isinstance(described, Reason):
-        return None
-    count, labels = hardware.accelerators, labels_of(accelerator, run.workload)
-    rate = run.throughput.value / count
-    return Observation(run.id, dict(described.facts), labels, rate, float(count), described.operators)

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from planner.model.answer.reason import Reason, ReasonCode
-from planner.model.catalog import Catalog
-from planner.model.evidence.run import RunRecord
-from planner.model.evidence.training_passes import training_passes
-from planner.model.hardware.machines import Accelerator, Link, Node
-from planner.model.network.trainer_memory import NOTHING_STATED
+from planner.model.hardware.machines import Accelerator, Link
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.families.known_families import family_of
 from planner.network.layer_kind import LayerKind
-from planner.network.lora_memory import adapters_of
 from planner.network.method_work import forward_only_passes, has_scalar_head, parameters_under
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import XLA, planned_family, runs_deepspeed, stack_of, unnamed_family
 from planner.scenario.trainers import ExpertProducts, expert_products
-from planner.scenario.training_setup import TrainingSetup, setup_of_run
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, accelerator_facts, chip_of, generation_of, peak_flops
 from planner.speed.physics.adapter_facts import planned_adapters
 from planner.speed.physics.interconnect import interconnect_of
 from planner.speed.physics.kernels import dispatches_tokens, kernels_of, planned_words
 from planner.speed.physics.number_format import ALIGNED, uses_autocast
-from planner.speed.physics.observation import Labels, Observation
+from planner.speed.physics.observation import Labels
 from planner.speed.physics.planned_trainer import planned_attention, planned_trainer
 
 OWN_SITE = "own runs"
@@ -228,43 +222,3 @@ def labels_of(accelerator: Accelerator, workload: str, framework: str | None = N
         workload=workload,
         chip=chip_of(accelerator),
     )
-
-
-def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
-    """Describe a run of the user's, of one with rollouts its training passes; None where it does not say enough."""
-    passes = training_passes(run)
-    if passes is None:
-        return None
-    run = passes
-    accelerator = catalog.accelerators.get(run.hardware.accelerator)
-    if accelerator is None or run.seq_len is None or run.micro_batch is None:
-        return None
-    if run.architecture is None or run.architecture.sample != "tokens":
-        return None
-    hardware = run.hardware
-    setup = observed_setup(run)
-    config = planned_text_config(
-        setup,
-        Cluster(accelerator, node, hardware.nodes, hardware.accelerators_per_node),
-        micro_batch=run.micro_batch,
-        micro_batches=max(1.0, (run.global_batch or 0) / run.micro_batch / hardware.accelerators),
-    )
-    if isinstance(config, Reason):
-        return None
-    rate = run.throughput.value * tokens_of_a_sample(config, setup) / hardware.accelerators
-    return Observation(run.id, config, labels_of(accelerator, run.workload, setup.framework), rate, 1.0)
-
-
-def observed_setup(run: RunRecord) -> TrainingSetup:
-    """Return the setup of a run as the physics takes it.
-
-    The planner's own benchmark has no framework's name there, and kernels follow from `compiled`. Of adapters that are
-    not recorded the usual ones are assumed.
-    """
-    setup = setup_of_run(run)
-    adapters = setup.adapters
-    if run.method == "lora" and run.architecture is not None:
-        adapters = run.adapters or adapters_of(run.architecture, run.trained_parameters)
-    framework = run.log.framework if run.log else None
-    settings = NOTHING_STATED.model_copy(update={"attention": setup.settings.attention})
-    return replace(setup, adapters=adapters, framework=framework, settings=settings)

@@ -16,9 +16,8 @@ from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput.extrapolation import extrapolate
 from planner.speed.throughput.node_network import is_assumed, network_problem, with_assumed_network
 from planner.speed.throughput.own_evidence import steps_not_used
-from planner.speed.throughput.predict_images import predict_images
+from planner.speed.throughput.predict_by_physics import predict_by_physics
 from planner.speed.throughput.predict_rollouts import predict_rollouts
-from planner.speed.throughput.predict_text import predict_text
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
 from planner.speed.throughput.probe_evidence import CPU, probed_processor
 from planner.speed.throughput.share_of_peak import from_flop_rate, from_mfu
@@ -47,19 +46,18 @@ def _over_its_network(
     job: Job, candidate: Candidate, catalog: Catalog, fitting: DeviceFit | None
 ) -> Prediction | NoPrediction:
     """Predict the throughput over the network that the candidate's node states."""
-    if candidate.accelerator.id == CPU and job.setup.sample == "tokens" and catalog.calibration is not None:
+    calibration = catalog.calibration_for(job.setup.sample)
+    if job.setup.sample == "tokens" and candidate.accelerator.id == CPU and calibration is not None:
         probed = probed_processor(candidate, catalog)
         if probed is not None:
             known = catalog.model_copy(update={"accelerators": {**catalog.accelerators, CPU: probed}})
             here = replace(candidate, accelerator=probed)
-            return predict_text(job, here, known, catalog.calibration, fitting or DeviceFit(None))
-    if job.setup.sample == "image" and candidate.accelerator.id != CPU and catalog.image_calibration is not None:
-        return predict_images(job, candidate, catalog, catalog.image_calibration, fitting or DeviceFit(None))
-    if job.setup.sample != "tokens" or candidate.accelerator.id == CPU or catalog.calibration is None:
+            return predict_by_physics(job, here, known, calibration, fitting or DeviceFit(None))
+    if job.setup.network is None or candidate.accelerator.id == CPU or calibration is None:
         return _unmoved_by_steps(_without_physics(job, candidate, catalog), job, "only the estimator learns from steps")
     if is_rollout(job):
-        return predict_rollouts(job, candidate, catalog, catalog.calibration, fitting or DeviceFit(None))
-    return predict_text(job, candidate, catalog, catalog.calibration, fitting or DeviceFit(None))
+        return predict_rollouts(job, candidate, catalog, calibration, fitting or DeviceFit(None))
+    return predict_by_physics(job, candidate, catalog, calibration, fitting or DeviceFit(None))
 
 
 def is_rollout(job: Job) -> bool:

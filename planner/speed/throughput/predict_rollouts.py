@@ -27,7 +27,7 @@ from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.memory.rollout_engine import ENGINE_GIB, sleeping_engine_bytes
 from planner.speed.physics.accelerator_facts import generation_of
 from planner.speed.physics.planned_text_config import RECOMPUTED
-from planner.speed.throughput.predict_text import predict_text
+from planner.speed.throughput.predict_by_physics import predict_by_physics
 from planner.speed.throughput.prediction import NoPrediction, Prediction, not_answered
 from planner.speed.throughput.rollout_setup import RolloutQuestion, rollout_question
 from planner.speed.throughput.rollout_text import changes_text, memory_text, phases_text
@@ -73,7 +73,7 @@ def predict_rollouts(
     if isinstance(asked, Reason):
         return not_answered(asked)
     passes = replace(job, setup=asked.trained_setup)
-    trained = predict_text(passes, asked.trainers, catalog, calibration, fitting)
+    trained = predict_by_physics(passes, asked.trainers, catalog, calibration, fitting)
     if isinstance(trained, NoPrediction):
         return trained
     generated = fastest_generation(asked, asked.rollouts)

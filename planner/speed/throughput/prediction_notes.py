@@ -10,7 +10,7 @@ from planner.scenario.job import Job
 
 SMALLEST_SHARE = 0.02
 """Of a step, for a part to be named."""
-PART_NAMES = {
+_OF_TEXT = {
     "products": "matrix products (GEMMs)",
     "traffic": "GEMM memory traffic",
     "expansion": "dequantizing 4-bit weights",
@@ -30,11 +30,16 @@ PART_NAMES = {
     "waiting": "stragglers",
 }
 """By the part's name in documents: as a reader of a profile calls it."""
-IMAGE_PART_NAMES = PART_NAMES | {
+_OF_IMAGES = _OF_TEXT | {
     "products": "convolutions and GEMMs",
     "elementwise": "norms and element-wise kernels",
     "input": "data loading",
 }
+
+
+def part_names(sample: str | None) -> dict[str, str]:
+    """Return what the parts of a step are called in networks with samples of a kind."""
+    return _OF_IMAGES if sample == "image" else _OF_TEXT
 
 
 PREDICTED_KINDS = (TrainingMethod.DPO, TrainingMethod.ORPO, TrainingMethod.REWARD)

@@ -10,7 +10,7 @@ from planner.model.evidence.run import RunRecord
 from planner.scenario.candidate import Candidate
 from planner.scenario.machine import machine_of
 from planner.speed.physics.observation import Observation
-from planner.speed.physics.planned_text_config import observed_run
+from planner.speed.physics.planned_config import observed_run
 from planner.speed.throughput.probe_evidence import probe_evidence
 
 CONTRADICTED_FRACTION = 0.15

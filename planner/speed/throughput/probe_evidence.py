@@ -17,7 +17,7 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.physics.lone_kernels import PARTS
 from planner.speed.physics.observation import LoneKernel, Observation
 from planner.speed.physics.planned_text_config import labels_of, number_format, planned_text_config
-from planner.speed.throughput.prediction_notes import PART_NAMES, SMALLEST_SHARE
+from planner.speed.throughput.prediction_notes import SMALLEST_SHARE, part_names
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
@@ -92,7 +92,7 @@ def not_measured(shares: Mapping[str, float], observations: Sequence[Observation
     """Return the parts of a step that no kernel measures, by name, the largest first; they keep their range."""
     measured = {part for one in observations if one.kernel is not None for part in PARTS[one.kernel.kind]}
     left = {part: share for part, share in shares.items() if part not in measured and share >= SMALLEST_SHARE}
-    return tuple(PART_NAMES[part] for part in sorted(left, key=lambda part: -left[part]))
+    return tuple(part_names("tokens")[part] for part in sorted(left, key=lambda part: -left[part]))
 
 
 def _observed(

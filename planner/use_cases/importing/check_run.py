@@ -17,10 +17,9 @@ from planner.quantity.formula import named, recording
 from planner.quantity.formula_text import as_name, printed
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
-from planner.speed.diagnosis.image_setup import ImageSetup, image_setup_of
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, runs_beside, setup_of
 from planner.speed.throughput.mfu import mfu_of_run
-from planner.speed.throughput.prediction_notes import IMAGE_PART_NAMES, PART_NAMES, SMALLEST_SHARE
+from planner.speed.throughput.prediction_notes import SMALLEST_SHARE, part_names
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.audited_records import audit_record
 
@@ -69,15 +68,15 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         document = check_run(passes, catalog)
         told = f"Of its training passes alone: {document.sentence[0].lower()}{document.sentence[1:]}"
         return _with_rollouts(document, run, told)
-    setup = None if has_rollouts(run) else setup_of(run, catalog) or image_setup_of(run, catalog)
-    of_images = isinstance(setup, ImageSetup)
-    own = () if setup is None or of_images else runs_beside(run, setup, catalog)
+    setup = None if has_rollouts(run) else setup_of(run, catalog)
+    sample = None if setup is None else setup.training.sample
+    own = () if setup is None else runs_beside(run, setup, catalog)
     with recording():
-        found = diagnose(run, setup, catalog.image_calibration if of_images else catalog.calibration, own=own)
+        found = diagnose(run, setup, catalog.calibration_for(sample), own=own)
     fixes: tuple[HardwareFix, ...] = ()
     if setup is not None and _verdict(run, found) is not RunVerdict.TOO_FAST:
         fixes = hardware_fixes(setup, read_upgrades(), catalog)
-    names = IMAGE_PART_NAMES if of_images else PART_NAMES
+    names = part_names(sample)
     expected = None if found.expected is None else _quantity(found.expected)
     verdict = _verdict(run, found)
     assumed = setup.assumed if setup is not None else ()

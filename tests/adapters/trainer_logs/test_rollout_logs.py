@@ -7,7 +7,7 @@ import pytest
 
 from planner.adapters.trainer_logs.trainer_log import Beside
 from planner.model.evidence.training_passes import training_passes
-from planner.speed.physics.planned_text_config import observed_run
+from planner.speed.physics.planned_config import observed_run
 from planner.speed.throughput.matching_runs import measured_runs, same_workload
 from planner.use_cases.importing.check_run import check_run
 from planner.use_cases.importing.imported_runs import records_of

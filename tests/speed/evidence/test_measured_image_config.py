@@ -13,7 +13,8 @@ from planner.adapters.image_networks import read_image_networks
 from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
-from planner.speed.calibration.image_calibration import fit_image_calibration, image_fingerprint
+from planner.speed.calibration.image_calibration import fit_image_calibration
+from planner.speed.calibration.text_calibration import fingerprint
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample, model_image_step, prior_image_fit
 from planner.speed.estimator.text_fit import Fit
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
@@ -89,7 +90,7 @@ def test_a_row_that_says_too_little_or_too_much_is_refused_with_its_reason(
 
 def test_the_shipped_calibration_was_made_of_the_shipped_rows() -> None:
     """`make calibrate` was run after the last change to rows, or to how they are read."""
-    assert shipped_image_calibration().rows_sha256 == image_fingerprint(image_rows())
+    assert shipped_image_calibration().rows_sha256 == fingerprint(image_rows())
 
 
 def test_the_fit_finds_the_constants_that_made_its_data() -> None:

@@ -57,11 +57,11 @@ def described(
             checkpointing=checkpointing,
             strategy=strategy,
             compiled=compiled,
+            channels_last=channels_last,
         ),
         Cluster(load_once().accelerators[node.accelerator], node, nodes, per_node),
         micro_batch=micro_batch,
         micro_batches=micro_batches,
-        channels_last=channels_last,
     )
     assert not isinstance(found, Reason)
     return found

@@ -1,0 +1,87 @@
+"""Planned trainings, and the user's runs, in the physics' terms, whatever the network is trained on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from planner.model.answer.reason import Reason
+from planner.model.catalog import Catalog
+from planner.model.evidence.run import RunRecord
+from planner.model.evidence.training_passes import training_passes
+from planner.model.hardware.machines import Node
+from planner.model.network.trainer_memory import NOTHING_STATED
+from planner.network.lora_memory import adapters_of
+from planner.scenario.cluster import Cluster
+from planner.scenario.training_setup import TrainingSetup, setup_of_run
+from planner.speed.physics.image_config_arrays import Described
+from planner.speed.physics.observation import Observation
+from planner.speed.physics.planned_image_config import planned_image_config
+from planner.speed.physics.planned_text_config import labels_of, planned_text_config, tokens_of_a_sample
+
+
+def planned_config(
+    setup: TrainingSetup,
+    cluster: Cluster,
+    *,
+    micro_batch: float,
+    micro_batches: float,
+    paged: float = 0.0,
+    epochs: float = math.inf,
+) -> Described | Reason:
+    """Describe a planned training, or return why the physics cannot answer.
+
+    `micro_batch`: samples of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
+    `paged`: share of a paged optimizer's moments that waits in the host's memory. `epochs`: of the whole training.
+    """
+    if setup.sample == "image":
+        return planned_image_config(setup, cluster, micro_batch=micro_batch, micro_batches=micro_batches)
+    numbers = planned_text_config(
+        setup, cluster, micro_batch=micro_batch, micro_batches=micro_batches, paged=paged, epochs=epochs
+    )
+    return numbers if isinstance(numbers, Reason) else Described((), numbers)
+
+
+def units_of_a_sample(described: Described, setup: TrainingSetup) -> float:
+    """Return the tokens that one sample takes, of both sequences of a pair, with their padding; 1 of an image."""
+    return 1.0 if setup.sample == "image" else tokens_of_a_sample(described.facts, setup)
+
+
+def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
+    """Describe a run of the user's, of one with rollouts its training passes; None where it does not say enough."""
+    passes = training_passes(run)
+    if passes is None:
+        return None
+    run = passes
+    accelerator, setup, hardware = catalog.accelerators.get(run.hardware.accelerator), observed_setup(run), run.hardware
+    if accelerator is None or run.micro_batch is None or setup.network is None:
+        return None
+    if setup.sample == "tokens" and run.seq_len is None:
+        return None
+    described = planned_config(
+        setup,
+        Cluster(accelerator, node, hardware.nodes, hardware.accelerators_per_node),
+        micro_batch=run.micro_batch,
+        micro_batches=max(1.0, (run.global_batch or 0) / run.micro_batch / hardware.accelerators),
+    )
+    if isinstance(described, Reason):
+        return None
+    rate = run.throughput.value * units_of_a_sample(described, setup) / hardware.accelerators
+    framework = setup.framework if setup.sample == "tokens" else None  # of images all runs count as the benchmark's
+    labels = labels_of(accelerator, run.workload, framework)
+    return Observation(run.id, dict(described.facts), labels, rate, 1.0, described.operators)
+
+
+def observed_setup(run: RunRecord) -> TrainingSetup:
+    """Return the setup of a run as the physics takes it.
+
+    The planner's own benchmark has no framework's name there, and kernels follow from `compiled`. Of adapters that are
+    not recorded the usual ones are assumed.
+    """
+    setup = setup_of_run(run)
+    adapters = setup.adapters
+    if run.method == "lora" and run.architecture is not None:
+        adapters = run.adapters or adapters_of(run.architecture, run.trained_parameters)
+    framework = run.log.framework if run.log else None
+    settings = NOTHING_STATED.model_copy(update={"attention": setup.settings.attention})
+    return replace(setup, adapters=adapters, framework=framework, settings=settings)
