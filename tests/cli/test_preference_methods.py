@@ -88,3 +88,9 @@ def test_memory_names_the_reference_and_the_pair(planner) -> None:
     assert "+ 2 bytes x 8,030,261,248 of the reference model" in document["states_gib"]["source"]
     assert document["states_gib"]["value"] == pytest.approx((3.5 + 2) * 8_030_261_248 / 2**30)
     assert document["activations_gib"]["source"].startswith("2,048 tokens x")
+
+
+def test_the_benchmark_refuses_what_it_does_not_train(planner, example) -> None:
+    answer = planner("bench", example("dpo_8b"), "--gpus", "1")
+    assert answer.code == 2
+    assert "the benchmark trains on the next token, and this is dpo" in answer.err
