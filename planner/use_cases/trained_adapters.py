@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+from pydantic import ValidationError
+
 from planner.adapters.documents import parse_model
 from planner.errors import InputError, NotFoundError
 from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat, targets_of
@@ -72,7 +74,12 @@ class AdapterChoice:
             "reference": self.reference,
         }
         stated = {name: value for name, value in given.items() if value is not None}
-        return parse_model(MethodSettings, stated, where="the options")
+        try:
+            return MethodSettings.model_validate(stated)
+        except ValidationError as error:
+            problem = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+            said, _, fix = problem.replace("completion_tokens", "completion").partition(": ")
+            raise InputError(f"--{said}.", fix=f"{fix.capitalize()}.") from error
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:
         """Join what a file trains with the choice, which wins; None where all weights are trained."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 
 from planner.errors import InputError
@@ -13,8 +14,10 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.network.activations import checkpointings_of
 from planner.network.flops import parameters
 from planner.network.lora_memory import trained_parameters
+from planner.network.method_work import has_second_model
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import LIKELY, SURE, Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
 from planner.speed.memory.fullest_moment import Memory
@@ -178,8 +181,18 @@ def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
     )
 
 
+def _of_method(setup: TrainingSetup) -> Iterator[str]:
+    """Yield what a method of preferences changes in memory."""
+    if setup.objective.method is None:
+        return
+    if setup.objective.sequences > 1:
+        yield f"{setup.objective.method.value}: a sample is a pair of {setup.seq_len or 0:,} tokens each"
+    if has_second_model(setup.objective):
+        yield "states hold a second model, the frozen reference; --reference precomputed, or adapters, need none"
+
+
 def _notes(question: MemoryQuestion, way: MemoryWay, ways: tuple[MemoryWay, ...]) -> tuple[str, ...]:
-    notes = []
+    notes = list(_of_method(question.setup))
     if question.accelerator.training_gib is None:
         notes.append(f"how much memory {question.accelerator.id} has is not known")
     if question.setup.checkpointing is None and way.checkpointing is not Checkpointing.NONE:

@@ -9,12 +9,13 @@ from planner.model.network.workload import WHOLE, Checkpointing
 from planner.network.activations import LayerBytes, bytes_per_number, kept_layers, layer_bytes
 from planner.network.flops import parameters
 from planner.network.lora_memory import frozen_bytes_per_parameter, trained_parameters
+from planner.network.method_work import has_scalar_head, has_second_model, parameters_under
 from planner.speed.memory.buffers import has_wide_stream
 from planner.speed.memory.constants import FITTED
 from planner.speed.memory.fullest_moment import CONTEXT_GIB, Phase
 from planner.speed.memory.memory import head_outputs, keeps_gradients
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
-from planner.speed.memory.states import SHARDED, state_bytes_per_parameter
+from planner.speed.memory.states import SHARDED, reference_bytes_per_parameter, state_bytes_per_parameter
 
 FULLEST = {
     Phase.LOSS: "the loss, with all activations",
@@ -47,7 +48,11 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
             f"{_shared_out(question, phase)} x {trained:,} of the adapters"
         )
     else:
-        states = f"{_shared_out(question, phase)} x {parameters(question.network):,} parameters"
+        trained = parameters_under(question.network, question.setup.objective)
+        states = f"{_shared_out(question, phase)} x {trained:,} parameters"
+    if has_second_model(question.setup.objective):
+        each = reference_bytes_per_parameter(question.strategy, devices=question.replicas, precision=question.precision)
+        states += f" + {each:.4g} bytes x {parameters(question.network):,} of the reference model"
     split = question.setup.split
     if split.tensor * split.pipeline > 1:
         states = f"({states}) x {_stage(question)} / tensor {split.tensor}"
@@ -114,6 +119,7 @@ def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, p
         of_blocks = f"{saved.kept:,.10g} bytes of {blocks} blocks"
         return f"{batch:,} images x {of_blocks}{f' / {blocks}' if phase is Phase.GRADIENTS else ''} {end}"
     length = architecture.tokens if isinstance(architecture, Vit) else question.setup.seq_len or 1
+    length *= question.setup.objective.sequences
     tokens = f"{batch * length:,} tokens"
     if isinstance(architecture, Vit):
         tokens = f"{batch:,} images x {architecture.tokens} patches and class token"
@@ -156,9 +162,9 @@ def logits_source(question: MemoryQuestion, phase: Phase) -> str:
     if phase is not Phase.LOSS:
         return f"none are left at the fullest moment: {FULLEST[phase]}"
     per_logit = FITTED.logits(question.trainer, number_bytes=bytes_per_number(question.precision))
-    scores = (question.setup.seq_len or 1) * question.micro_batch
+    scores = (question.setup.seq_len or 1) * question.micro_batch * question.setup.objective.sequences
     what = "images" if question.setup.seq_len is None else "tokens"
-    outputs = head_outputs(question.network)
+    outputs = 1 if has_scalar_head(question.setup.objective) else head_outputs(question.network)
     how = f"and the last norm ({question.trainer.loss.value} loss)"
     split = question.setup.split
     divided = f" / (tensor {split.tensor} x context {split.context})" if split.tensor * split.context > 1 else ""

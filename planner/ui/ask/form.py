@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field
 
 from planner.adapters.user_text import name_without_secrets
 from planner.model.base import Day, Frozen, Text
+from planner.model.network.training_method import TrainingMethod
 from planner.model.network.workload import Precision
 from planner.model.plan.find_filters import Terms
 
@@ -62,6 +63,10 @@ class Form(Frozen):
     log: Annotated[str, Field(max_length=60_000)] | None = None
     """The run of a log that was pasted, as JSON: its speed is that of the machine it ran on."""
     method: Method = Method.LORA
+    learns: TrainingMethod | None = None
+    """What is optimized; None: the next token."""
+    completion: Annotated[int, Field(ge=1, le=10**7)] | None = None
+    """Tokens of an answer; `mean` is then of the prompts."""
     amount: Literal["data", "samples", "tokens"] = "data"
     samples: Annotated[int, Field(ge=1, le=10**12)] = 50_000
     mean: Annotated[int, Field(ge=1, le=10**7)] = 700

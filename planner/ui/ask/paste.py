@@ -89,7 +89,8 @@ def understood(text: str, form: Form, catalog: Catalog) -> Understood:
 def _changes(said: Pasted, form: Form) -> dict[str, Any]:
     values = {
         "model": said.network, "config": None if said.network else form.config,
-        "method": Method(said.method) if said.method else None, "precision": said.precision, "epochs": said.epochs,
+        "method": Method(said.method) if said.method else None, "learns": said.objective,
+        "precision": said.precision, "epochs": said.epochs,
         "seq_len": said.seq_len,
     }  # fmt: skip
     return {name: value for name, value in values.items() if value is not None}

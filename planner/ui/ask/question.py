@@ -19,6 +19,7 @@ from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.evidence.run import RunRecord
 from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.training_method import NEXT_TOKEN, CompletionTokens, MethodSettings
 from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
@@ -108,6 +109,7 @@ def question_of(form: Form, *, today: date) -> Question:
         epochs=None if tokens else form.epochs,
         seq_len=form.seq_len,
         training=Training(precision=form.precision),
+        objective=_objective(form),
         adapters=lambda network: _adapters(form, network),
         own=tuple(_text(machine) for machine in form.machines if not machine.buy),
         buy=tuple(Purchase(_text(machine), machine.usd) for machine in form.machines if machine.buy),
@@ -122,6 +124,14 @@ def question_of(form: Form, *, today: date) -> Question:
         currency=currency_of(form, today=today),
         kwh=form.kwh,
     )
+
+
+def _objective(form: Form) -> MethodSettings:
+    """Return what is optimized, with the length of the answers where it is said."""
+    if form.learns is None:
+        return NEXT_TOKEN
+    lengths = None if form.completion is None else CompletionTokens(mean=float(form.completion))
+    return MethodSettings(method=form.learns, completion_tokens=lengths)
 
 
 def currency_of(form: Form, *, today: date) -> Currency | None:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from planner.adapters.documents import parse_model
 from planner.model.currency_codes import MINOR_DIGITS
+from planner.model.network.training_method import TrainingMethod
 from planner.model.network.workload import Precision
 from planner.model.plan.find_filters import Terms
 from planner.model.plan.run_groups import MOST_RUNS
@@ -21,6 +22,8 @@ from planner.ui.widgets import Inputs
 
 USUAL_CURRENCIES = ("USD", "KRW", "EUR", "JPY", "GBP", "CNY", "INR")
 ANY = "any"
+NEXT = "next"
+"""No method of preferences: the next token."""
 
 
 def ask(form: Form, known: Known, words: Words, *, today: date) -> Form:
@@ -77,6 +80,7 @@ def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[st
                 given["mean"] = inputs.whole(words("Mean tokens"), "mean", form.mean, most=10**7)
         with columns[-1]:
             given["epochs"] = inputs.number(words("Epochs"), "epochs", form.epochs, step=1.0)
+    given |= _objective(form, inputs, words, has_lengths=given["amount"] == "data")
     with st.expander(words("Precision, sequence length, config.json")):
         precisions = {ANY: words("usual"), **{one.value: one.value for one in Precision}}
         precision = inputs.one(
@@ -88,6 +92,27 @@ def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[st
         )
         st.file_uploader(words("The model's config.json"), type=["json"], key="config_file")
     return given
+
+
+def _objective(form: Form, inputs: Inputs, words: Words, *, has_lengths: bool) -> dict[str, Any]:
+    """Ask what is optimized, and for the length of the answers where they are compared."""
+    learns = {NEXT: words("texts (pretraining, SFT)")} | {
+        TrainingMethod.DPO.value: words("pairs of answers: {name}", name="DPO"),
+        TrainingMethod.ORPO.value: words("pairs of answers: {name}", name="ORPO"),
+        TrainingMethod.SIMPO.value: words("pairs of answers: {name}", name="SimPO"),
+        TrainingMethod.KTO.value: words("judged answers: {name}", name="KTO"),
+        TrainingMethod.REWARD.value: words("pairs of answers: a reward model"),
+    }
+    chosen = form.learns.value if form.learns else NEXT
+    objective = inputs.one(
+        words("Learns from"), "learns", chosen, learns | ({} if chosen in learns else {chosen: chosen})
+    )
+    if objective == NEXT or not has_lengths:
+        return {"learns": None if objective == NEXT else objective, "completion": None}
+    completion = inputs.whole(
+        words("Tokens of an answer"), "completion", form.completion, most=10**7, placeholder=words("in the mean")
+    )
+    return {"learns": objective, "completion": completion}
 
 
 def _machines(form: Form, inputs: Inputs, known: Known, words: Words) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from planner.adapters.user_text import secrets_noted
 from planner.adapters.workspace import examples_dir
 from planner.errors import InputError
+from planner.model.network.training_method import TrainingMethod
 from planner.ui.ask.form import STARTS, Form, Machine, Method, Start
 from planner.ui.ask.link import LONGEST_UNPACKED, form_of, packed, parameters_of
 from planner.ui.scenario import first_form, plan_of_form
@@ -26,6 +27,8 @@ FORMS = st.builds(
     Form,
     start=st.sampled_from([Start.TRAIN, Start.BUY, Start.OFFERS]),
     method=st.sampled_from(Method),
+    learns=st.none() | st.sampled_from(TrainingMethod),
+    completion=st.none() | st.integers(1, 10_000),
     amount=st.sampled_from(["data", "samples", "tokens"]),
     machines=st.lists(MACHINES, max_size=6).map(tuple),
     find=st.booleans(),
