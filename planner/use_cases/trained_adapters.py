@@ -133,7 +133,8 @@ def read_completion(text: str) -> CompletionTokens:
             f"--completion {text}: is no number of tokens.", fix="Write --completion 900, or 900-4096: mean-most."
         )
     most = {"most": int(numbers[1])} if len(numbers) > 1 else {}
-    return parse_model(CompletionTokens, {"mean": float(numbers[0]), **most}, where="--completion")
+    fix = "Write --completion 900, or 900-4096: mean-most."
+    return parse_model(CompletionTokens, {"mean": float(numbers[0]), **most}, where="--completion", fix=fix)
 
 
 def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:

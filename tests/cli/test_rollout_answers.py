@@ -1,0 +1,69 @@
+"""Questions about trainings on their own completions, from the command line to the screen and the document."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planner.adapters.workspace import examples_dir
+from tests.cli.refusals import one_error
+
+ASK = (
+    "ask", "llama3-8b", "--method", "grpo", "--data", "8000x300", "--completion", "900", "--on",
+    "lambda/gpu_8x_h100_sxm5",
+)  # fmt: skip
+EXAMPLE = str(examples_dir() / "grpo_7b.yaml")
+
+
+def test_a_question_is_answered_with_phases_and_the_cost_of_prompts(planner):
+    """One line says where a step goes; what nobody said is assumed in one line."""
+    answer = planner(*ASK)
+    screen = " ".join((answer.out + answer.err).split())
+    assert "a step of 512 completions" in screen
+    assert "generation" in screen
+    assert "waiting" in screen
+    assert "1,000 prompts cost" in screen
+    assert "Assumed: 8 completions of a prompt, 64 prompts a step, written by vllm on the devices that train" in screen
+    (option,) = json.loads(planner(*ASK, "--json").out)["options"]
+    step = option["rollout"]
+    assert sum(step["shares"].values()) == pytest.approx(1)
+    assert (step["prompts"], step["completions"]) == (64, 512)
+    assert step["usd_per_1000_prompts"]["value"] * 8 == pytest.approx(option["usd_total"]["value"])
+
+
+@pytest.mark.parametrize("command", ["estimate", "compare", "campaign"])
+def test_every_answer_of_a_plan_has_the_step(planner, command):
+    """Each option carries its phases, the memory of generation and training, and two other arrangements."""
+    options = json.loads(planner(command, EXAMPLE, "--json").out)["options"]
+    assert len(options) == 3
+    for option in options:
+        step = option["rollout"]
+        assert {one["phase"] for one in step["memory"]} == {"generation", "training"}
+        assert [one["what"] for one in step["instead"]] == [
+            "completions half as long", "generation one step ahead on 8 more devices",
+        ]  # fmt: skip
+        assert all(one["prompts_ratio"] > 1 for one in step["instead"])
+
+
+def test_an_explanation_names_the_phases(planner):
+    """The source of the speed is the step with its phases, and the passes behind it."""
+    text = " ".join(planner("explain", EXAMPLE).out.split())
+    assert "a step of 64 prompts takes" in text
+    assert "its training passes: estimated from" in text
+
+
+@pytest.mark.parametrize(
+    ("flags", "says"),
+    [
+        pytest.param(("--method", "grpo", "--data", "8000x300"), "--completion", id="no lengths"),
+        pytest.param(("--method", "grpo", "--data", "8000", "--completion", "900"), "--data 8000x300", id="no prompts"),
+        pytest.param(
+            ("--method", "grpo", "--data", "8000x300", "--completion", "900-500"), "longer than the longest",
+            id="mean over most",
+        ),
+    ],
+)  # fmt: skip
+def test_one_error_for_a_question_that_cannot_be_answered(planner, flags, says):
+    """Exit code 2, and what to write."""
+    one_error(planner("ask", "llama3-8b", "--on", "lambda/gpu_8x_h100_sxm5", *flags), says)
