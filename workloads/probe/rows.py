@@ -7,8 +7,8 @@ from typing import Any, Callable, Dict, List, Mapping, Optional
 
 from .cold_timer import Timed
 
-CANNOT = (RuntimeError, NotImplementedError, ValueError, TypeError, AssertionError)
-"""What torch raises where a device, a build or a memory cannot do what is asked."""
+CANNOT = (RuntimeError, NotImplementedError, ValueError, TypeError, AssertionError, AttributeError)
+"""What torch raises where a device, a build, a version or a memory cannot do what is asked."""
 
 
 class Rows:

@@ -28,7 +28,7 @@ from planner.model.plan.plan import Prefer
 from planner.model.quantity import Basis, Quantity
 from planner.quantity.chance import TAIL, doubted
 from planner.quantity.interval import Interval
-from planner.speed.throughput.probe_evidence import left_after_probe
+from planner.speed.throughput.expected_probe import left_after_probe
 from planner.speed.throughput.speed import SINGLE_RUN_FRACTION
 
 DRAWS = 4000
@@ -169,22 +169,27 @@ def worth_measuring(case: Case, options: Sequence[CampaignOption]) -> tuple[floa
             errors, regret, chosen, number, decide, noise=NOISE, rng=generator(SEED, "results", option.id)
         )
         one = _valued(option, prospects.paced[number], usd, value, prospects.options)
-        valued.append(replace(one, probe=_probe_value(prospects, errors, regret, chosen, number, decide)))
+        probe = _probe_value(prospects, errors, regret, chosen, number, decide, of_run=value.worth)
+        valued.append(replace(one, probe=probe))
     valued.sort(key=lambda one: (one.usd - one.worth_usd, one.option.id))
     return float(regret[:, chosen].mean()), valued
 
 
 def _probe_value(
-    prospects: Prospects, errors: Errors, regret: Array, chosen: int, number: int, decide: Decide
+    prospects: Prospects, errors: Errors, regret: Array, chosen: int, number: int, decide: Decide, *, of_run: float
 ) -> ProbeValue | None:
     """Return what a probe is worth: a measurement with such noise that it leaves as much doubt as the probe does.
+
+    None where a run of the option, which tells more, is worth less than the probe costs (`of_run`).
 
     noise^2 = sd^2 x left^2 / (1 - left^2), left: standard deviation of the estimate after the probe against before
     """
     case, option, paced = prospects.case, prospects.options[number], prospects.paced[number]
-    query = asked_of(case.job, paced, case.catalog)
     usd = run_usd(case, paced, option, hours=PROBE_HOURS, nodes=1)
-    if query is None or query.sample == "image" or usd is None or case.catalog.calibration is None:
+    if usd is None or of_run <= usd or case.catalog.calibration is None:
+        return None
+    query = asked_of(case.job, paced, case.catalog)
+    if query is None or query.sample == "image":
         return None
     left = left_after_probe(query, paced.candidate, case.catalog.calibration)
     if left >= 1:

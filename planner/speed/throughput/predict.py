@@ -19,7 +19,8 @@ from planner.speed.throughput.own_evidence import steps_not_used
 from planner.speed.throughput.predict_by_physics import predict_by_physics
 from planner.speed.throughput.predict_rollouts import predict_rollouts
 from planner.speed.throughput.prediction import NoPrediction, Prediction, no_prediction
-from planner.speed.throughput.probe_evidence import CPU, probed_processor
+from planner.speed.throughput.probe_evidence import CPU, is_run_of
+from planner.speed.throughput.probed_processor import probed_processor
 from planner.speed.throughput.share_of_peak import from_flop_rate, from_mfu
 
 
@@ -50,7 +51,8 @@ def _over_its_network(
     if job.setup.sample == "tokens" and candidate.accelerator.id == CPU and calibration is not None:
         probed = probed_processor(candidate, catalog)
         if probed is not None:
-            known = catalog.model_copy(update={"accelerators": {**catalog.accelerators, CPU: probed}})
+            here_run = {key: run for key, run in catalog.runs.items() if is_run_of(run, candidate)}
+            known = catalog.model_copy(update={"accelerators": {**catalog.accelerators, CPU: probed}, "runs": here_run})
             here = replace(candidate, accelerator=probed)
             return predict_by_physics(job, here, known, calibration, fitting or DeviceFit(None))
     if job.setup.network is None or candidate.accelerator.id == CPU or calibration is None:

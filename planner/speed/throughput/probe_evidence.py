@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planner.model.answer.reason import Reason
 from planner.model.catalog import Catalog
 from planner.model.evidence.probe import KIND_NAMES, KernelKind, KernelTime, ProbeRecord
+from planner.model.evidence.run import RunHardware, RunRecord
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Precision, Strategy
 from planner.scenario.candidate import Candidate
@@ -20,9 +21,7 @@ from planner.speed.physics.planned_text_config import labels_of, number_format, 
 from planner.speed.throughput.prediction_notes import SMALLEST_SHARE, part_names
 
 if TYPE_CHECKING:
-    from planner.model.evidence.calibration import Calibration
     from planner.model.hardware.machines import Accelerator
-    from planner.speed.estimator.estimator_query import EstimatorQuery
 
 CPU = "CPU"
 OWN_NODE = "own/"
@@ -83,9 +82,18 @@ def probe_evidence(
 
 def is_of(probe: ProbeRecord, candidate: Candidate) -> bool:
     """Return whether a probe was made on the candidate's machine: by its name, or as the one that the user owns."""
-    if probe.hardware.node == candidate.node.id:
-        return True
-    return candidate.node.id.startswith(OWN_NODE) and probe.launch is None
+    return _is_this_machine(probe.hardware, candidate, launched=probe.launch is not None)
+
+
+def is_run_of(run: RunRecord, candidate: Candidate) -> bool:
+    """Return whether a run was made on the candidate's processor, by the same signs."""
+    return run.hardware.accelerator == candidate.accelerator.id and _is_this_machine(
+        run.hardware, candidate, launched=run.launch is not None
+    )
+
+
+def _is_this_machine(hardware: RunHardware, candidate: Candidate, *, launched: bool) -> bool:
+    return hardware.node == candidate.node.id or (candidate.node.id.startswith(OWN_NODE) and not launched)
 
 
 def not_measured(shares: Mapping[str, float], observations: Sequence[Observation]) -> tuple[str, ...]:
@@ -100,13 +108,16 @@ def _observed(
 ) -> Iterable[Observation]:
     for kind in TRANSFER:
         kernels = _chosen(probe.of_kind.get(kind, []), candidate.accelerator, asked, compiled=compiled)
-        yield from _of_kind(kind, kernels, candidate, probe.id, here=here)
+        yield from observed_kind(kind, kernels, candidate, probe.id, here=here)
 
 
-def _of_kind(
+def observed_kind(
     kind: KernelKind, kernels: Sequence[KernelTime], candidate: Candidate, probe: str, *, here: bool
 ) -> Iterable[Observation]:
-    """Yield the kernels of one kind as one observation: of collectives those among most devices."""
+    """Yield the kernels of one kind as one observation: of collectives those among most devices.
+
+    `probe`: the name of the probe that measured them; `here`: on the candidate's own machine.
+    """
     if kind in (KernelKind.ALL_REDUCE, KernelKind.ALL_GATHER, KernelKind.REDUCE_SCATTER):
         kernels = [one for one in kernels if one.devices == max(other.devices for other in kernels)]
     shapes = [shape for shape in _shapes(kind, kernels, candidate) if shape is not None]
@@ -184,101 +195,3 @@ def _shape(kernel: KernelTime, candidate: Candidate, seconds: float) -> Shape | 
 
 
 MOST_POSITIONS = 1_000_000
-
-
-def left_after_probe(asked: EstimatorQuery, candidate: Candidate, calibration: Calibration) -> float:
-    """Return the standard deviation of an estimate's error after a probe of its machine, against that before it.
-
-    The probe is one of the training's own sizes: what it leaves does not depend on what it measures.
-    """
-    import numpy as np
-
-    from planner.speed.estimator.network_kind import kind_of
-    from planner.speed.estimator.own_runs import update
-    from planner.speed.estimator.text_estimator import fitted
-
-    if asked.sample == "image":
-        return 1.0
-    kernels = kernels_of(asked.observation.config)
-    rows = [
-        one
-        for kind in TRANSFER
-        for one in _of_kind(
-            kind, [kernel for kernel in kernels if kernel.kind is kind], candidate, "before it", here=True
-        )
-    ]
-    kind, learnt = kind_of(asked, calibration), fitted(calibration)
-    place = kind.model(learnt, [asked.observation]).place
-
-    def left(anchors: Sequence[Observation]) -> float:
-        return (
-            float(update(place, kind.model(learnt, anchors).place, np.zeros(len(anchors))).left[0]) if anchors else 1.0
-        )
-
-    return left([*asked.own, *rows]) / left(list(asked.own))
-
-
-def kernels_of(config: Mapping[str, float]) -> list[KernelTime]:
-    """Return the kernels of a training's own sizes, of a second each."""
-    sizes = {name: int(config[name]) for name in ("hidden", "kv_dim", "ffn_hidden")}
-    tokens, heads = int(config["seq_len"] * config["micro_batch"]), max(1, int(config["heads"]))
-    hidden, ffn = sizes["hidden"], sizes["ffn_hidden"]
-    lone = {"precision": Precision.BF16, "seconds": 1.0, "rounds": 1}
-    shapes: list[tuple[KernelKind, dict[str, int], dict[str, Any]]] = [
-        *(
-            (KernelKind.PRODUCTS, {**sizes, "tokens": tokens, "inputs": one, "outputs": other, "times": times}, {})
-            for one, other, times in (
-                (hidden, hidden, 2),
-                (hidden, sizes["kv_dim"], 2),
-                (hidden, ffn, 2),
-                (ffn, hidden, 1),
-            )
-        ),
-        (KernelKind.ELEMENTWISE, {**sizes, "tokens": tokens}, {}),
-        (KernelKind.LOSS, {"tokens": tokens, "hidden": hidden, "vocabulary": int(config["vocab"])}, {}),
-        (KernelKind.OPTIMIZER, {"parameters": int(config["parameters"])}, {}),
-    ]
-    head_dim = max(1, int(config["q_dim"]) // heads)
-    passed = {"batch": max(1, int(config["micro_batch"])), "length": int(config["seq_len"])}
-    shapes += [
-        (KernelKind.ATTENTION, {**passed, "heads": heads, "head_dim": head_dim}, {"kernel": "chosen: flash"}),
-        (KernelKind.LAYER, {**passed, **sizes, "head_dim": head_dim}, {}),
-        (KernelKind.LAUNCHES, {**passed, **sizes, "head_dim": head_dim}, {}),
-    ]
-    return [KernelTime(kind=kind, shape=shape, **lone, **beside) for kind, shape, beside in shapes]
-
-
-def probed_processor(candidate: Candidate, catalog: Catalog) -> Accelerator | None:
-    """Return this machine's processor with peaks and memory bandwidth as a probe found them; None without one.
-
-    A processor has no data sheet that all others of its name keep, so its best products and copies stand for it.
-    """
-    probes = [
-        one for one in catalog.probes.values() if one.refers_to(CPU) and not one.verdict and is_of(one, candidate)
-    ]
-    if not probes:
-        return None
-    newest = max(probes, key=lambda one: (one.measured_on, one.id))
-    peaks = {precision: _best_tflops(newest, precision) for precision in (Precision.FP32, Precision.BF16)}
-    copies = newest.of_kind.get(KernelKind.COPY, [])
-    if peaks[Precision.FP32] is None or not copies:
-        return None
-    copied = max(2 * one.shape["bytes"] / one.seconds for one in copies)
-    return candidate.accelerator.model_copy(
-        update={
-            "fp32_tflops": peaks[Precision.FP32],
-            "bf16_tflops": peaks[Precision.BF16],
-            "hbm_gb_per_s": copied / 1e9,
-            "source": f"probe {newest.id}",
-            "as_of": newest.measured_on,
-        }
-    )
-
-
-def _best_tflops(probe: ProbeRecord, precision: Precision) -> float | None:
-    rates = [
-        6.0 * one.shape["tokens"] * one.shape["inputs"] * one.shape["outputs"] / one.seconds / 1e12
-        for one in probe.of_kind.get(KernelKind.PRODUCTS, [])
-        if one.precision is precision
-    ]
-    return max(rates, default=None)

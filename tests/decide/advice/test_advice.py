@@ -194,7 +194,8 @@ def test_a_probe_is_worth_something_and_no_more_than_a_run(catalog):
     """A run leaves 3 % of doubt; a probe leaves most of it, so it never tells more."""
     valued = worth_measuring(case := case_of(NEAR, catalog), case.campaign().options)[1]
     assert valued
-    for one in valued:
-        assert one.probe is not None
+    probed = [one for one in valued if one.probe is not None]
+    assert {one.option.id for one in probed} == {one.option.id for one in valued if one.worth_usd > one.usd}
+    for one in probed:
         assert 0 <= one.probe.usd <= one.usd
         assert one.probe.worth_usd <= one.worth_usd * 1.1 + 1
