@@ -23,6 +23,8 @@ NO = "no"
 """In place of a group: the option misses the limits, or something of it is not known."""
 NARROWEST_NAME = 20
 KNOWN = "known"
+ALONE_TOO_SMALL = "too small alone"
+"""Of an allocation that does some of the trainings."""
 CARRIED = re.compile(r"\d+x .+?(?=,|$)")
 """What a machine carries: `8x H200` stays on one line."""
 SHORT_REASONS = {
@@ -186,7 +188,7 @@ def _row(entry: Entry, units: Scales, *, left: bool, beside_name: bool) -> Row:
     if beside_name:  # which no screen leaves out
         row["machine"] += f": {short_reason(option).replace(' ', NO_BREAK)}"
     elif entry.no:
-        row[KNOWN] = short_reason(option)
+        row[KNOWN] = ALONE_TOO_SMALL if entry.mark and _is_too_small(option) else short_reason(option)
     else:
         row[KNOWN] = _known_from(option)
     if entry.hours is not None:
@@ -206,6 +208,10 @@ def _row(entry: Entry, units: Scales, *, left: bool, beside_name: bool) -> Row:
     if entry.chance is not None:
         row["chance"] = percent_text(entry.chance)
     return row
+
+
+def _is_too_small(option: OptionEstimate) -> bool:
+    return option.why_not_codes[:1] == (ReasonCode.ALLOCATION_TOO_SMALL,)
 
 
 def _unbroken(name: str) -> str:
