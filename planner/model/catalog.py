@@ -43,6 +43,8 @@ class Defaults(Frozen):
     household_electricity: DefaultQuantity | None = None
     """What a household pays in a country that nobody states; null in a file of the user's own or an old lock."""
     pue: DefaultQuantity
+    household_pue: DefaultQuantity | None = None
+    """Of a machine in a household; null in a file of the user's own or an old lock, where `pue` counts."""
     idle_power_fraction: DefaultQuantity
     training_power_fraction: DefaultQuantity
     """Share of its rated power that a node draws in training."""

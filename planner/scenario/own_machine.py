@@ -21,6 +21,8 @@ OWN = "own/"
 OFFERED = "assumed of an instance that a price file alone names"
 """The source of such nodes."""
 CARDS_OF_A_PC = 2
+CARDS_OF_A_ROOM = 4
+"""So many cards in PCIe slots stand in a workstation; more of them, and modules, in a rack."""
 MOST_NAMED = 12
 """Accelerators in one message; of a name that may mean more of them the nearest are given."""
 _FOR_PCS = re.compile(r"^(RTX|GTX|TITAN|RX)-(?!.*Server)|^(CPU|GB10)$")
@@ -79,6 +81,19 @@ def is_pc(accelerator: Accelerator, count: int) -> bool:
     return count <= CARDS_OF_A_PC and _FOR_PCS.search(accelerator.id) is not None
 
 
+def is_own_pc(node: str, catalog: Catalog) -> bool:
+    """Return whether a node is a PC that a plan names by its accelerator alone."""
+    name, _, count = node.removeprefix(OWN).rpartition("-x")
+    accelerator = catalog.accelerators.get(name) if node.startswith(OWN) else None
+    return accelerator is not None and is_pc(accelerator, int(count))
+
+
+def stands_in_a_room(accelerator: Accelerator, count: int) -> bool:
+    """Return whether such a machine needs no rack: a PC, or few cards in PCIe slots."""
+    in_slots = not (_MODULE.search(accelerator.id) or _BUILT_IN.search(accelerator.id))
+    return is_pc(accelerator, count) or (in_slots and count <= CARDS_OF_A_ROOM)
+
+
 def own_node(accelerator: Accelerator, count: int, *, new: bool) -> Node:
     """Return the machine: its link by the kind of accelerator, no network to others. A new one must be bought first."""
     return Node(
@@ -106,7 +121,7 @@ def assumed_link(accelerator: Accelerator, count: int) -> Link:
 def own_site(
     node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: int, resale_usd: float | None = None
 ) -> Site:
-    """Return the machine as a site: what it draws from defaults, in a room that is there anyhow where it is a PC.
+    """Return the machine as a site: what it draws from defaults, in a room that is there anyhow where it needs no rack.
 
     rated kW = accelerators x TDP + assumed host; in training the share of it that nodes draw, at most all of it
 
@@ -120,7 +135,6 @@ def own_site(
         source = f"{rated.value:.4g} kW x {share.value:g} in training; {rated.source}"
         power = to_quantity(drawn, Unit.KW, Basis.ASSUMED, source, share.as_of)
     figure = None if rated is None else Figure(value=rated.value, low=rated.low, high=rated.high, source=rated.source)
-    pc = is_pc(accelerator, node.accelerators)
     anyhow = Figure(value=0, source="stands in a room that is there anyhow")
     resale = Figure(value=resale_usd or 0.0, source="the plan: resale_usd" if resale_usd else NOT_SOLD)
     return Site(
@@ -132,7 +146,7 @@ def own_site(
         already_owned=AlreadyOwned(resale_usd=resale, remaining_life_years=YEARS_LEFT),
         power=power,
         rated_kw=figure,
-        room=Room(usd_per_month=anyhow) if pc else None,
+        room=Room(usd_per_month=anyhow) if stands_in_a_room(accelerator, node.accelerators) else None,
         spares_fraction_of_nodes=Figure(value=0, source="no spare is kept for one machine"),
         software_usd_per_gpu_year=Figure(value=0, source="free frameworks alone"),
         source=node.source,

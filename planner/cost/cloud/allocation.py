@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 
 from planner.model.answer.bill import Bill
@@ -38,7 +39,7 @@ def allocation_reasons(
     reasons = []
     needed, held = longer * node_hours_of(bill) if bill is not None else 0.0, price.node_hours_limit
     if held is not None and needed > held:
-        text = f"the allocation holds {held:,.6g} node-hours, up to {needed:,.6g} are needed"
+        text = f"the allocation holds {held:,.6g} node-hours, up to {math.ceil(10 * needed) / 10:,.6g} are needed"
         figures = {"held_node_hours": held, "needed_node_hours": needed}
         reasons.append(Reason(code=ReasonCode.ALLOCATION_TOO_SMALL, text=text, figures=figures))
     if price.price_kind is PriceKind.GRANT:

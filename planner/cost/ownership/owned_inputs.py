@@ -283,7 +283,7 @@ class _Inputs:
             self.quantities["idle_kw"] = off
         building = pue(site, plan, self.catalog)
         self.quantities["pue"] = building
-        if building is defaults.pue:
+        if building in (defaults.pue, defaults.household_pue):
             self.defaults.append("pue")
         price = electricity(site, plan, self.catalog)
         self.quantities["usd_per_kwh"] = price

@@ -5,11 +5,11 @@ from __future__ import annotations
 from planner.model.catalog import Catalog
 from planner.model.owning.country import Country
 from planner.model.owning.hold import Hold
-from planner.model.owning.site import Room, Site
+from planner.model.owning.site import Site
 from planner.model.owning.tariff import Tariff
 from planner.model.plan.plan import Plan
 from planner.scenario.machine import machine_named
-from planner.scenario.own_machine import OWN, is_pc
+from planner.scenario.own_machine import is_own_pc, is_pc
 
 
 def country_of(site: Site, plan: Plan, catalog: Catalog) -> Country | None:
@@ -38,8 +38,9 @@ def in_household(site: Site | None, plan: Plan, catalog: Catalog) -> bool:
         return site.household
     node = catalog.nodes.get(site.node)
     accelerator = catalog.accelerators.get(node.accelerator) if node is not None else None
-    of_own_cards = site.id.startswith(OWN) and isinstance(site.room, Room)
-    pc = of_own_cards or (node is not None and accelerator is not None and is_pc(accelerator, node.accelerators))
+    pc = is_own_pc(site.node, catalog) or (
+        node is not None and accelerator is not None and is_pc(accelerator, node.accelerators)
+    )
     return pc and site.colocation is None and not _has_server(plan, catalog)
 
 

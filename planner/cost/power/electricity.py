@@ -49,10 +49,13 @@ def demand_charge(site: Site, plan: Plan, catalog: Catalog) -> Quantity:
 
 
 def pue(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
-    """Return the power usage effectiveness: the plan's, then the site's, then the default."""
+    """Return the power usage effectiveness: the plan's, then the site's, then a household's or the default."""
     if plan.assumptions.pue is not None:
         return _from_plan(plan.assumptions.pue, Unit.RATIO, "pue")
-    return (site.pue if site else None) or catalog.defaults.pue
+    if site is not None and site.pue is not None:
+        return site.pue
+    household = catalog.defaults.household_pue
+    return household if household is not None and in_household(site, plan, catalog) else catalog.defaults.pue
 
 
 def cloud_pue(plan: Plan, catalog: Catalog) -> Quantity:

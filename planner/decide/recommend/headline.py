@@ -8,7 +8,7 @@ from datetime import date
 
 from planner.cost.cloud.price_age import renewal
 from planner.decide.recommend.phrases import Phrases, joined
-from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured
+from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranking_usd
 from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of, percent_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
@@ -86,7 +86,7 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     named = (choice.firm, choice.measured)
     for sooner, word in ((choice.fastest_firm, "Sooner"), (choice.fastest, "Sooner, as spot")):
         if sooner is not None and sooner not in named and hours_of(option) > SOONER * hours_of(sooner):
-            yield f"{word}: {phrases.short(sooner)}"
+            yield f"{word}{_and_cheaper(sooner, option)}: {phrases.short(sooner)}"
             break
     if option.hold is not Hold.BUY:
         yield from _not_measured(choice)
@@ -94,6 +94,12 @@ def _beside(choice: Choice, phrases: Phrases, today: date) -> Iterator[str]:
     if choice.without_price:
         options = "1 option" if choice.without_price == 1 else f"{choice.without_price} options"
         yield f"No price is known of {options}: run planner prices refresh, or state your own."
+
+
+def _and_cheaper(sooner: CampaignOption, option: CampaignOption) -> str:
+    """Return that a faster option also costs less at the confidence."""
+    costs = sooner.usd_confident, option.usd_confident
+    return " and cheaper" if None not in costs and ranking_usd(sooner) < ranking_usd(option) else ""
 
 
 def _of_a_purchase(purchase: CampaignOption | None, phrases: Phrases) -> Iterator[str]:
@@ -144,10 +150,13 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
         yield f"{phrases.money(option.pay_now_usd.value)} are due at once{ready}{left}."
     if option.smallest_purchase_usd is not None:
         term = phrases.money(option.smallest_purchase_usd.value)
-        yield f"It must be bought for a term longer than the work, {term} in all."
+        ends = option.bill is not None and option.bill.usable_hours is not None
+        what = "Its whole block or window is paid" if ends else "It must be bought for a term longer than the work"
+        yield f"{what}, {term} in all."
     if option.price_kind is PriceKind.HOSTED_TRAINING:
         yield "That the service trains this network with this method is the plan's word."
     if limits.start is not None and limits.start < today:
         yield f"The start {limits.start} lies in the past."
     if option.wait_hours > 0 and option.hold is not Hold.BUY:
-        yield f"It is ready on {option.ready_on}."
+        likely = option.lead_days is not None and (option.site is None or option.hold is Hold.HAVE)  # it is waited for
+        yield f"It can likely be had from {option.ready_on} on." if likely else f"It is ready on {option.ready_on}."

@@ -9,7 +9,7 @@ from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, chance_of, is_measured
 from planner.decide.recommend.row_notes import block_note
-from planner.decide.recommend.wording import confidence_text, name_of, percent_text
+from planner.decide.recommend.wording import confidence_text, kept_and_asked, name_of, percent_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import PLACES, Reason, ReasonCode
 from planner.model.owning.hold import Hold
@@ -84,7 +84,7 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
 
 
 def _uncertain(option: CampaignOption, phrases: Phrases) -> tuple[str, ...]:
-    chance, asked = percent_text(chance_of(option)), percent_text(phrases.limits.confidence)
+    chance, asked = kept_and_asked(chance_of(option), phrases.limits.confidence)
     kept, wanted = f"{name_of(option)} keeps {_unsure(option)} with {chance}", [f"{asked} is asked for"]
     if is_measured(option) or option.hold is Hold.USE:
         return (joined([f"Best chance: {kept}"], optional=wanted), _would(option, phrases))

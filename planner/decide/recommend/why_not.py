@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from planner.decide.limits import refusals
 from planner.decide.recommend.pareto import dominates, hours_and_usd, is_known
 from planner.decide.recommend.rank import is_comparable, is_feasible, is_firm, keeps_limits
-from planner.decide.recommend.wording import duration_text, name_of, percent_text, usd_text
+from planner.decide.recommend.wording import duration_text, kept_and_asked, name_of, usd_text
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import Reason, ReasonCode, codes_of, text_of
 from planner.model.plan.plan import CampaignLimits
@@ -69,7 +69,6 @@ def _beats(other: CampaignOption, option: CampaignOption) -> bool:
 def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...]:
     """Return which limits the option misses, by its most likely value or by its chance; the less likely kept first."""
     reasons = []
-    asked = percent_text(limits.confidence)
     if not option.meets_deadline:
         assert option.finish is not None, "a known time misses the deadline"
         assert limits.deadline is not None
@@ -77,7 +76,8 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
         chance = option.chance_deadline or 0.0
         text = f"ends on {option.finish}, after the deadline {limits.deadline}"
         if late <= 0:
-            text = f"keeps the deadline with {percent_text(chance)}, {asked} is asked for"
+            kept, asked = kept_and_asked(chance, limits.confidence)
+            text = f"keeps the deadline with {kept}, {asked} is asked for"
         figures: dict[str, float] = {"late_days": max(0, late), "chance": chance}
         reasons.append(Reason(code=ReasonCode.MISSES_DEADLINE, text=text, figures=figures))
     if not option.within_budget:
@@ -86,12 +86,14 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
         budget, chance = limits.budget_usd or 0.0, option.chance_budget or 0.0
         text = f"costs {usd_text(owed.value)}, {usd_text(owed.value - budget)} over the budget"
         if owed.value <= budget:
-            text = f"stays in the budget with {percent_text(chance)}, {asked} is asked for"
+            kept, asked = kept_and_asked(chance, limits.confidence)
+            text = f"stays in the budget with {kept}, {asked} is asked for"
         figures = {"to_pay_usd": owed.value, "budget_usd": budget, "chance": chance}
         reasons.append(Reason(code=ReasonCode.OVER_BUDGET, text=text, figures=figures))
     if not reasons:
         chance = option.chance_both or 0.0
-        text = f"keeps deadline and budget together with {percent_text(chance)}, {asked} is asked for"
+        kept, asked = kept_and_asked(chance, limits.confidence)
+        text = f"keeps deadline and budget together with {kept}, {asked} is asked for"
         return (Reason(code=ReasonCode.LIMITS_TOGETHER, text=text, figures={"chance": chance}),)
     return tuple(sorted(reasons, key=lambda reason: reason.figures["chance"]))
 
@@ -102,6 +104,11 @@ def _dominated(option: CampaignOption, better: CampaignOption) -> Reason:
     money = _compared(usd, better_usd, usd_text, "more expensive")
     figures = {"campaign_hours": hours, "campaign_usd": usd, "better_hours": better_hours, "better_usd": better_usd}
     text = f"{name_of(better)} is better in both: {time}, {money}"
+    if hours == better_hours:
+        text = f"{name_of(better)} is as fast, and cheaper ({usd_text(better_usd)} against {usd_text(usd)})"
+    elif usd == better_usd:
+        faster = f"{duration_text(better_hours)} against {duration_text(hours)}"
+        text = f"{name_of(better)} is faster ({faster}) at the same cost"
     return Reason(code=ReasonCode.DOMINATED, text=text, figures=figures)
 
 
@@ -113,10 +120,15 @@ def _not_preferred(option: CampaignOption, recommended: CampaignOption) -> Reaso
     best = name_of(recommended)
     if option.campaign_hours is None or recommended.campaign_hours is None:
         whose = "its" if option.campaign_hours is None else "whose"
-        text = f"{money} than {best}, {whose} time is not known"
+        text = f"{money} {'as' if usd == best_usd else 'than'} {best}, {whose} time is not known"
     else:
         hours, best_hours = option.campaign_hours.value, recommended.campaign_hours.value
-        text = f"{_compared(hours, best_hours, duration_text, 'slower')}, {money} than {best}"
+        time = _compared(hours, best_hours, duration_text, "slower")
+        text = f"{time}, {money} than {best}"
+        if hours == best_hours:
+            text = f"as fast as {best}, {money}"
+        elif usd == best_usd:
+            text = f"{time} than {best}, {money}"
         figures |= {"campaign_hours": hours, "recommended_hours": best_hours}
     return Reason(code=ReasonCode.NOT_PREFERRED, text=text, figures=figures)
 

@@ -100,6 +100,12 @@ def may_not_fit(option: OptionEstimate) -> bool:
     return bool(option.fits) and option.fit_chance is not None and option.fit_chance < SURELY_FITS
 
 
+def kept_and_asked(chance: float, confidence: float) -> tuple[str, str]:
+    """Write a chance that is too low, and the one that is asked for; they never read alike."""
+    kept, asked = percent_text(chance), percent_text(confidence)
+    return (f"just under {asked}" if kept == asked else kept), asked
+
+
 def percent_text(chance: float) -> str:
     """Write a chance in whole percent; never 100 % of what is not certain, nor 0 % of what may be."""
     if 0 < chance < 1:

@@ -154,7 +154,7 @@ WRITTEN = (
     ),
     OptionColumn(
         key=KNOWN, title="known from", drop=6,
-        value=lambda entry: short_reason(entry.option) if entry.no else _basis(entry.option),
+        value=lambda entry: short_reason(entry.option, marked=bool(entry.mark)) if entry.no else _basis(entry.option),
     ),
     OptionColumn(
         key="mark", title="marks", drop=0, titles={SCREEN: ""},

@@ -31,7 +31,13 @@ SHORT_REASONS = {
 """The others are written as their codes, with blanks."""
 
 
-def short_reason(option: OptionEstimate) -> str:
-    """Return the first thing that speaks against an option, in two or three words."""
+ALONE_TOO_SMALL = "too small alone"
+"""Of an allocation that does some of the trainings of a mix."""
+
+
+def short_reason(option: OptionEstimate, *, marked: bool = False) -> str:
+    """Return the first thing that speaks against an option, in two or three words; `marked`: it is recommended."""
     codes = option.why_not_codes or (ReasonCode.TIME_OR_COST_NOT_KNOWN,)
+    if marked and codes[0] is ReasonCode.ALLOCATION_TOO_SMALL:
+        return ALONE_TOO_SMALL
     return SHORT_REASONS.get(codes[0], codes[0].value.replace("_", " "))

@@ -42,8 +42,8 @@ def answer(kind: PriceKind = PriceKind.GRANT, *, alone: bool = False, **cells: A
     [
         pytest.param({}, None, id="no limit is stated"),
         pytest.param({"node_hours_limit": 84.03}, None, id="2 x (40 + 1 of set-up) hours fit, 4 in 5"),
-        pytest.param({"node_hours_limit": 84.0}, "holds 84 node-hours, up to 84.0229 are needed", id="a little less"),
-        pytest.param({"node_hours_limit": 82.0}, "up to 84.0229 are needed", id="fits with an even chance alone"),
+        pytest.param({"node_hours_limit": 84.0}, "holds 84 node-hours, up to 84.1 are needed", id="a little less"),
+        pytest.param({"node_hours_limit": 82.0}, "up to 84.1 are needed", id="fits with an even chance alone"),
         pytest.param({"valid_from": date(2027, 1, 1), "valid_until": date(2027, 1, 4)}, None, id="its very days"),
         pytest.param(
             {"valid_until": date(2027, 1, 3)}, "ends on 2027-01-03, the work on 2027-01-04", id="over too soon"
@@ -78,4 +78,4 @@ def test_the_last_day_of_an_offer_is_that_of_accepting_it():
 def test_a_grant_that_is_too_small_is_not_called_a_place():
     sentence = answer(alone=True, node_hours_limit=82.0).sentence
     assert sentence.startswith("Nothing fits: no option can take the work. Of ")
-    assert "holds 82 node-hours, up to 84.0229 are needed" in sentence
+    assert "holds 82 node-hours, up to 84.1 are needed" in sentence
