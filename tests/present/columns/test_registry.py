@@ -111,6 +111,12 @@ def test_a_page_says_its_title_and_its_range(comparison: ComparisonDocument, mon
     assert "6,000-9,000" in text
 
 
+def test_a_page_makes_room_for_what_it_adds_alone(comparison: ComparisonDocument) -> None:
+    text = FORMATS["app"](comparison, ("done_by", "energy_kwh"))
+    assert "--more: repeat(1, " in text
+    assert "--more" not in FORMATS["app"](comparison, ("done_by",))
+
+
 def test_a_screen_that_is_too_narrow_leaves_its_range_out_first(
     comparison: ComparisonDocument, monkeypatch: pytest.MonkeyPatch
 ) -> None:
