@@ -22,9 +22,10 @@ def speedup_findings(claim: SpeedupClaim, catalog: Catalog) -> list[Finding]:
     named = claim.accelerator or claim.accelerators
     findings: list[Finding] = []
     if claim.product or claim.over or not named:
-        inputs = {"id": claim.id, "amount": claim.amount, "product": claim.product, "over": claim.over}
-        findings += arithmetic_findings(ArithmeticClaim(kind="arithmetic", **inputs))
-        findings = [one for one in findings if one.code != "unit_missing"]
+        stated = ArithmeticClaim(
+            kind="arithmetic", id=claim.id, amount=claim.amount, product=claim.product, over=claim.over
+        )
+        findings = [one for one in arithmetic_findings(stated) if one.code != "unit_missing"]
     return findings + (_by_the_hardware(claim, catalog) if named else [])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from planner.speed.physics.part_formula import PartFormula
 from planner.speed.physics.step_formulas import FORMULAS, IMAGE_FORMULAS
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class NetworkKind:
     """Networks of one kind, with one calibration."""
 
-    unit: str
+    unit: Literal["tokens", "images"]
     """Tokens or images."""
     parameters: Sequence[Parameter]
     formulas: dict[str, PartFormula]
