@@ -20,8 +20,9 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import comparison_screen, screen_lines
 from planner.present.columns.entry import entries_of
 from planner.present.columns.option_column import OptionColumn, OptionTable
-from planner.present.columns.registry import COLUMNS, LAYOUTS, MORE, WRITTEN, asked_columns, columns_of, not_known
+from planner.present.columns.registry import COLUMNS, LAYOUTS, MORE, asked_columns, columns_of, not_known
 from planner.present.columns.rows import option_rows
+from planner.present.columns.written_columns import WRITTEN
 from planner.present.html_answer import screen_html
 from planner.present.page.answer import AnswerPage
 from planner.present.page.words import Words
@@ -136,8 +137,12 @@ def test_every_layout_names_columns_once_and_says_where_others_stand() -> None:
         assert set(layout) - {MORE} <= set(COLUMNS)
 
 
-def test_every_field_of_an_option_is_a_column() -> None:
-    assert set(RankedOption.model_fields) <= set(COLUMNS)
+def test_every_field_of_an_option_that_fits_a_cell_is_a_column(comparison: ComparisonDocument) -> None:
+    assert {"bill", "network", "reasons", "between_turns"} & set(COLUMNS) == set()
+    assert {"availability", "split", "micro_batch", "lead_days", "doubts", "quota"} <= set(COLUMNS)
+    frame = Comparison(comparison).to_frame(all=True)
+    known = {name for name in RankedOption.model_fields if name in frame}
+    assert known <= set(COLUMNS)
 
 
 def test_what_stands_in_a_table_is_not_added_again() -> None:
