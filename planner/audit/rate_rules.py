@@ -124,17 +124,14 @@ def _formats(run: StatedRun) -> list[Finding]:
         return []
     least = run.rate(run.work.least(run.length))
     headline = run.rate(run.work.headline(run.length))
-    peaks = {name: peak_flops(run.accelerator, name) for name in TOLD_APART}
-    shares = {name: least / peak for name, peak in peaks.items() if peak}
+    peaks = {name: peak for name in TOLD_APART if (peak := peak_flops(run.accelerator, name))}
     left = open_formats(run)
-    ruled_out = [name for name in shares if name not in left]
+    ruled_out = [name for name in peaks if name not in left]
+    counts = (("", least, "fewest FLOPs"), ("_full_attention", headline, "full attention"))
     facts: list[Fact] = [
-        (f"{name}_share", share, "of the peak, fewest FLOPs", run.accelerator.source) for name, share in shares.items()
-    ]
-    facts += [
-        (f"{name}_share_full_attention", headline / peak, "of the peak, full attention", run.accelerator.source)
+        (f"{name}_share{ending}", flops / peak, f"of the peak, {what}", run.accelerator.source)
+        for ending, flops, what in counts
         for name, peak in peaks.items()
-        if peak
     ]
     findings = [note("precision_not_stated", "No precision is stated; a switch fp16=False does not mean fp32.",
                      fix="Record the precision, and the FLOPs of products by type.")]  # fmt: skip
@@ -143,9 +140,8 @@ def _formats(run: StatedRun) -> list[Finding]:
         open_ = ", ".join(SHOWN[name] for name in left) or "none"
         says = f"As stated, {slow} {'is' if len(ruled_out) == 1 else 'are'} too slow; open: {open_}."
         findings.append(note("precision_ruled_out", says, *facts))
-    fp32 = peaks["fp32"]
-    if "fp32" in ruled_out and fp32 and run.work.of_an_image is None and run.samples_per_s:
-        tokens = run.work.tokens_within(fp32 * run.devices / run.samples_per_s)
+    if "fp32" in ruled_out and run.work.of_an_image is None and run.samples_per_s:
+        tokens = run.work.tokens_within(peaks["fp32"] * run.devices / run.samples_per_s)
         says = f"If samples were shorter than about {tokens:,.0f} tokens, unpadded, precision is open again."
         fact: Fact = ("tokens", tokens, "tokens a sample", "fewest FLOPs = fp32 peak")
         findings.append(note("precision_open_below", says, fact, fix="Record the tokens that were trained on."))

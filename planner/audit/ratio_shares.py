@@ -29,6 +29,8 @@ DOUBT = 0.5
 in `check-run`. Assumed."""
 WIDE = {Precision.FP32: "fp32", Precision.TF32: "tf32"}
 """Formats that a run may have taken unseen, where it states none."""
+Variant = frozenset[str] | tuple[int, Precision]
+"""The second run with some differences made; or the second (0) or first run (1) in a format that it may have taken."""
 
 
 @dataclass(frozen=True)
@@ -70,32 +72,29 @@ def shares_of_ratio(
     """
     begin, end = second.setup, first.setup
     keys_of = _differences(begin, end)
-    names = [name for name, keys in keys_of.items() if any(getattr(begin, k) != getattr(end, k) for k in keys)]
+    names = [name for name, keys in keys_of.items() if _with(begin, end, keys) != begin]
     subsets = [subset for size in range(len(names) + 1) for subset in combinations(names, size)]
-    slow = [(one, one.setup.changed(precision=wide)) for one in (first, second) for wide, name in WIDE.items()
-            if name in one.open_formats]  # fmt: skip
-    mixed = (_with(begin, end, [key for name in subset for key in keys_of[name]]) for subset in subsets)
-    setups = [*mixed, *(setup for _, setup in slow)]
-    answers = expectations(setups, calibration)
-    known = [answer for answer in answers if answer is not None]
+    asked: dict[Variant, RunSetup] = {
+        frozenset(subset): _with(begin, end, [key for name in subset for key in keys_of[name]]) for subset in subsets
+    }
+    for place, one in enumerate((second, first)):
+        asked |= {(place, wide): one.setup.changed(precision=wide) for wide in WIDE if WIDE[wide] in one.open_formats}
+    answers = expectations(list(asked.values()), calibration)
+    known = {variant: answer for variant, answer in zip(asked, answers, strict=True) if answer is not None}
     if len(known) < len(answers):
         return None
-    logs = {
-        frozenset(subset): math.log(answer.value / setup.devices)
-        for subset, setup, answer in zip(subsets, setups, known, strict=False)
-    }
+    logs = {frozenset(one): math.log(known[frozenset(one)].value / asked[frozenset(one)].devices) for one in subsets}
     factors = {name: math.exp(_shapley(name, names, logs)) for name in names}
     subject = next((name for name in (HARDWARE, COUNT) if name in factors), None)
+    ends = (known[frozenset()], known[frozenset(names)])
     if subject and (first.impossible or second.impossible):
-        widths = [(known[0].low, known[0].high), (known[len(subsets) - 1].low, known[len(subsets) - 1].high)]
-        spread = math.hypot(*(math.log(high / low) / 2 for low, high in widths))
+        spread = math.hypot(*(math.log(one.high / one.low) / 2 for one in ends))
         low, high = factors[subject] * math.exp(-spread), factors[subject] * math.exp(spread)
     else:
-        others = {name: factor for name, factor in factors.items() if subject and name != subject}
-        low, high = _range(stated, others)
-        slower = list(zip(slow, known[len(subsets) :], strict=True))
-        high *= max([1.0, *(known[len(subsets) - 1].value / one.value for (run, _), one in slower if run is first)])
-        low /= max([1.0, *(known[0].value / one.value for (run, _), one in slower if run is second)])
+        low, high = _range(stated, {name: factors[name] for name in names if subject not in (None, name)})
+        unseen = [[1.0, *(end.value / known[place, wide].value for wide in WIDE if (place, wide) in known)]
+                  for place, end in enumerate(ends)]  # fmt: skip
+        low, high = low / max(unseen[0]), high * max(unseen[1])
     return RatioShares(stated[0], factors, stated[0] / math.prod(factors.values()), subject, low, high)
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -71,7 +70,7 @@ class TrainerOptions:
     ] = None
 
     @property
-    def stated(self) -> dict[str, StrEnum]:
+    def stated(self) -> dict[str, Any]:
         """What was given, by its name."""
         return TrainerSettings(**{name: getattr(self, name) for name in TrainerSettings.model_fields}).stated
 

@@ -22,8 +22,8 @@ USUAL = Adapters()
 EVERY: tuple[AdapterTarget, ...] = get_args(AdapterTarget)
 OF_THE_MLP = ("gate", "up", "down")
 """Targets that a layer with routed experts lacks: adapters stand beside none of an expert's maps."""
-PAIRS = {AdapterKind.LOHA: 2}
-"""Of small matrices that a kind trains for one map, where not one."""
+PAIRS = {AdapterKind.LORA: 1, AdapterKind.DORA: 1, AdapterKind.LOHA: 2}
+"""Of small matrices that a kind trains for one map."""
 SHARDS_WEIGHTS = (Strategy.ZERO3, Strategy.FSDP2)
 
 
@@ -86,7 +86,7 @@ def adapter_parameters(network: Architecture, adapters: Adapters) -> int:
     """
     beside = adapted(network, adapters)
     magnitudes = beside.outputs if adapters.kind is AdapterKind.DORA else 0
-    return PAIRS.get(adapters.kind, 1) * adapters.rank * beside.numbers + magnitudes
+    return PAIRS[adapters.kind] * adapters.rank * beside.numbers + magnitudes
 
 
 def adapters_of(network: Architecture, trained: int | None) -> Adapters:

@@ -39,7 +39,7 @@ def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False
     lines = [*wrapped(_title(year), width=width), ""]
     lines += [line for sentence in document.headline for line in wrapped(sentence, width=width)]
     lines += ["", *table_lines(_columns(document, width), [_cells(row, year) for row in rows], width=width)]
-    left = sum(row.usd_per_year is not None and row.why_not is None for row in year.options) - len(rows)
+    left = len(year.compared) - len(rows)
     notes = [f"and {left} more: --all"] if left > 0 else []
     notes += [document.horizons.text] if document.horizons is not None else []
     notes += _marks(document, year, rows) + _not_compared(year) + _counted(document, year)
@@ -143,7 +143,7 @@ def _pays_from(option: YearOption) -> str:
 
 def _shown(year: PlannedYear, *, every: bool) -> list[YearOption]:
     """Return the rows that fit: the cheapest, with the machine that is asked about."""
-    known = [option for option in year.options if option.usd_per_year is not None and option.why_not is None]
+    known = year.compared
     own = next(option for option in year.options if option.id == year.owning)
     if every:
         return known
@@ -185,7 +185,7 @@ def _columns_explained(year: PlannedYear, rows: list[YearOption]) -> str:
 
 
 def _not_compared(year: PlannedYear) -> list[str]:
-    out = [option for option in year.options if option.why_not is not None or option.usd_per_year is None]
+    out = [option for option in year.options if option not in year.compared]
     if not out:
         return []
     first = "; ".join(f"{one.display_name} ({_why(one)})" for one in out[:2])

@@ -13,6 +13,8 @@ from planner.model.evidence.claims import ArithmeticClaim, SpeedupClaim
 from planner.model.hardware.machines import Accelerator
 from planner.speed.physics.accelerator_facts import peak_flops
 
+ANY_FORMATS = (*((name, name) for name in FORMATS), ("fp8", "fp16"))
+"""Formats of the first and of the second run, where a claim names none."""
 ABOVE = 1.05
 """Over what the hardware allows: rounding, and clocks of one device."""
 
@@ -22,9 +24,10 @@ def speedup_findings(claim: SpeedupClaim, catalog: Catalog) -> list[Finding]:
     named = claim.accelerator or claim.accelerators
     findings: list[Finding] = []
     if claim.product or claim.over or not named:
-        inputs = {"id": claim.id, "amount": claim.amount, "product": claim.product, "over": claim.over}
-        findings += arithmetic_findings(ArithmeticClaim(kind="arithmetic", **inputs))
-        findings = [one for one in findings if one.code != "unit_missing"]
+        stated = ArithmeticClaim(
+            kind="arithmetic", id=claim.id, amount=claim.amount, product=claim.product, over=claim.over
+        )
+        findings = [one for one in arithmetic_findings(stated) if one.code != "unit_missing"]
     return findings + (_by_the_hardware(claim, catalog) if named else [])
 
 
@@ -44,10 +47,8 @@ def _by_the_hardware(claim: SpeedupClaim, catalog: Catalog) -> list[Finding]:
     assert isinstance(other, Accelerator)
     if one.id == other.id:
         return _by_count(claim, stated[0], count)
-    formats = [claim.precision] if claim.precision else list(FORMATS)
-    fast = [peak / base for name in formats if (peak := _peak(one, name)) and (base := _peak(other, name))]
-    if claim.precision is None and (eight := _peak(one, "fp8")) and (base := _peak(other, "fp16")):
-        fast.append(eight / base)
+    formats = ((claim.precision, claim.precision),) if claim.precision else ANY_FORMATS
+    fast = [peak / base for mine, its in formats if (peak := _peak(one, mine)) and (base := _peak(other, its))]
     if not fast or not one.hbm_gb_per_s or not other.hbm_gb_per_s:
         return [unknown("figure_not_known", f"The catalog does not hold both peaks of {one.id} and {other.id}.")]
     bandwidth = one.hbm_gb_per_s / other.hbm_gb_per_s
@@ -64,7 +65,7 @@ def _by_the_hardware(claim: SpeedupClaim, catalog: Catalog) -> list[Finding]:
         ("memory bandwidth", count * bandwidth, "times", f"{one.source}; {other.source}"),
     )
     fix = "Say precision, batch, software and count of both sides: something beside the hardware differs."
-    widest = count * max((_peak(one, name) or 0.0) for name in FORMATS) / (_peak(other, "fp32") or 1.0)
+    widest = count * max(_peak(one, name) or 0.0 for name in FORMATS) / (_peak(other, "fp32") or 1.0)
     raise_ = impossible if claim.precision or stated[0] > max(widest, most) * ABOVE else doubtful
     return [raise_("speedup_above_hardware", says, *facts, fix=fix)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Literal
 
 from planner.decide.advice.case import Case, Decision
 from planner.decide.advice.inputs import MovedInput, Options
@@ -98,7 +99,7 @@ def _rounded(moved: MovedInput, value: float) -> float:
 
 
 def _point(moved: MovedInput, at: float, then: Decision, names: dict[str, str]) -> TurningPoint:
-    side = "above" if at > moved.range.value else "below"
+    side: Literal["above", "below"] = "above" if at > moved.range.value else "below"
     return TurningPoint(
         input=moved.name, option=moved.option.id if moved.option else None, unit=moved.unit,
         today=moved.range.value, at=at, side=side, then=then.answer, sentence=_sentence(moved, at, then, names),

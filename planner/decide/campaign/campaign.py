@@ -39,6 +39,9 @@ from planner.quantity.interval import sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
+OF_CAMPAIGN = ("notes", "bill", "assumed_rates", "smallest_purchase_usd", "not_allowed", "not_allowed_reasons")
+"""Fields of one training's estimate that a campaign has otherwise."""
+
 
 def campaign_option(
     estimated: EstimatedOption,
@@ -90,16 +93,15 @@ def campaign_option(
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
     of_life = _life_reasons(estimated, catalog, hours)
     reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *_window_reasons(estimated, surely))
-    of_campaign = {
-        "notes": estimate.notes + _notes(estimated, limits, at_once, readiness),
-        "bill": bill,
-        "assumed_rates": assumed_rates(bill),
-        "smallest_purchase_usd": billed.bought if billed else None,
-        "not_allowed": text_of(reasons),
-        "not_allowed_reasons": reasons,
-    }
+    unchanged = {name: value for name, value in estimate if name not in OF_CAMPAIGN}
     return CampaignOption(
-        **(dict(estimate) | of_campaign),
+        **unchanged,
+        notes=estimate.notes + _notes(estimated, limits, at_once, readiness),
+        bill=bill,
+        assumed_rates=assumed_rates(bill),
+        smallest_purchase_usd=billed.bought if billed else None,
+        not_allowed=text_of(reasons),
+        not_allowed_reasons=reasons,
         owning=Owning.MARGINAL if estimate.site is not None else None,
         at_once=at_once,
         campaign_hours=hours,
@@ -108,7 +110,12 @@ def campaign_option(
         finish=finish,
         meets_deadline=None,
         within_budget=None,
-        **vars(money),
+        pay_now_usd=money.pay_now_usd,
+        cash_usd=money.cash_usd,
+        to_pay_usd=money.to_pay_usd,
+        taken_off_usd=money.taken_off_usd,
+        left_usd=money.left_usd,
+        full_usd=money.full_usd,
         ready_on=readiness.on,
         lead_days=readiness.lead,
         done_by=finish,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from planner.model.answer.explanation import ConstantUsed, LabelEffect, NearRow, StepCorrection, StepPart
 from planner.model.answer.formula_used import FormulaUsed
@@ -38,7 +38,7 @@ class StepBreakdown:
 
     seconds: float
     size: float
-    unit: str
+    unit: Literal["tokens", "images"]
     parts: tuple[StepPart, ...]
     constants: tuple[ConstantUsed, ...]
     effects: tuple[LabelEffect, ...]

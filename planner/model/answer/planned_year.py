@@ -108,3 +108,8 @@ class PlannedYear(Frozen):
     """Of all that is rented or used: where it is not firm, a spot or marketplace price."""
     options: tuple[YearOption, ...]
     """Cheapest first; what has no cost comes last."""
+
+    @property
+    def compared(self) -> list[YearOption]:
+        """Return the options that have a cost, and that nothing rules out."""
+        return [option for option in self.options if option.usd_per_year is not None and option.why_not is None]

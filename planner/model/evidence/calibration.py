@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Literal
 
@@ -39,10 +40,10 @@ class Calibration(Frozen):
     rows_sha256: Text
     constants: dict[str, float]
     effects: dict[str, dict[str, float]]
-    seen: dict[str, dict[str, Seen]]
+    seen: Mapping[str, Mapping[str, Seen]]
     largest: int
     spreads: dict[str, Spread]
-    points: dict[str, dict[str, dict[str, tuple[str, ...]]]] = Field(default_factory=dict)
+    points: Mapping[str, Mapping[str, Mapping[str, tuple[str, ...]]]] = Field(default_factory=dict)
     """Settings that were measured, by chip, framework and source, on a grid (`planner/speed/estimator/doubt.py`)."""
 
     def __hash__(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Any
 
 from planner.model.base import Frozen
 
@@ -160,7 +161,7 @@ class TrainerSettings(Frozen):
     """How attention is computed: eager (written out), sdpa, flash. Left out: as the framework and the card do it."""
 
     @property
-    def stated(self) -> dict[str, StrEnum]:
+    def stated(self) -> dict[str, Any]:
         """What is stated, by its name."""
         found = {name: getattr(self, name) for name in TrainerSettings.model_fields}
         return {name: value for name, value in found.items() if value is not None}

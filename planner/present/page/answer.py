@@ -17,7 +17,7 @@ from planner.model.quantity import Quantity, Unit
 from planner.present import facts
 from planner.present.columns.entry import Entry, entries_of
 from planner.present.columns.option_column import OptionColumn, OptionTable, short_plain_text
-from planner.present.columns.registry import columns_of
+from planner.present.columns.registry import LAYOUTS, columns_of
 from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
 from planner.present.page.mix import Figure, mix_figures
@@ -104,6 +104,11 @@ class AnswerPage:
     def columns(self) -> list[OptionColumn]:
         """Return the columns of the table of options."""
         return columns_of(OptionTable.PAGE, self.more)
+
+    @property
+    def added(self) -> list[str]:
+        """The keys of its columns that stand there because they were asked for."""
+        return [column.key for column in self.columns() if column.key not in LAYOUTS[OptionTable.PAGE]]
 
     def cell(self, column: OptionColumn, entry: Entry) -> tuple[str, str]:
         """Return what a column says of an option, and its 90 % range; of what is not known a dash."""

@@ -63,10 +63,8 @@ def _rows(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> tuple
     if not costs:
         return [], []
     nearest = costs[min(costs, key=lambda count: abs(count - asked))]
-    known = [option for option in nearest.options if option.usd_per_year is not None and option.why_not is None]
-    own = next((option.id for option in known if option.id == nearest.owning), None)
-    ids = [*([own] if own else []), *(option.id for option in known if option.id != own)][:MOST_LINES]
-    names = {option.id: option.display_name for option in nearest.options}
+    first = sorted(nearest.compared, key=lambda option: option.id != nearest.owning)[:MOST_LINES]
+    names = {option.id: option.display_name for option in first}
     per_usd = money.currency.per_usd if money.currency else 1.0
     rows = [
         {
@@ -77,10 +75,10 @@ def _rows(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> tuple
         }
         for count, year in costs.items()
         if year.trainings is None or year.trainings >= count
-        for option in year.options
-        if option.id in ids and option.usd_per_year is not None and option.why_not is None
+        for option in year.compared
+        if option.id in names and option.usd_per_year is not None
     ]
-    return rows, [names[one] for one in ids]
+    return rows, list(names.values())
 
 
 def counts_around(asked: int) -> tuple[int, ...]:

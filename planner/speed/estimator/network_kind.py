@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from planner.speed.physics.part_formula import recorded_configs, recorded_constants
 from planner.speed.physics.step_formulas import IMAGE_PLACES, PLACES
@@ -26,7 +26,7 @@ class NetworkKind:
 
     name: str
     """Of its estimator."""
-    unit: str
+    unit: Literal["tokens", "images"]
     """Tokens or images."""
     parameters: Sequence[Parameter]
     places: dict[str, str]

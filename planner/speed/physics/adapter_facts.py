@@ -80,7 +80,7 @@ def planned_adapters(
         "adapted": beside.numbers / decoder.layers,
         "adapted_maps": beside.maps / decoder.layers,
         "adapted_weights": beside.weights / decoder.layers,
-        "rank": float(adapters.rank * PAIRS.get(adapters.kind, 1)),
+        "rank": float(adapters.rank * PAIRS[adapters.kind]),
         **DENSE_COSTS[adapters.kind]._asdict(),
         "rotation_flops": 0.0,
         "adapters_fused": float(joined),

@@ -108,7 +108,21 @@ def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: C
         return RunRecord(
             schema_version=1,
             id=_id(known, sha256),
-            **_training(known, rate),
+            workload=known.workload,
+            architecture=known.architecture,
+            seq_len=known.seq_len,
+            hardware=known.hardware,
+            strategy=known.strategy,
+            precision=known.precision,
+            checkpointing=known.checkpointing,
+            compiled=known.compiled,
+            objective=known.objective.method,
+            method="full" if known.adapters is None else "lora",
+            adapters=known.adapters,
+            micro_batch=known.micro_batch,
+            grad_accumulation=known.accumulation,
+            global_batch=known.global_batch,
+            step_seconds=_step_seconds(known, rate),
             throughput=quantity_of(log, rate, doubtful=bool(doubts)),
             samples=(math.floor(rate.samples) or None) if rate.has_seconds else None,
             wall_seconds=rate.seconds if rate.has_seconds else None,
@@ -125,30 +139,12 @@ def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: C
         ) from error
 
 
-def _training(known: Known, rate: Rate) -> dict[str, object]:
-    step_seconds = rate.seconds / rate.steps
-    consistent = (
-        rate.has_seconds
-        and known.global_batch is not None
-        and abs(known.global_batch / step_seconds / rate.samples_per_s - 1) < 0.01
-    )
-    return {
-        "workload": known.workload,
-        "architecture": known.architecture,
-        "seq_len": known.seq_len,
-        "hardware": known.hardware,
-        "strategy": known.strategy,
-        "precision": known.precision,
-        "checkpointing": known.checkpointing,
-        "compiled": known.compiled,
-        "objective": known.objective.method,
-        "method": "full" if known.adapters is None else "lora",
-        "adapters": known.adapters,
-        "micro_batch": known.micro_batch,
-        "grad_accumulation": known.accumulation,
-        "global_batch": known.global_batch,
-        "step_seconds": step_seconds if consistent else None,
-    }
+def _step_seconds(known: Known, rate: Rate) -> float | None:
+    """Return the seconds of a step where steps of the global batch make the rate; else None."""
+    seconds = rate.seconds / rate.steps
+    if not rate.has_seconds or known.global_batch is None:
+        return None
+    return seconds if abs(known.global_batch / seconds / rate.samples_per_s - 1) < 0.01 else None
 
 
 def _id(known: Known, sha256: Sequence[str]) -> str:

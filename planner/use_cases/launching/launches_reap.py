@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from planner.errors import StoreError
@@ -120,15 +121,15 @@ def _judge(
     launches: Launches, left: Leftover, by_id: Mapping[str, Entry], backend: Backend, *, take_down: bool
 ) -> Found:
     entry = by_id.get(left.run_id or "")
-    seen = {"name": left.name, "where": left.where, "run_id": left.run_id, "detail": left.detail}
+    found = partial(Found, name=left.name, where=left.where, run_id=left.run_id, detail=left.detail)
     if left.run_id is None:
-        return Found(**seen, verdict="cannot be asked" if left.alarm else "not asked", alarm=left.alarm)
+        return found(verdict="cannot be asked" if left.alarm else "not asked", alarm=left.alarm)
     if left.part is not None:
         return _judge_part(left, entry, backend, take_down=take_down)
     if entry is None:
         return _unknown(launches, left, backend, take_down=take_down)
     if entry.state in (State.SUBMITTED, State.RUNNING) and not (left.alarm and launches.is_late(entry)):
-        return Found(**seen, verdict="as planned", alarm=False)
+        return found(verdict="as planned", alarm=False)
     evidence, failed, driver, run_id = None, "", launches.driver(entry.launch), entry.launch.run_id
     try:
         if take_down:
@@ -140,8 +141,7 @@ def _judge(
     except Exception as error:  # noqa: BLE001  a provider, a fault of ours, a ledger that cannot be written
         failed = f"; {fault_text(error)}"
     gone = evidence is not None and evidence.down and not failed and not launches.ledger.entry(run_id).open
-    told = seen | {"detail": left.detail + failed}
-    return Found(**told, verdict="should be gone", alarm=not gone, evidence=evidence)
+    return found(detail=left.detail + failed, verdict="should be gone", alarm=not gone, evidence=evidence)
 
 
 def _judge_part(left: Leftover, entry: Entry | None, backend: Backend, *, take_down: bool) -> Found:
@@ -149,11 +149,11 @@ def _judge_part(left: Leftover, entry: Entry | None, backend: Backend, *, take_d
 
     Of another workspace's launch it is shown and no alarm here.
     """
-    seen = {"name": left.name, "where": left.where, "run_id": left.run_id}
+    found = partial(Found, name=left.name, where=left.where, run_id=left.run_id, detail=left.detail)
     if entry is None:
-        return Found(**seen, detail=left.detail, verdict="not in this ledger", alarm=False)
+        return found(verdict="not in this ledger", alarm=False)
     if entry.state in (State.PLANNED, State.SUBMITTED, State.RUNNING):
-        return Found(**seen, detail=left.detail, verdict="as planned", alarm=False)
+        return found(verdict="as planned", alarm=False)
     said, evidence = "", None
     if take_down:
         try:
@@ -161,7 +161,7 @@ def _judge_part(left: Leftover, entry: Entry | None, backend: Backend, *, take_d
             evidence = Evidence(down=True, checks=(f"{left.name}: deleted",))
         except Exception as error:  # noqa: BLE001  a provider, a library: the next one is looked at too
             said = f"; {fault_text(error)}"
-    return Found(**seen, detail=left.detail + said, verdict="should be gone", alarm=evidence is None, evidence=evidence)
+    return found(detail=left.detail + said, verdict="should be gone", alarm=evidence is None, evidence=evidence)
 
 
 def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down: bool) -> Found:

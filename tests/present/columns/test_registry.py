@@ -20,8 +20,9 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.present.answer_screen import comparison_screen, screen_lines
 from planner.present.columns.entry import entries_of
 from planner.present.columns.option_column import OptionColumn, OptionTable
-from planner.present.columns.registry import COLUMNS, LAYOUTS, MORE, WRITTEN, asked_columns, columns_of, not_known
+from planner.present.columns.registry import COLUMNS, LAYOUTS, MORE, asked_columns, columns_of, not_known
 from planner.present.columns.rows import option_rows
+from planner.present.columns.written_columns import WRITTEN
 from planner.present.html_answer import screen_html
 from planner.present.page.answer import AnswerPage
 from planner.present.page.words import Words
@@ -111,6 +112,12 @@ def test_a_page_says_its_title_and_its_range(comparison: ComparisonDocument, mon
     assert "6,000-9,000" in text
 
 
+def test_a_page_makes_room_for_what_it_adds_alone(comparison: ComparisonDocument) -> None:
+    text = FORMATS["app"](comparison, ("done_by", "energy_kwh"))
+    assert "--more: repeat(1, " in text
+    assert "--more" not in FORMATS["app"](comparison, ("done_by",))
+
+
 def test_a_screen_that_is_too_narrow_leaves_its_range_out_first(
     comparison: ComparisonDocument, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,8 +137,12 @@ def test_every_layout_names_columns_once_and_says_where_others_stand() -> None:
         assert set(layout) - {MORE} <= set(COLUMNS)
 
 
-def test_every_field_of_an_option_is_a_column() -> None:
-    assert set(RankedOption.model_fields) <= set(COLUMNS)
+def test_every_field_of_an_option_that_fits_a_cell_is_a_column(comparison: ComparisonDocument) -> None:
+    assert {"bill", "network", "reasons", "between_turns"} & set(COLUMNS) == set()
+    assert {"availability", "split", "micro_batch", "lead_days", "doubts", "quota"} <= set(COLUMNS)
+    frame = Comparison(comparison).to_frame(all=True)
+    known = {name for name in RankedOption.model_fields if name in frame}
+    assert known <= set(COLUMNS)
 
 
 def test_what_stands_in_a_table_is_not_added_again() -> None:

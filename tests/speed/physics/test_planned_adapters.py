@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from planner.duration.data_volumes import data_volumes
 from planner.model.catalog import Catalog
-from planner.model.network.adapters import Adapters
+from planner.model.network.adapters import AdapterKind, Adapters
 from planner.model.network.architecture import Decoder, MoeDecoder
 from planner.model.plan.plan import Data, FlopsConvention
 from planner.network.flops import flops_per_token
@@ -30,6 +30,7 @@ def test_frozen_weights_need_no_product_for_their_gradients() -> None:
     assert count == 4 * (32 * 218_103_808 + 128_256 * 4096) + 12 * 32 * 4096 * 2048
 
 
+@settings(deadline=None)
 @given(st.sampled_from([1, 2, 4, 8]), st.sampled_from(["none", "selective", "full"]))
 def test_adapters_on_16_bit_weights_are_never_slower_than_full_training(micro_batch: int, checkpointing: str) -> None:
     catalog = bundled_catalog()
@@ -165,3 +166,15 @@ def test_peft_s_adapters_are_gathered_with_their_layer(catalog: Catalog, strateg
         for training in ({}, {"adapters": {"rank": 16}})
     )
     assert lora > full / 2
+
+
+@pytest.mark.parametrize("kind", AdapterKind)
+def test_every_kind_of_adapter_has_a_name_its_weights_and_its_cost(kind: AdapterKind) -> None:
+    """Low-rank adapters train no more than a dense copy of what they adapt, and cost no step less than nothing."""
+    network = bundled_catalog().presets["llama3-8b"].architecture
+    adapters = Adapters(kind=kind, rank=8)
+    assert kind.written.casefold() == kind.value
+    assert 0 < adapter_parameters(network, adapters) < adapted(network, adapters).weights
+    facts = planned_adapters(network, adapters, None, compiled=False)
+    assert facts["rank"] >= 8
+    assert min(facts.values()) >= 0
