@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from planner.model.answer.formula_used import FormulaInput, FormulaUsed
-from planner.quantity.formula import NamedInput, NamedResult, Operation, Recorded
+from planner.quantity.recorded_number import NamedInput, NamedResult, Operation, Recorded
 
 DIGITS = 12
 """Of a number in a text: who computes with it gets the result to 1e-9."""

@@ -14,7 +14,7 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
-from planner.quantity.formula import recording
+from planner.quantity.recorded_number import recording
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.plans import with_found_options
 from planner.use_cases.published.evidence import bundled_evidence, bundled_image_evidence

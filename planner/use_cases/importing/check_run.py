@@ -12,8 +12,9 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.model.plan.plan import FlopsConvention
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.formula import named, recording
+from planner.quantity.formula import named
 from planner.quantity.formula_text import as_name, printed
+from planner.quantity.recorded_number import recording
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
 from planner.speed.diagnosis.image_setup import ImageSetup, image_setup_of
