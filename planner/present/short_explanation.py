@@ -44,7 +44,7 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
         yield f"throughput {quantity_text(option.throughput)}"
         if option.why_not is not None:
             yield f"Not known: {option.why_not}"
-    if option.step_seconds is not None:
+    if option.step_seconds is not None and option.throughput_from == "estimator":
         parts = [f"{part.name} {part.share * 100:.0f} %" for part in option.parts[:MOST_PARTS]]
         step = f"a step of {option.step_size:,.0f} {option.step_unit} takes {option.step_seconds:.4g} s"
         yield f"{step}: {', '.join(parts)}"
@@ -64,5 +64,5 @@ def _of_money(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
         name = waiting.pop()
         if name not in wanted:
             wanted.add(name)
-            waiting += [each.formula for each in by_name[name].inputs if each.formula is not None]
+            waiting += [each.formula for each in by_name[name].inputs if each.formula not in (None, *OF_THE_STEP)]
     yield from (one for one in formulas if one.name in wanted)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import date
 
 from planner.model.quantity import Basis, Quantity, Unit, weakest
-from planner.quantity.formula import is_recording, stated
+from planner.quantity.formula import stated
 from planner.quantity.interval import Interval
+from planner.quantity.recorded_number import is_recording
 
 MATERIAL_FRACTION = 0.05
 """A total is known as its lines of this share and more are: a measured year of rent stays measured beside an assumed

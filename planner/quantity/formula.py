@@ -9,159 +9,23 @@ from __future__ import annotations
 import functools
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypeVar, cast
+from collections.abc import Callable, Iterable
+from dataclasses import fields, is_dataclass, replace
+from typing import Any, ParamSpec, TypeVar, cast
 
 from planner.quantity.interval import Interval
+from planner.quantity.recorded_number import (
+    NamedInput,
+    NamedResult,
+    Operation,
+    Recorded,
+    RecordedFloat,
+    is_recording,
+    recorded_float,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_on: ContextVar[bool] = ContextVar("formulas_are_recorded", default=False)
-
-
-class Operation(NamedTuple):
-    """An operator or a function of numbers, and what it was applied to."""
-
-    sign: str
-    operands: tuple[float | Recorded, ...]
-
-
-class NamedInput(NamedTuple):
-    """A number by the name that a formula gives it, or that a file states."""
-
-    name: str
-    unit: str = ""
-    source: str = ""
-    computed: Recorded | None = None
-    """How it was computed; None: stated."""
-
-
-class NamedResult(NamedTuple):
-    """What a formula returned: its name, unit and meaning, its body, and where its code stands."""
-
-    name: str
-    unit: str
-    meaning: str
-    body: Recorded
-    where: str
-
-
-class Recorded:
-    """A number that remembers how it was computed. Its operators compute as those of floats do."""
-
-    __slots__ = ()
-    how: Operation | NamedInput | NamedResult
-
-    if TYPE_CHECKING:
-
-        def __float__(self) -> float: ...
-
-    def _with(self, value: float, how: Operation | NamedInput | NamedResult) -> Recorded:
-        raise NotImplementedError
-
-    def _of_two(self, sign: str, one: Any, other: Any, apply: Callable[[float, float], float]) -> Any:
-        if not isinstance(one, (int, float, Recorded)) or not isinstance(other, (int, float, Recorded)):
-            return NotImplemented
-        value = apply(float(one), float(other))
-        return self._with(value, Operation(sign, (one, other))) if _on.get() else value
-
-    def _of_one(self, sign: str, value: float) -> Any:
-        return self._with(value, Operation(sign, (self,))) if _on.get() else value
-
-    def __add__(self, other: Any) -> Any:
-        return self._of_two("+", self, other, float.__add__)
-
-    def __radd__(self, other: Any) -> Any:
-        return self._of_two("+", other, self, float.__add__)
-
-    def __sub__(self, other: Any) -> Any:
-        return self._of_two("-", self, other, float.__sub__)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self._of_two("-", other, self, float.__sub__)
-
-    def __mul__(self, other: Any) -> Any:
-        return self._of_two("x", self, other, float.__mul__)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self._of_two("x", other, self, float.__mul__)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._of_two("/", self, other, float.__truediv__)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._of_two("/", other, self, float.__truediv__)
-
-    def __pow__(self, other: Any) -> Any:
-        return self._of_two("^", self, other, float.__pow__)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self._of_two("^", other, self, float.__pow__)
-
-    def __neg__(self) -> Any:
-        return self._of_one("-", -float(self))
-
-    def __abs__(self) -> Any:
-        return self._of_one("abs", abs(float(self)))
-
-    def exp(self) -> Any:
-        """Return e to this number; numpy calls it of arrays of such numbers, as the four below."""
-        return self._of_one("exp", math.exp(float(self)))
-
-    def log(self) -> Any:
-        """Return the natural logarithm."""
-        return self._of_one("log", math.log(float(self)))
-
-    def log2(self) -> Any:
-        """Return the logarithm to base 2."""
-        return self._of_one("log2", math.log2(float(self)))
-
-    def sqrt(self) -> Any:
-        """Return the square root."""
-        return self._of_one("sqrt", math.sqrt(float(self)))
-
-    def rint(self) -> Any:
-        """Return the nearest whole number."""
-        return self._of_one("round", float(round(float(self))))
-
-
-class RecordedFloat(Recorded, float):  # type: ignore[misc]  # ** of floats may be complex
-    """A recorded number that passes for a float everywhere: in quantities, ranges and answers."""
-
-    __slots__ = ("how",)
-
-    def _with(self, value: float, how: Operation | NamedInput | NamedResult) -> RecordedFloat:
-        return recorded_float(value, how)
-
-
-def recorded_float(value: float, how: Operation | NamedInput | NamedResult) -> RecordedFloat:
-    """Return a float that remembers how it was computed."""
-    number = RecordedFloat(value)
-    number.how = how
-    return number
-
-
-def float_of(number: Any) -> float:
-    """Return an element of an array as a float that remembers the same."""
-    return recorded_float(float(number), number.how) if isinstance(number, Recorded) else float(number)
-
-
-@contextmanager
-def recording() -> Iterator[None]:
-    """Let numbers remember how they are computed, as long as this lasts."""
-    before = _on.set(True)
-    try:
-        yield
-    finally:
-        _on.reset(before)
-
-
-def is_recording() -> bool:
-    """Return whether numbers remember how they are computed."""
-    return _on.get()
 
 
 def formula(unit: str, *, name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -173,7 +37,7 @@ def formula(unit: str, *, name: str | None = None) -> Callable[[Callable[P, R]],
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
-            if not _on.get():
+            if not is_recording():
                 return function(*args, **kwargs)
             bound = inspect.signature(function).bind(*args, **kwargs)
             for key, value in bound.arguments.items():
@@ -190,61 +54,58 @@ def formula(unit: str, *, name: str | None = None) -> Callable[[Callable[P, R]],
 
 def named(name: str, value: R, unit: str, meaning: str = "") -> R:
     """Give a name to a number or interval between formulas, so that its text stands by itself."""
-    return cast("R", _result(name, unit, meaning, value, "")) if _on.get() else value
+    return cast("R", _result(name, unit, meaning, value, "")) if is_recording() else value
 
 
 def stated(name: str, value: float, unit: str, source: str) -> float:
     """Give a name and a source to a number that a file states, or that is computed where nothing is recorded."""
-    if not _on.get() or isinstance(value, Recorded):
+    if not is_recording() or isinstance(value, Recorded):
         return value
     return recorded_float(value, NamedInput(name, unit, source))
 
 
 def total(parts: Iterable[float]) -> float:
     """Return the exact sum, as `math.fsum`."""
+    if not is_recording():
+        return math.fsum(parts)
     parts = tuple(parts)
     value = math.fsum(parts)
-    return recorded_float(value, Operation("+", parts)) if _recorded(parts) else value
+    return recorded_float(value, Operation("+", parts)) if any(isinstance(one, Recorded) for one in parts) else value
 
 
 def exp(value: float) -> float:
     """Return e to a number."""
-    return _applied("exp", math.exp, value)
+    return _applied("exp", math.exp, value) if is_recording() else math.exp(value)
 
 
 def expm1(value: float) -> float:
     """Return e to a number, less 1."""
-    return _applied("expm1", math.expm1, value)
+    return _applied("expm1", math.expm1, value) if is_recording() else math.expm1(value)
 
 
 def log(value: float) -> float:
     """Return the natural logarithm of a number."""
-    return _applied("log", math.log, value)
+    return _applied("log", math.log, value) if is_recording() else math.log(value)
 
 
 def log1p(value: float) -> float:
     """Return the natural logarithm of 1 + a number."""
-    return _applied("log1p", math.log1p, value)
+    return _applied("log1p", math.log1p, value) if is_recording() else math.log1p(value)
 
 
 def sqrt(value: float) -> float:
     """Return the square root of a number."""
-    return _applied("sqrt", math.sqrt, value)
+    return _applied("sqrt", math.sqrt, value) if is_recording() else math.sqrt(value)
 
 
 def largest(*values: float) -> float:
     """Return the largest of numbers."""
-    return _applied("max", max, *values)
+    return _applied("max", max, *values) if is_recording() else max(values)
 
 
 def smallest(*values: float) -> float:
     """Return the smallest of numbers."""
-    return _applied("min", min, *values)
-
-
-def ceiling(value: float) -> float:
-    """Return the next whole number above."""
-    return _applied("ceil", lambda number: float(math.ceil(number)), value)
+    return _applied("min", min, *values) if is_recording() else min(values)
 
 
 def applied(sign: str, function: Callable[..., float], *values: float) -> float:
@@ -253,15 +114,11 @@ def applied(sign: str, function: Callable[..., float], *values: float) -> float:
 
 
 def _applied(sign: str, function: Callable[..., float], *values: float) -> float:
-    if not _on.get():
+    if not is_recording():
         return function(*values)
     value = function(*(float(one) for one in values))
     recorded = next((one for one in values if isinstance(one, Recorded)), None)
     return value if recorded is None else cast("float", recorded._with(value, Operation(sign, values)))
-
-
-def _recorded(values: Sequence[float]) -> bool:
-    return _on.get() and any(isinstance(one, Recorded) for one in values)
 
 
 def _input(name: str, value: Any) -> Any:
@@ -311,55 +168,3 @@ def _result(name: str, unit: str, meaning: str, value: Any, where: str) -> Any:
         parts = {one.name: _result(one.name, unit, meaning, getattr(value, one.name), where) for one in fields(value)}
         return replace(value, **parts)
     return value
-
-
-def _divided(one: float, other: float) -> float:
-    """Divide as numpy does: by 0 to something endless, or to no number."""
-    return one / other if other else math.copysign(math.inf, one) if one else math.nan
-
-
-@dataclass(frozen=True, eq=False)
-class RecordedElement(Recorded):
-    """A recorded number that numpy leaves alone, as an element of an array of objects; it is no float."""
-
-    value: float
-    how: Operation | NamedInput | NamedResult
-
-    def _with(self, value: float, how: Operation | NamedInput | NamedResult) -> RecordedElement:
-        return RecordedElement(value, how)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self._of_two("/", self, other, _divided)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self._of_two("/", other, self, _divided)
-
-    def __float__(self) -> float:
-        return self.value
-
-    def __ceil__(self) -> Any:
-        return self._of_one("ceil", float(math.ceil(float(self))))
-
-    def __int__(self) -> int:
-        return int(self.value)
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, (int, float, Recorded)) and self.value == float(other)
-
-    def __hash__(self) -> int:
-        return hash(self.value)
-
-    def __lt__(self, other: Any) -> bool:
-        return self.value < float(other)
-
-    def __le__(self, other: Any) -> bool:
-        return self.value <= float(other)
-
-    def __gt__(self, other: Any) -> bool:
-        return self.value > float(other)
-
-    def __ge__(self, other: Any) -> bool:
-        return self.value >= float(other)

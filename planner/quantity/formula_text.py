@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from planner.model.answer.formula_used import FormulaInput, FormulaUsed
-from planner.quantity.formula import NamedInput, NamedResult, Operation, Recorded
+from planner.quantity.recorded_number import NamedInput, NamedResult, Operation, Recorded
 
 DIGITS = 12
 """Of a number in a text: who computes with it gets the result to 1e-9."""
@@ -20,12 +20,15 @@ LEVELS = {"+": SUM, "-": SUM, "x": PRODUCT, "/": PRODUCT, "^": POWER}
 NO_NAME = re.compile(r"\W+")
 
 
-def printed(numbers: Mapping[str, float]) -> tuple[FormulaUsed, ...]:
-    """Return the formulas of numbers, then level by level those of their inputs; none of a stated number."""
+def printed(numbers: Mapping[str, float], units: Mapping[str, str] | None = None) -> tuple[FormulaUsed, ...]:
+    """Return the formulas of numbers, then level by level those of their inputs; none of a stated number.
+
+    `units`: of numbers whose formula has none of its own.
+    """
     book = _Book()
     for name, number in numbers.items():
         if (computed := _computed(number)) is not None:
-            book.add(name, computed)
+            book.add(name, computed, (units or {}).get(name, ""))
     return book.formulas()
 
 
@@ -112,7 +115,7 @@ class _Book:
         text, _ = page.text(body)
         unit, meaning, where = self.units[name], "", ""
         if isinstance(how, NamedResult):
-            unit, meaning, where = how.unit, how.meaning, how.where
+            unit, meaning, where = how.unit or unit, how.meaning, how.where
         return FormulaUsed(
             name=name, value=value, unit=unit, meaning=meaning, text=text, inputs=tuple(page.inputs.values()),
             where=where,

@@ -14,7 +14,8 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
-from planner.quantity.formula import recording
+from planner.quantity.formula import named
+from planner.quantity.recorded_number import recording
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.plans import with_found_options
 from planner.use_cases.published.evidence import bundled_evidence, bundled_image_evidence
@@ -45,7 +46,7 @@ def _explained(plan: Plan, catalog: Catalog, *, option: str | None, today: date)
                     answers[one.id],
                     plan,
                     today=today,
-                    fit_chance=one.fit_chance,
+                    fit_chance=None if one.fit_chance is None else named("chance_to_fit", one.fit_chance, ""),
                     samples_per_s=None if one.throughput is None else one.throughput.value,
                     step_seconds=one.step_seconds,
                 ),

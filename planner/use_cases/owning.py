@@ -16,8 +16,9 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import PlanOption
-from planner.quantity.formula import named, recording
+from planner.quantity.formula import named
 from planner.quantity.formula_text import as_name, printed
+from planner.quantity.recorded_number import recording
 from planner.scenario.candidate import expand
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.plans import with_found_options

@@ -25,9 +25,10 @@ from planner.model.owning.site import Acquisition
 from planner.model.quantity import Basis, Unit
 from planner.quantity.chance import chance_below, stays_under
 from planner.quantity.conversion import interval, to_quantity
-from planner.quantity.formula import exp, formula, largest, log, named, recording, stated, total
+from planner.quantity.formula import exp, formula, largest, log, named, stated, total
 from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
+from planner.quantity.recorded_number import recording
 from planner.speed.memory.activations import Saved
 from planner.speed.memory.chance import Likely, chance_within
 from planner.speed.memory.fullest_moment import Parts

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
-from datetime import date
+from datetime import date, timedelta
 
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import with_chances
+from planner.duration.duration import passed_hours
 from planner.model.answer.formula_used import FormulaUsed
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import Plan
+from planner.model.quantity import Unit
+from planner.quantity.conversion import interval
+from planner.quantity.formula import applied, named, stated
 from planner.quantity.formula_text import printed
+from planner.quantity.time_units import HOURS_PER_DAY
 
 MONEY_AND_HOURS = (
     "campaign_usd", "to_pay_usd", "cash_usd", "pay_now_usd", "left_usd", "campaign_hours", "wall_hours", "usd_total",
@@ -30,8 +35,26 @@ def campaign_formulas(
     quantities = {name: getattr(option, name) for name in MONEY_AND_HOURS}
     numbers = {name: getattr(again, name) for name in CHANCES}
     numbers |= {name: quantity.value for name, quantity in quantities.items() if quantity is not None} | more
-    formulas = printed({name: number for name, number in numbers.items() if number is not None})
+    numbers["last_day"] = _last_day(option, plan, today=today)
+    for name in (*CHANCES, "usd_total"):
+        if (number := numbers.get(name)) is not None:
+            numbers[name] = named(name, number, "")
+    units = {name: quantity.unit.value for name, quantity in quantities.items() if quantity is not None}
+    formulas = printed({name: number for name, number in numbers.items() if number is not None}, units)
     return tuple(_linked(one, formulas) for one in formulas)
+
+
+def _last_day(option: CampaignOption, plan: Plan, *, today: date) -> float | None:
+    """Return the number of the campaign's last day, its first being 1; None where its end is not counted so."""
+    hours, start = option.campaign_hours, option.ready_on
+    if hours is None or start is None or option.finish is None:
+        return None
+    stated_start = plan.campaign.start
+    passed = passed_hours(stated=stated_start, start=start, today=today)
+    passed = stated("passed_hours", passed, "h", "of the first day; 12 where it is today and the plan states none")
+    whole = interval(hours, Unit.HOURS, name="campaign_hours").value + passed
+    day = named("last_day", applied("ceil", math.ceil, whole / HOURS_PER_DAY), "", f"1 is {start}, the first day")
+    return day if start + timedelta(days=int(day) - 1) == option.finish else None
 
 
 def _linked(formula: FormulaUsed, formulas: tuple[FormulaUsed, ...]) -> FormulaUsed:

@@ -17,9 +17,10 @@ from planner.network.flops import parameters
 from planner.network.lora_memory import trained_parameters
 from planner.network.method_work import has_second_model
 from planner.quantity.conversion import to_quantity
-from planner.quantity.formula import named, recording, stated
+from planner.quantity.formula import named, stated
 from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
+from planner.quantity.recorded_number import recording
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import LIKELY, SURE, Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch

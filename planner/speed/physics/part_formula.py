@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from planner.quantity.formula import NamedInput, Recorded, RecordedElement
+from planner.quantity.recorded_number import NamedInput, Recorded, RecordedElement
 
 if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array

@@ -53,7 +53,7 @@ def kernels_of(config: Mapping[str, float]) -> list[KernelTime]:
     sizes = {name: int(config[name]) for name in ("hidden", "kv_dim", "ffn_hidden")}
     tokens, heads = int(config["seq_len"] * config["micro_batch"]), max(1, int(config["heads"]))
     hidden, ffn = sizes["hidden"], sizes["ffn_hidden"]
-    lone = {"precision": Precision.BF16, "seconds": 1.0, "rounds": 1}
+    lone: dict[str, Any] = {"precision": Precision.BF16, "seconds": 1.0, "rounds": 1}
     shapes: list[tuple[KernelKind, dict[str, int], dict[str, Any]]] = [
         *(
             (KernelKind.PRODUCTS, {**sizes, "tokens": tokens, "inputs": one, "outputs": other, "times": times}, {})

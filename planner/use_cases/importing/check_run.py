@@ -13,8 +13,9 @@ from planner.model.evidence.run import RunRecord
 from planner.model.evidence.training_passes import has_rollouts, training_passes
 from planner.model.plan.plan import FlopsConvention
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.quantity.formula import named, recording
+from planner.quantity.formula import named
 from planner.quantity.formula_text import as_name, printed
+from planner.quantity.recorded_number import recording
 from planner.speed.diagnosis.causes import CauseCode
 from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, runs_beside, setup_of
