@@ -14,7 +14,7 @@ from tests.bundled import share
 from tests.fuzz.by_hand import READERS, OddInput, odd_inputs, outcome
 
 ODD = odd_inputs()
-ASK = ("ask", "gpt-305m", "--seq-len", "512", "--write", "ask.yaml")
+ASK = ("ask", "pythia-410m", "--seq-len", "1024", "--write", "ask.yaml")
 LIMITS = ("--own", "2xRTX-3090")
 OPTIONS: dict[str, tuple[tuple[str, ...], str]] = {
     "ask-data": ((*ASK, *LIMITS), "--data"),
