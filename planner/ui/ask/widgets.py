@@ -102,6 +102,9 @@ def _objective(form: Form, inputs: Inputs, words: Words, *, has_lengths: bool) -
         TrainingMethod.SIMPO.value: words("pairs of answers: {name}", name="SimPO"),
         TrainingMethod.KTO.value: words("judged answers: {name}", name="KTO"),
         TrainingMethod.REWARD.value: words("pairs of answers: a reward model"),
+        TrainingMethod.GRPO.value: words("answers of its own: {name}", name="GRPO"),
+        TrainingMethod.RLOO.value: words("answers of its own: {name}", name="RLOO"),
+        TrainingMethod.PPO.value: words("answers of its own: {name}", name="PPO"),
     }
     chosen = form.learns.value if form.learns else NEXT
     objective = inputs.one(

@@ -11,6 +11,7 @@ from planner.ui.ask.form import STARTS, Start
 from planner.ui.ask.paste import understood
 from planner.ui.ask.question import question_of
 from planner.use_cases.asking.ask import plan_of_question
+from planner.use_cases.asking.question import MissingAnswerError
 from tests.bundled import bundled_catalog
 
 pytest.importorskip("streamlit")
@@ -29,6 +30,19 @@ def test_the_form_asks_for_pairs_whose_prompts_and_answers_are_said() -> None:
     assert asked.plan.work.tokens_per_sample == 200
     assert asked.plan.workload.seq_len == 1024  # room for two of 500
     assert "a prompt with its answer has at most 1,024 tokens (--seq-len)" in asked.assumed
+
+
+def test_the_form_asks_for_answers_that_the_model_writes() -> None:
+    form = FORM.changed(learns=TrainingMethod.GRPO)
+    asked = plan_of_question(question_of(form, today=TODAY), bundled_catalog(), today=TODAY)
+    assert asked.plan.training.method is TrainingMethod.GRPO
+    assert any(one.startswith("8 completions of a prompt, 64 prompts a step") for one in asked.assumed)
+
+
+def test_the_form_says_that_the_length_of_answers_is_missing() -> None:
+    form = FORM.changed(learns=TrainingMethod.GRPO, completion=None)
+    with pytest.raises(MissingAnswerError, match="how long its completions are"):
+        plan_of_question(question_of(form, today=TODAY), bundled_catalog(), today=TODAY)
 
 
 def test_a_pasted_command_says_what_is_optimized() -> None:
