@@ -104,13 +104,17 @@ class SustainedFacts(Frozen):
     """Products that went on for 20 s or more: how far the rate falls, at which clocks and power."""
 
     seconds: Positive
+    """How long they went on."""
     first_tflop_per_s: Positive
     """Median of the first third."""
     last_tflop_per_s: Positive
     """Median of the last third."""
     clock_mhz: Positive | None = None
+    """Mean clock of the first device, or of the processor's cores."""
     power_w: Positive | None = None
+    """Mean power of the first device, or of the processor's packages."""
     power_limit_w: Positive | None = None
+    """Limit that the driver holds the first device to."""
     throttled_share: NonNegative | None = None
     """Of the readings, in which something held the clocks back."""
     unknown_because: Text | None = None
