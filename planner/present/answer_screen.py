@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from planner.decide.recommend.wording import confidence_text, duration_text, percent_text, usd_text
 from planner.model.answer.documents import (
@@ -19,8 +20,11 @@ from planner.present.columns.entry import Entry, entries_of
 from planner.present.option_marks import marks_explained
 from planner.present.option_table import option_lines, scales
 from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
+from planner.quantity.time_units import SECONDS_PER_HOUR
 
 SOURCES = ("Sources", "--details")
+LATER = 1.05
+"""Times as long as its lines from which a plan says why."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +82,19 @@ def _planned(document: CampaignDocument) -> list[str]:
         if near is not None:
             lines.append(f"Nearest: {_total(near, document.confidence)}")
         return lines + ([_line(placed) for placed in near.placements] if near is not None else [])
-    return [f"Plan: {_total(document, document.confidence)}", *(_line(placed) for placed in document.placements)]
+    lines = [f"Plan: {_total(document, document.confidence)}", *(_line(placed) for placed in document.placements)]
+    return [*lines, *_last_of_several(document)]
+
+
+def _last_of_several(document: CampaignDocument) -> list[str]:
+    """Say why the plan takes longer than its lines: each is likely, and the last of several ends later than likely."""
+    assert document.campaign_hours is not None, "it is a plan"
+    starts = [datetime.fromisoformat(one.start) for one in document.placements]
+    ends = [datetime.fromisoformat(one.end) for one in document.placements]
+    likely, hours = (max(ends) - min(starts)).total_seconds() / SECONDS_PER_HOUR, document.campaign_hours.value
+    if len(ends) < 2 or hours <= LATER * likely:
+        return []
+    return [f"Each line is likely; in half of all cases the last of them ends within {duration_text(hours)}."]
 
 
 def _total(plan: CampaignDocument | FeasiblePlan, confidence: float | None) -> str:

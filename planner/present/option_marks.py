@@ -67,7 +67,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
 
 def renewed_by(refreshed: Sequence[bool | None]) -> str:
     """Write below a table how old prices are renewed: planner prices refresh, or a quote."""
-    return renewal(*refreshed).removeprefix("run ")
+    return renewal(*refreshed, run="")
 
 
 def fit_text(option: OptionEstimate) -> str:

@@ -9,7 +9,7 @@ from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.prices.offer import Price, PriceKind, stale_days
 
 Option = TypeVar("Option", bound=OptionEstimate)
-REFRESH, QUOTE = "run planner prices refresh", "ask for a quote"
+REFRESH, QUOTE = "planner prices refresh", "ask for a quote"
 
 
 def dated(option: Option, *, today: date, row: Price | None = None) -> Option:
@@ -25,8 +25,8 @@ def dated(option: Option, *, today: date, row: Price | None = None) -> Option:
     return option.model_copy(update={"price_age_days": age_days, "price_stale": stale})
 
 
-def renewal(*refreshed: bool | None) -> str:
+def renewal(*refreshed: bool | None, run: str = "run ") -> str:
     """Return how old prices are renewed, by whether a refresh reads each of them; a quote is asked for the others."""
     if False not in refreshed:
-        return REFRESH
-    return QUOTE if all(one is False for one in refreshed) else f"{REFRESH}, and {QUOTE} of the others"
+        return f"{run}{REFRESH}"
+    return QUOTE if all(one is False for one in refreshed) else f"{run}{REFRESH}, and {QUOTE} of the others"

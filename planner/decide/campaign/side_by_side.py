@@ -61,10 +61,11 @@ def option_alone(
         return with_chances(option, limits, budget=budget, today=today, currency=currency)
 
     one = run(limits)
+    as_asked = _named(one) if one.at_once > 1 and limits.at_once is None else one
     hurry = _hurry(estimated, one, limits, today=today)
     most = _most_at_once(estimated, one, limits) if hurry is not None else 1
     if most < 2:
-        return OptionAlone(one, None)
+        return OptionAlone(as_asked, None)
     known: dict[int, CampaignOption] = {}
 
     def at_once(sets: int) -> CampaignOption:
@@ -80,9 +81,14 @@ def option_alone(
     near = range(fewest, min(fewest + MORE, most + 1))
     found = next((at_once(sets) for sets in near if _keeps_all(at_once(sets))), at_once(fewest))
     if (found.chance_both or 0.0) <= (one.chance_both or 0.0):
-        return OptionAlone(one, None)
-    name = with_at_once(found.display_name or found.id, found.at_once)
-    return OptionAlone(found.model_copy(update={"display_name": name}), hurry)
+        return OptionAlone(as_asked, None)
+    return OptionAlone(_named(found), hurry)
+
+
+def _named(option: CampaignOption) -> CampaignOption:
+    """Return the option with a name that says how many trainings run at once, where the plan does not say it."""
+    name = with_at_once(option.display_name or option.id, option.at_once)
+    return option.model_copy(update={"display_name": name})
 
 
 def with_at_once(name: str, at_once: int) -> str:

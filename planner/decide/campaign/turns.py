@@ -37,7 +37,9 @@ def between_turns(
         return None
     calendar = Calendar.of(limits, today=today)
     opens = calendar.begin_of(readiness.on) + readiness.hours
-    nodes = at_once * machine.nodes if machine.site is None else machine.site.nodes
+    site_nodes = None if machine.site is None else machine.site.nodes
+    held = [count for count in (machine.quota, site_nodes) if count is not None]
+    nodes = min(held, default=at_once * machine.nodes)
     turns = taken_nodes(machine.taken, calendar)
     free = free_lanes(nodes, machine.nodes, turns, most=at_once, opens=opens, closes=math.inf)
     each = interval(hours, Unit.HOURS).scaled(1 / math.ceil(limits.runs / at_once))

@@ -13,7 +13,7 @@ from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import EVEN_CHANCE
-from planner.decide.recommend.wording import name_of, percent_text, share_text
+from planner.decide.recommend.wording import name_of, percent_text, share_text, with_reason
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.horizons import Horizons
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
@@ -93,7 +93,7 @@ def _year(best: YearOption | None, year: PlannedYear) -> str:
     names = {option.id: option for option in year.options}
     if best is None:
         own = names[year.owning]
-        return f"{start}: {own.display_name} {(own.why_not or 'has no known cost').split(':')[0]}."
+        return f"{start}: {with_reason(own.display_name, own.why_not or 'has no known cost')}."
     deed = f"{start}: {VERBS[best.hold].lower()} {best.display_name}"
     done, wanted = year.trainings, year.trainings_wanted
     if best.id == year.owning and done is not None and wanted is not None and done < wanted:

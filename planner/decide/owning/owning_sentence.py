@@ -9,7 +9,7 @@ from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_ye
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import WORDS
-from planner.decide.recommend.wording import share_text, short_amount, short_usd
+from planner.decide.recommend.wording import share_text, short_amount, short_usd, with_reason
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import PlannedYear, YearOption
@@ -32,7 +32,7 @@ def headline(year: PlannedYear) -> tuple[str, ...]:
     firm, cheapest = options.get(year.pay_as_you_go or ""), options.get(year.cheapest_rent or "")
     if best is None:
         why = own.why_not or "its cost is not known"
-        return (f"Nothing fits: {own.display_name} {why.split(':')[0]}.",)
+        return (f"Nothing fits: {with_reason(own.display_name, why)}.",)
     said = [_advice(best, own, firm, year)]
     if cheapest is not None and not cheapest.firm:
         said.append(_not_firm(cheapest, best))
@@ -80,7 +80,7 @@ def _not_firm(cheapest: YearOption, best: YearOption) -> str:
 def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
     """Write what is spent at once, and from how much work on owning costs no more than the rent that is named."""
     if own.why_not is not None:
-        return f"{own.display_name} {own.why_not.split(':')[0]}."
+        return f"{with_reason(own.display_name, own.why_not)}."
     if own.over_budget and own.usd_at_once:
         return f"{DOING[own.hold].capitalize()} takes {short_usd(own.usd_at_once)} at once, over the plan's budget."
     at_once = f"It takes {short_usd(best.usd_at_once)} at once" if best.usd_at_once else ""

@@ -100,6 +100,12 @@ def may_not_fit(option: OptionEstimate) -> bool:
     return bool(option.fits) and option.fit_chance is not None and option.fit_chance < SURELY_FITS
 
 
+def with_reason(name: str, reason: str) -> str:
+    """Write what speaks against a machine, in short: `Server does not fit its rack`, `Server: it stands at our-lab`."""
+    short = reason.split(":", maxsplit=1)[0]
+    return f"{name}: {short}" if short.startswith(("it ", "its ")) else f"{name} {short}"
+
+
 def kept_and_asked(chance: float, confidence: float) -> tuple[str, str]:
     """Write a chance that is too low, and the one that is asked for; they never read alike."""
     kept, asked = percent_text(chance), percent_text(confidence)

@@ -121,6 +121,15 @@ def test_runs_between_turns_of_others_stand_on_their_own_days():
     assert found.placements[0].end.startswith("2026-12-02T18:00")
 
 
+def test_one_run_at_a_time_takes_the_machine_that_is_not_taken():
+    """Two machines; one is taken from hour 19 to 47: a run of 24 h uses the other, in the row as in the plan."""
+    taken = [{"start": "2026-12-01T19:00:00+00:00", "end": "2026-12-02T23:00:00+00:00", "nodes": 1}]
+    found = campaign([option(P4D, 24.0, quota=2, taken=taken)], runs=1, at_once=1, deadline="2026-12-02")
+    assert found.campaign_hours is not None
+    assert found.campaign_hours.value == pytest.approx(24.0)
+    assert found.options[0].chance_deadline == pytest.approx(1.0)
+
+
 def test_a_wait_that_is_queued_for_is_charged_and_drawn():
     """One job ahead, 12 h on average: a run of 10 h ends at 22; in 24 h with 1 - e^(-14/12) = 0.69."""
     queued = option(P4D, 10.0, queue={"jobs": 1, "job_hours": 12.0})

@@ -223,6 +223,30 @@ def test_a_dominated_option_names_what_beats_it() -> None:
     assert [one.pareto for one in answer.options] == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        pytest.param((11, 10), "good is faster (10 hours against 11 hours) at the same cost", id="as dear"),
+        pytest.param((10, 12), "good is as fast, and cheaper (10.00 USD against 12.00 USD)", id="as fast"),
+    ],
+)
+def test_what_is_equal_is_not_called_better(bad, said) -> None:
+    assert why(compared([option("good", 10, 10), option("bad", *bad)]), "bad") == said
+
+
+def test_options_that_are_equal_are_called_so() -> None:
+    assert why(compared([option("a", 10, 10), option("b", 10, 10)]), "b") == "as fast as a, at the same cost"
+
+
+def test_a_chance_that_is_just_too_low_does_not_read_as_what_is_asked_for() -> None:
+    """24 h are left, and the range is a factor of 1.25 both ways."""
+    hours = 24 / 1.25 ** (0.839 / 1.645)  # Phi(0.839) = 79.9 %
+    rules = CampaignLimits(start=TODAY, deadline=TODAY)
+    answer = compared([option("close", hours, 1, spread=1.25)], rules)
+    assert answer.recommended is None
+    assert "close keeps the deadline with just under 80 %, 80 % is asked for" in answer.headline[0]
+
+
 def test_a_stale_spot_price_dominates_no_firm_option() -> None:
     spot = option("spot", 10, 10, price_kind=PriceKind.SPOT, price_stale=True)
     answer = compared([spot, option("firm", 11, 12)])
