@@ -17,7 +17,7 @@ KEYS = {
     "marginal_question", "marginal_usd_per_busy_gpu_hour", "marginal_usd_per_training", "annual", "annual_usd_per_node",
     "against", "break_even_utilisation", "npv_usd", "npv_after_tax_usd", "payback_months", "curve", "rivals", "choices",
     "sensitivities", "incentives", "fits_circuit", "confidence", "by_plan", "horizons", "headline", "sentence",
-    "site_sentence", "inputs", "notes", "why_not", "why_not_codes",
+    "site_sentence", "inputs", "notes", "why_not", "why_not_codes", "formulas", "year_parts",
 }  # fmt: skip
 
 
