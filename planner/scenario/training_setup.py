@@ -201,11 +201,14 @@ def benchmark_settings(*, compiled: bool | None, chunked: bool) -> TrainerSettin
 def setup_of_benchmark(asked: TrainingSetup) -> TrainingSetup:
     """Return the setup of the benchmark's run that is nearest to a training: same work, with the settings it has.
 
-    It compiles where fused kernels are asked for, and computes the loss in chunks where that is asked for.
+    It compiles where fused kernels are asked for, and computes the loss in chunks where that is asked for. It trains on
+    the next token alone.
     """
     compiled = asked.settings.kernels is Kernels.FUSED or bool(asked.compiled)
     settings = benchmark_settings(compiled=compiled, chunked=asked.settings.loss is Loss.CHUNKED)
-    return replace(asked, framework=OWN_BENCHMARK, compiled=compiled, settings=settings)
+    return replace(
+        asked, objective=NEXT_TOKEN, sequence_tokens=None, framework=OWN_BENCHMARK, compiled=compiled, settings=settings
+    )
 
 
 def _adapters_of(run: RunRecord) -> Adapters | None:

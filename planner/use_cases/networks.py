@@ -53,6 +53,11 @@ def bench_workload(
             f"{workload}: the benchmark has decoders, resnets and vision transformers, and this is an encoder.",
             fix="Measure a decoder of its sizes (kind: decoder); estimates and memory know encoders.",
         )
+    if isinstance(network, ArchitectureFile) and network.objective.method is not None:
+        raise InputError(
+            f"{workload}: the benchmark trains on the next token, and this is {network.objective.method.value}.",
+            fix="Measure its network: planner bench with the network's name; a log of your trainer measures the rest.",
+        )
     adapters = None if isinstance(network, BenchWorkload) else network.adapters
     if adapters is not None and adapters.kind is not AdapterKind.LORA:
         raise InputError(

@@ -88,3 +88,28 @@ def test_memory_names_the_reference_and_the_pair(planner) -> None:
     assert "+ 2 bytes x 8,030,261,248 of the reference model" in document["states_gib"]["source"]
     assert document["states_gib"]["value"] == pytest.approx((3.5 + 2) * 8_030_261_248 / 2**30)
     assert document["activations_gib"]["source"].startswith("2,048 tokens x")
+
+
+def test_the_benchmark_refuses_what_it_does_not_train(planner, example) -> None:
+    answer = planner("bench", example("dpo_8b"), "--gpus", "1")
+    assert answer.code == 2
+    assert "the benchmark trains on the next token, and this is dpo" in answer.err
+
+
+def test_adapters_that_would_make_it_fit_need_no_second_model(planner) -> None:
+    """16 GB of frozen weights fit 40 GB; 112 GB of states and a second 16 GB do not."""
+    answer = planner("memory", "llama3-8b", "--method", "dpo", "--on", "A100-40GB-SXM", "--seq-len", "1024", "--json")
+    document = json.loads(answer.out)
+    assert document["fits"] == "no"
+    adapters = next(one for one in document["remedies"] if "LoRA" in one["change"])
+    assert adapters["option"] == "--lora-rank 16"
+    assert document["remedies"][-1]["chance"] > 0.8
+
+
+def test_a_reference_that_is_computed_beforehand_frees_its_memory(planner) -> None:
+    """zero2 leaves 5.5 bytes x 8.03e9 parameters on each card, 41 GiB of 44; without the second model 26."""
+    settings = ("--checkpointing", "full", "--loss", "chunked", "--kernels", "fused")
+    answer = planner("memory", "llama3-8b", "--method", "dpo", "--on", "8xL40S", "--strategy", "zero2",
+                     "--seq-len", "1024", *settings, "--json")  # fmt: skip
+    remedies = {one["option"]: one["chance"] for one in json.loads(answer.out)["remedies"]}
+    assert remedies["--reference precomputed"] > 0.8

@@ -25,6 +25,7 @@ from planner.scenario.training_setup import (
     TrainingSetup,
     agrees_where_stated,
     differences,
+    setup_of_benchmark,
     setup_of_run,
     setup_texts,
 )
@@ -253,3 +254,10 @@ def test_another_objective_is_another_training() -> None:
     assert differences(dpo, dpo)["objective"] is Agreement.EQUAL
     assert setup_texts(dpo)["objective"] == "dpo"
     assert "objective" not in setup_texts(plain)
+
+
+def test_the_benchmark_is_no_measurement_of_a_training_on_preferences() -> None:
+    asked = TrainingSetup(workload="tiny", objective=MethodSettings.model_validate({"method": "dpo"}))
+    assert not agrees_where_stated(asked, setup_of_benchmark(asked))
+    plain = TrainingSetup(workload="tiny")
+    assert agrees_where_stated(plain, setup_of_benchmark(plain))

@@ -99,6 +99,7 @@ def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRe
             micro_batch=setting.micro_batch,
             strategy=setting.strategy,
             adapters=setting.adapters,
+            objective=setting.objective,
         )
         changed = replace(question, setup=setup, trainer=setting.trainer, stated=setting.stated)
         return chance_within(_likely(changed, setting.checkpointing), hbm_gib)
@@ -111,6 +112,7 @@ def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRe
         trainer=question.trainer,
         stated=question.stated,
         adapters=question.setup.adapters,
+        objective=question.setup.objective,
     )
     found = remedies(
         setting,

@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory
+from planner.model.network.training_method import NEXT_TOKEN, MethodSettings, Reference
 from planner.model.network.workload import Checkpointing, Strategy
 from planner.network.lora_memory import SHARDS_WEIGHTS
+from planner.network.method_work import has_second_model
 
 GOOD = 0.9
 """The chance at which no more is changed."""
@@ -25,6 +27,7 @@ class Setting:
     trainer: TrainerMemory
     stated: frozenset[str]
     adapters: Adapters | None = None
+    objective: MethodSettings = NEXT_TOKEN
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,8 @@ def remedies(
     """
     found: list[Remedy] = []
     now, reached = setting, chance(setting)
-    for change, option, costs, change_of in _changes(checkpointings=checkpointings, adapts=adapts):
+    lora = "--method lora" if setting.objective.method is None else f"--lora-rank {Adapters().rank}"
+    for change, option, costs, change_of in _changes(checkpointings=checkpointings, adapts=adapts, lora=lora):
         if reached >= GOOD:
             break
         changed = change_of(now)
@@ -67,7 +71,7 @@ LEAST = 0.005
 Change = Callable[[Setting], "Setting | None"]
 
 
-def _changes(*, checkpointings: bool, adapts: bool) -> Iterator[tuple[str, str, str, Change]]:
+def _changes(*, checkpointings: bool, adapts: bool, lora: str) -> Iterator[tuple[str, str, str, Change]]:
     yield (
         "a chunked loss (Liger, cut cross-entropy)",
         "--loss chunked",
@@ -83,6 +87,7 @@ def _changes(*, checkpointings: bool, adapts: bool) -> Iterator[tuple[str, str, 
     if checkpointings:
         yield "recomputing all layers", "--checkpointing full", "about a third more time", _recomputed
     yield "micro-batch 1 and accumulation", "--micro-batch 1", "time, where the device is then not busy", _smallest
+    yield "the reference computed beforehand", "--reference precomputed", "a pass over the data first", _precomputed
     yield "sharding the states", "--strategy fsdp2", "traffic between the devices", _sharded
     yield (
         "an optimizer at 8 bit",
@@ -98,7 +103,7 @@ def _changes(*, checkpointings: bool, adapts: bool) -> Iterator[tuple[str, str, 
         lambda now: None if now.adapters else _trainer(now, "offload", Offload.OPTIMIZER),
     )
     if adapts:
-        yield "adapters in place of all weights (LoRA)", "--method lora", "quality on tasks far from the base", _adapted
+        yield "adapters in place of all weights (LoRA)", lora, "quality on tasks far from the base", _adapted
         yield "their frozen weights at 4 bit (QLoRA)", "--lora-frozen nf4", "some time and quality", _quantized
 
 
@@ -124,7 +129,20 @@ def _adapted(now: Setting) -> Setting | None:
     if now.adapters is not None:
         return None
     trainer = now.trainer.model_copy(update={"offload": Offload.NONE, "optimizer": Optimizer.ADAMW})
-    return replace(now, adapters=Adapters(frozen=FrozenFormat.SIXTEEN_BIT), trainer=trainer)
+    objective = _referred(now, Reference.ADAPTERS_OFF)
+    return replace(now, adapters=Adapters(frozen=FrozenFormat.SIXTEEN_BIT), trainer=trainer, objective=objective)
+
+
+def _precomputed(now: Setting) -> Setting | None:
+    objective = _referred(now, Reference.PRECOMPUTED)
+    return None if objective == now.objective else replace(now, objective=objective)
+
+
+def _referred(now: Setting, instead: Reference) -> MethodSettings:
+    """Return what is optimized with another reference in the place of a second model."""
+    if not has_second_model(now.objective):
+        return now.objective
+    return now.objective.model_copy(update={"reference": instead})
 
 
 def _quantized(now: Setting) -> Setting | None:
