@@ -36,6 +36,10 @@ NO_TOKENS = Reason(
     code=ReasonCode.NO_TOKENS,
     text="cost: a sample of this workload is no number of tokens, and a service is paid by the token",
 )
+GENERATES = Reason(
+    code=ReasonCode.NO_TOKENS,
+    text="cost: the service's price is of tokens that are given, and this training generates its own",
+)
 NOTHING_KNOWN = "nothing is known of its machines: no energy, no speed; that it trains this network is the plan's word"
 
 
@@ -91,7 +95,7 @@ def estimate_hosted(
     trains is its own affair, so nothing is asked of memory. Source: the services' price lists.
     """
     option, price, listed = hosted.option, _price(hosted, catalog, today=today), hosted.listed
-    rates = _rates(plan, job, price, catalog)
+    rates = None if job.setup.objective.generates else _rates(plan, job, price, catalog)
     billed = None if rates is None else hosted_bill(rates, trainings=1)
     reasons = _reasons(hosted, job, price)
     limit_reasons = (
@@ -167,6 +171,8 @@ def _reasons(hosted: HostedOption, job: Job, price: Quantity | None) -> tuple[Re
         reasons.append(Reason(code=ReasonCode.NO_PRICE, text=f"no price: {hosted.price.no_price_reason}"))
     elif job.tokens_per_epoch is None:
         reasons.append(NO_TOKENS)
+    elif job.setup.objective.generates:
+        reasons.append(GENERATES)
     return tuple(reasons)
 
 

@@ -177,6 +177,11 @@ class MethodSettings(Frozen):
         return self.model_copy(update={name: value for name, value in usual.items() if getattr(self, name) is None})
 
     @property
+    def generates(self) -> bool:
+        """Whether the model writes the completions that it is trained on."""
+        return self.method is not None and self.method.generates
+
+    @property
     def sequences(self) -> int:
         """Sequences of one sample: a chosen and a rejected answer of a pair, else one."""
         return 2 if self.method is not None and self.method.has_pairs else 1

@@ -28,6 +28,8 @@ def predict(
     job: Job, candidate: Candidate, catalog: Catalog, fitting: DeviceFit | None = None
 ) -> Prediction | NoPrediction:
     """Predict the throughput of a job on a candidate that no run answers for; a plan's own MFU comes first."""
+    if job.setup.objective.generates and (lacking := _without_generation(job, candidate, catalog)) is not None:
+        return no_prediction(ReasonCode.NOT_MEASURED, lacking)
     if job.mfu is not None and job.setup.network is not None:
         return _unmoved_by_steps(from_mfu(job, candidate), job, "the plan's mfu comes first")
     if (problem := network_problem(job, candidate, catalog)) is not None:
@@ -57,15 +59,18 @@ def _over_its_network(
             return predict_by_physics(job, here, known, calibration, fitting or DeviceFit(None))
     if job.setup.network is None or candidate.accelerator.id == CPU or calibration is None:
         return _unmoved_by_steps(_without_physics(job, candidate, catalog), job, "only the estimator learns from steps")
-    if is_rollout(job):
+    if job.setup.objective.generates:
         return predict_rollouts(job, candidate, catalog, calibration, fitting or DeviceFit(None))
     return predict_by_physics(job, candidate, catalog, calibration, fitting or DeviceFit(None))
 
 
-def is_rollout(job: Job) -> bool:
-    """Return whether a job trains on completions that it generates."""
-    method = job.setup.objective.method
-    return method is not None and method.generates
+def _without_generation(job: Job, candidate: Candidate, catalog: Catalog) -> str | None:
+    """Return why generation cannot be estimated beside the training passes; None where it can."""
+    if job.mfu is not None:
+        return "the plan's mfu says nothing of generation: leave assumptions.mfu out"
+    if job.setup.sample != "tokens" or catalog.calibration is None:
+        return "generation is estimated of networks on tokens that are known"
+    return f"generation on a {CPU} is not estimated" if candidate.accelerator.id == CPU else None
 
 
 def _unmoved_by_steps(answer: Prediction | NoPrediction, job: Job, why: str) -> Prediction | NoPrediction:

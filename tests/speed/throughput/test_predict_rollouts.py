@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from planner.decide.options.estimate_plan import estimate_plan
 from planner.errors import InputError
 from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.catalog import Catalog
+from planner.model.plan.plan import Plan
 from planner.speed.throughput.rollout_text import phases_text
 from planner.speed.throughput.speed import Speed, fastest
 from tests.speed.throughput.asking import asked
@@ -134,6 +136,30 @@ def test_unmeasured_kinds_say_so(catalog: Catalog) -> None:
     assert answer(catalog, {"own": "L40S", "count": 8}, ref="qwen2.5-1.5b").known_from is not None
     ppo = answer(catalog, method="ppo", group=None, prompts=512)
     assert ppo.known_from == "rollouts modelled; no measurement of this kind"
+
+
+def test_an_mfu_says_nothing_of_generation(catalog: Catalog) -> None:
+    """No rate of the passes alone is taken for that of whole steps."""
+    stated = {name: value for name, value in GRPO.items() if value is not None}
+    job, candidate = asked(
+        catalog, H100, workload={"ref": "qwen2.5-7b", "seq_len": 4396}, training=stated,
+        work={"samples": 6400, "tokens_per_sample": 300}, assumptions={"mfu": 0.4},
+    )  # fmt: skip
+    found = fastest(job, candidate, catalog)[1]
+    assert found.samples_per_s is None
+    assert "mfu says nothing of generation" in found.problems[0].text
+
+
+def test_a_service_by_the_token_sells_no_rollouts(catalog: Catalog) -> None:
+    """Its price is of texts that are given, so no cost is claimed."""
+    plan = {
+        "schema_version": 1, "name": "test", "workload": {"ref": "qwen2.5-7b", "seq_len": 4396}, "training": GRPO,
+        "work": {"samples": 6400, "tokens_per_sample": 300},
+        "options": [{"offer": "somebody/fine-tuning", "price": "hosted_training", "usd_per_million_tokens": 0.5}],
+    }  # fmt: skip
+    (option,) = estimate_plan(Plan.model_validate(plan), catalog).options
+    assert option.usd_total is None
+    assert "generates its own" in (option.why_not or "")
 
 
 def test_a_reference_cannot_be_computed_beforehand(catalog: Catalog) -> None:
