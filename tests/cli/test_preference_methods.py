@@ -70,7 +70,6 @@ def test_one_pass_over_the_reference_takes_a_step_longer(planner) -> None:
         pytest.param(("--method", "dpo", "--completion", "900-512"), "longer than the longest", id="mean over most"),
         pytest.param(("--method", "dpo", "--reference", "adapters_off"), "needs adapters", id="no adapters"),
         pytest.param(("--method", "dpo", "--packed"), "are not joined: leave packing out", id="packed pairs"),
-        pytest.param(("--method", "grpo", "--completion", "900"), "generates completions", id="rollouts"),
     ],
 )
 def test_what_does_not_belong_together_is_one_error(planner, options, message) -> None:
