@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date
 
 from planner.decide.campaign.campaign import hours_to
+from planner.decide.options.rollout_note import rollout_note
 from planner.decide.recommend.headline import Choice, headline
 from planner.decide.recommend.instead import next_best, quote_request
 from planner.decide.recommend.no_recommendation import without_recommendation
@@ -55,6 +56,7 @@ def compare(
     sold = block_note(campaign.options) if choice is not None else None
     term = term_note(recommended, order, phrases)
     second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
+    shown = _of_the_recommended(campaign, recommended)
     front = pareto_front(campaign.options)
     places = {option.id: place for place, option in enumerate(order, start=1)}
 
@@ -70,7 +72,7 @@ def compare(
         plan=campaign.plan,
         currency=campaign.currency,
         assumptions=campaign.assumptions,
-        notes=(*_instead(recommended, second, phrases), *filter(None, (waits, sold, term)), *campaign.notes),
+        notes=(*_instead(recommended, second, phrases), *filter(None, (waits, sold, term)), *shown),
         runs=campaign.runs,
         deadline=limits.deadline,
         deadline_hours=deadline_hours if limits.deadline is not None else None,
@@ -87,6 +89,12 @@ def compare(
         switching_rates=switches,
         options=tuple(with_rank(option) for option in by_rank),
     )
+
+
+def _of_the_recommended(campaign: CampaignDocument, recommended: CampaignOption | None) -> list[str]:
+    """Return a campaign's notes, with the phases of a step with rollouts as they are on the recommended option."""
+    cheapest, here = rollout_note(campaign.options), rollout_note([recommended] if recommended else [])
+    return [here if here is not None and note == cheapest else note for note in campaign.notes]
 
 
 def _instead(recommended: CampaignOption | None, second: CampaignOption | None, phrases: Phrases) -> Iterator[str]:
