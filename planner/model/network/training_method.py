@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from planner.model.base import Count, Flag, Frozen, Positive
 
@@ -119,6 +120,11 @@ class RewardSource(StrEnum):
     """A reward model of the trained model's size."""
 
 
+def _misplaced(problem: str, fix: str) -> PydanticCustomError:
+    """Return the error of a field that the method does not take; what asks may show `problem` and `fix` apart."""
+    return PydanticCustomError("misplaced", "{problem}: {fix}", {"problem": problem, "fix": fix})
+
+
 class MethodSettings(Frozen):
     """What is optimized, and what the method needs besides; all left out: the next token of the data."""
 
@@ -146,10 +152,12 @@ class MethodSettings(Frozen):
             if getattr(self, name) is not None and self.method not in methods:
                 belongs = ", ".join(method.value for method in methods)
                 said = "no method is stated" if self.method is None else f"the method is {self.method.value}"
-                raise ValueError(f"{name} belongs to {belongs}, and {said}: write such a method, or leave {name} out")
+                raise _misplaced(
+                    f"{name} belongs to {belongs}, and {said}", f"write such a method, or leave {name} out"
+                )
         rejected = self.completion_tokens is not None and self.completion_tokens.rejected is not None
         if rejected and (self.method is None or not self.method.has_pairs):
-            raise ValueError("completion_tokens: rejected answers belong to pairs: leave rejected out")
+            raise _misplaced("completion_tokens: rejected answers belong to pairs", "leave rejected out")
         return self
 
     @property
