@@ -39,7 +39,7 @@ HALF_A_GIGABYTE = 500_000_000
 def page(visit: Visit) -> Iterator[Page]:
     assert isinstance(visit.page, Page)
     visit.page.goto(f"{visit.url}/?start=plan&example=campaign_mix")
-    expect(visit.page.locator(".tp .headline h2")).to_contain_text("Mix 3 options")
+    expect(visit.page.locator(".tp .headline h2")).to_contain_text("Mix 2 options")
     yield visit.page
     # Streamlit asks for its own files below any page's address first; what is too large it refuses with 413.
     visit.errors[:] = [error for error in visit.errors if not re.search(r"status of (404|413)", error)]
@@ -89,7 +89,7 @@ def test_a_bad_file_is_named_and_the_answer_stays(page: Page, name: str, data: b
     upload(page, PLAN_FILE, yaml_file(name, data))
     problem = page.get_by_role("alert").filter(has_text="The answer shown is the one before this.")
     expect(problem).to_contain_text(said)
-    expect(page.locator(".tp .headline h2")).to_contain_text("Mix 3 options")
+    expect(page.locator(".tp .headline h2")).to_contain_text("Mix 2 options")
 
 
 def test_half_a_gigabyte_is_refused_before_it_is_sent(page: Page, visit: Visit, tmp_path) -> None:
@@ -98,7 +98,7 @@ def test_half_a_gigabyte_is_refused_before_it_is_sent(page: Page, visit: Visit, 
         file.truncate(HALF_A_GIGABYTE)
     upload(page, PLAN_FILE, large)
     expect(page.get_by_text("File must be 20.0MB or smaller.")).to_be_visible()
-    expect(page.locator(".tp .headline h2")).to_contain_text("Mix 3 options")
+    expect(page.locator(".tp .headline h2")).to_contain_text("Mix 2 options")
     others_notice_nothing(page, visit)
 
 
