@@ -10,6 +10,14 @@ from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
 from planner.model.network.trainer_memory import TrainerMemory, TrainerSettings
+from planner.model.network.training_method import (
+    Engine,
+    Generation,
+    MethodSettings,
+    Reference,
+    RewardSource,
+    TrainingMethod,
+)
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
@@ -19,7 +27,7 @@ from planner.speed.memory.planned_settings import assumed_attention, known_names
 
 
 class MemoryReport(TrainerSettings):
-    """One row of `catalogs/memory/reports.csv`: what a source says, in the words of a plan; an empty cell: unsaid."""
+    """One row of `catalogs/memory/reports.csv` or `method_reports.csv`: what a source says; an empty cell: unsaid."""
 
     id: Text
     source: Text
@@ -52,6 +60,20 @@ class MemoryReport(TrainerSettings):
     measured_as: Literal["allocated", "reserved", "driver", "failed", "fitted"]
     """fitted, failed: the source gives no figure, and says whether it ran."""
     peak_gib: Positive | None = None
+    method: TrainingMethod | None = None
+    """Left out: the next token."""
+    reference: Reference | None = None
+    reward: RewardSource | None = None
+    engine: Engine | None = None
+    """That generates on the devices that train; left out: one with its own, or the trainer."""
+    assumed: Text | None = None
+    """What the source leaves open and is taken here."""
+
+    @property
+    def objective(self) -> MethodSettings:
+        """What is optimized."""
+        generation = None if self.engine is None else Generation(engine=self.engine)
+        return MethodSettings(method=self.method, reference=self.reference, reward=self.reward, generation=generation)
 
     @property
     def setup(self) -> TrainingSetup:
@@ -75,6 +97,7 @@ class MemoryReport(TrainerSettings):
             checkpointing=self.checkpointing,
             strategy=self.strategy,
             adapters=adapters,
+            objective=self.objective,
             micro_batch=self.micro_batch,
         )
 

@@ -51,6 +51,13 @@ def test_the_method_by_its_figures(figures: set[str], objective: str | None) -> 
     assert objective_of_figures(figures) == objective
 
 
+@pytest.mark.parametrize(("folder", "objective"), [("trl_kto", "kto"), ("trl_orpo", "orpo"), ("trl_reward", "rm")])
+def test_the_method_of_a_real_log(folder: str, objective: str, logs, read) -> None:
+    """Eight steps of four samples on a processor, by TRL 1.16."""
+    facts = read(logs / folder).facts
+    assert (facts.objective, facts.micro_batch) == (objective, 4)
+
+
 def test_a_configuration_beside_the_log_tells_simpo_from_dpo(write, read):
     state = {
         "global_step": 10, "max_steps": 10, "train_batch_size": 2,

@@ -17,6 +17,7 @@ from planner.speed.memory.states import state_bytes_per_parameter
 GIB = 2**30
 CARDS = {card.id: card for card in read_rows(Accelerator, catalogs_dir() / "hardware" / "accelerators.csv")}
 REPORTS = read_rows(MemoryReport, catalogs_dir() / "memory" / "reports.csv")
+METHOD_REPORTS = read_rows(MemoryReport, catalogs_dir() / "memory" / "method_reports.csv")
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,11 @@ def test_reports_are_predicted_no_worse_than_when_the_table_was_made() -> None:
     one_length = score_reports([one for one in found if not one.report.id.startswith("swift")])
     assert one_length.mean_error_pct < 12.5
     assert one_length.inside_pct >= 85
+
+
+def test_reports_of_methods_are_predicted_no_worse_than_when_the_table_was_made() -> None:
+    """Failures and runs of preference and rollout trainings (docs/decisions/2026-11-27-memory-of-rollouts.md)."""
+    score = score_reports([predicted(report, CARDS) for report in METHOD_REPORTS])
+    assert (score.peaks, score.failed, score.ran) == (4, 15, 16)
+    assert score.failed_below_04 >= 7
+    assert score.ran_above_06 >= 14
