@@ -91,7 +91,7 @@ def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadlin
     first = _recommended(feasible, limits)
     others = [option for option in comparable if not is_feasible(option)]
 
-    def distance(option: CampaignOption) -> tuple[bool, bool, bool, float, float, float, float, str]:
+    def distance(option: CampaignOption) -> tuple[bool, bool, bool, float, float, float, float, float, float, str]:
         refused = bool(refusals(option)) and not is_firm(option)
         excluded = (option.not_allowed is not None, refused, option.fits is None)
         miss = excess(option, limits, deadline_hours=deadline_hours)
@@ -114,10 +114,17 @@ def excess(option: CampaignOption, limits: CampaignLimits, *, deadline_hours: fl
     return max(over_time, owed.value / limits.budget_usd if limits.budget_usd > 0 else math.inf)
 
 
-def _order(option: CampaignOption, limits: CampaignLimits) -> tuple[float, float, str]:
+def _order(option: CampaignOption, limits: CampaignLimits) -> tuple[float, float, float, float, str]:
+    """Return what options are sorted by: cost and hours, then the bill before credits, then the credit's last hour.
+
+    Credits that pay a whole bill make options equal: the smaller bill leaves more of them, and those that expire first
+    are spent first.
+    """
     usd, hours = ranking_usd(option), hours_of(option)
     first, second = (hours, usd) if limits.prefer is Prefer.TIME else (usd, hours)
-    return (first, second, option.id)
+    bill = option.campaign_usd.value if option.campaign_usd is not None else math.inf
+    credits = option.cost_by_hours.credits if option.cost_by_hours is not None else ()
+    return (first, second, bill, min((credit.hours for credit in credits), default=math.inf), option.id)
 
 
 def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> list[CampaignOption]:

@@ -87,7 +87,7 @@ def ratio_text(ratio: float) -> str:
         return "at the same cost"
     if ratio < 1:
         return f"{percent} % cheaper"
-    return f"{percent} % dearer" if ratio < TWICE else f"{ratio:.2g} times the cost"
+    return f"{percent} % dearer" if ratio < TWICE else f"{float(f'{ratio:.2g}'):,g} times the cost"
 
 
 def share_text(share: float) -> str:

@@ -13,7 +13,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Prefer
 from planner.model.quantity import Basis, Unit
-from tests.decide.recommend.by_hand import option, quantity
+from tests.decide.recommend.by_hand import option, paid_by_credits, quantity
 
 DEADLINE = date(2026, 12, 31)
 
@@ -91,3 +91,20 @@ def test_nothing_comes_first_that_another_one_held_alike_beats_in_cost_time_and_
         and ranking_usd(one) < ranking_usd(best) and hours_of(one) < hours_of(best)
     ]  # fmt: skip
     assert not better
+
+
+def paid_whole(name: str, usd: float, *, hours: float = 1e9) -> CampaignOption:
+    """Return an option of 40 hours of which credits, that last so long, leave nothing to pay."""
+    return option(name, 40.0, usd, usd_confident=0.0, **paid_by_credits(usd, 500.0, hours=hours))
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param([paid_whole("a", 163.0), paid_whole("b", 149.0)], id="the smaller bill"),
+        pytest.param([paid_whole("a", 149.0, hours=4_000), paid_whole("b", 149.0, hours=168)], id="what expires first"),
+    ],
+)
+def test_of_two_that_credits_pay_whole_more_credit_is_left(options):
+    """Cost and hours are equal, and the name is last in the order."""
+    assert first(options, CampaignLimits(deadline=DEADLINE)) == "b"
