@@ -12,7 +12,7 @@ from planner.adapters.model_config.reader import architecture_of, is_model_confi
 from planner.adapters.model_config.text_part import text_part_of
 from planner.adapters.user_text import name_without_secrets
 from planner.errors import InputError, NotModelledError
-from planner.model.network.architecture import Decoder, Encoder, MoeDecoder, Resnet, Vit, usual_seq_len
+from planner.model.network.architecture import ARCHITECTURE_CLASSES, usual_seq_len
 from planner.model.network.text_part import TextPart
 from planner.model.network.work import WorkloadChoice
 from planner.model.network.workload import ArchitectureFile, BenchWorkload, Preset
@@ -22,7 +22,7 @@ ARCHITECTURE_FIX = (
     "Give a model's config.json, or write architecture (layers, hidden, heads, ...) and seq_len, as in "
     "catalogs/workloads/*.yaml."
 )
-ARCHITECTURE_KEYS = {key for kind in (Decoder, MoeDecoder, Encoder, Resnet, Vit) for key in kind.model_fields}
+ARCHITECTURE_KEYS = {key for kind in ARCHITECTURE_CLASSES for key in kind.model_fields}
 SAID_OF_PRESETS = set(Preset.model_fields) - set(BenchWorkload.model_fields)
 """Keys of a bundled workload that say where it comes from."""
 OPTIONAL = {name for name, field in Preset.model_fields.items() if not field.is_required()}

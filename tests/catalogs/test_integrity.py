@@ -11,6 +11,8 @@ from datetime import date
 import pytest
 from pydantic import BaseModel
 
+from planner.adapters.catalog import ALIASES, Alias
+from planner.adapters.csv_rows import read_rows
 from planner.adapters.documents import read_model
 from planner.adapters.workspace import catalogs_dir, examples_dir
 from planner.cost.ownership.owned_inputs import resolve_site
@@ -24,6 +26,7 @@ from planner.model.plan.plan import Plan
 from planner.model.prices.service import ServiceRate
 from planner.model.quantity import Basis, Unit
 from planner.network.flops import parameters
+from planner.speed.physics.accelerator_facts import generation_of
 from tests.bundled import bundled_catalog
 from tests.every_row import every
 
@@ -94,6 +97,20 @@ def test_pascal_and_volta_say_which_software_leaves_them(row: Accelerator):
     assert (row.support_ended is not None) == old
     if old:
         assert "CUDA 12.6" in row.support_ended, "must say which build to take instead"
+
+
+@every(ACCELERATORS)
+def test_the_physics_knows_the_generation_of_an_accelerator(row: Accelerator):
+    """A misspelt architecture would silently be computed with the constants of an unknown generation."""
+    if row.architecture not in {"CPU", "Da Vinci", "RDNA3"}:
+        assert generation_of(row) != "other", row.architecture
+
+
+def test_an_alias_stands_once_and_means_a_known_accelerator():
+    rows = read_rows(Alias, catalogs_dir() / ALIASES)
+    names = [row.name for row in rows]
+    assert [name for name in names if names.count(name) > 1] == []
+    assert {row.accelerator for row in rows} <= CATALOG.accelerators.keys()
 
 
 @every(NODES)

@@ -6,7 +6,7 @@ The same keys stand in the benchmark's `spec.json`.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -275,6 +275,10 @@ Architecture = Annotated[
     ),
 ]
 """Any of them."""
+ARCHITECTURE_CLASSES: tuple[type[Transformer | _OfImages], ...] = tuple(
+    get_args(each)[0] for each in get_args(get_args(Architecture)[0])
+)
+"""The models that `Architecture` joins."""
 
 TextModel = Decoder | MoeDecoder
 """What is trained on tokens; a sample is a sequence of `seq_len` of them."""

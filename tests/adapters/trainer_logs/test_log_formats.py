@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,15 @@ from planner.adapters.trainer_logs.log_formats import LogFormat, read_logs
 from planner.adapters.trainer_logs.log_source import MOST_FILES, LogSource, open_source
 from planner.adapters.trainer_logs.trainer_log import Span, TrainerLog
 from planner.errors import InputError
+
+PAGE = Path(__file__).parents[3] / "docs" / "importing-runs.md"
+
+
+@pytest.mark.parametrize("name", [form.name for form in log_formats.OWN_FORMATS])
+def test_the_page_of_formats_names_each(name: str):
+    named = {"loops": "loops of one file"}.get(name, f"`{name}`")
+    rows = [line.split("|")[1] for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    assert any(named in row for row in rows)
 
 
 @dataclass

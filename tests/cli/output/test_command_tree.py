@@ -20,26 +20,6 @@ CLI = Path(planner.cli.__file__).parent
 MOST_PARAMETERS = 10
 NARROW = 80
 """Columns of the narrowest terminal on which the list of commands must not wrap."""
-VERBS = {
-    *(
-        "Add",
-        "Answer",
-        "Break",
-        "Check",
-        "Collect",
-        "Compare",
-        "Copy",
-        "Estimate",
-        "Fetch",
-        "Find",
-        "Follow",
-        "List",
-        "Measure",
-    ),
-    *("Open", "Plan", "Print", "Rank", "Report", "Resume", "Run", "Score", "Serve", "Show", "Write"),
-}
-"""Imperatives with which a summary may begin; a new one is added here, after a look at whether it is one."""
-
 LEAVES: dict[str, tuple[Any, typer.Context]] = {
     context.command_path: (command, context) for _, command, context in every_command()
 }
@@ -71,18 +51,6 @@ def test_what_most_people_need_comes_first():
     assert list(COMMANDS) == [
         "Start here", "Decide", "Measure", "Launch", "Prices", "Look closer", "Set up",
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    "command",
-    [pytest.param(command, id=path) for path, (command, _) in LEAVES.items()]
-    + [pytest.param(group, id=path) for path, group in GROUPS.items() if path != "planner"],
-)
-def test_a_summary_is_one_imperative_clause(command):
-    summary = summary_of(command.help)
-    assert summary.split()[0].removesuffix(",") in VERBS
-    assert ". " not in summary
-    assert ";" not in summary
 
 
 @every_group

@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
-import resource
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from planner.adapters.workspace import catalogs_dir
+from tests.cli.conftest import Answer
 from tests.cli.refusals import one_error
+
+LIMITED = """
+import resource, sys
+from planner.cli.main import run
+resource.setrlimit(resource.RLIMIT_FSIZE, (10, resource.RLIM_INFINITY))
+sys.exit(run(sys.argv[1:]))
+"""
 
 
 @pytest.fixture
-def fill() -> Iterator[Callable[[], None]]:
-    """From its call on no file may grow over 10 bytes."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+def full() -> Callable[..., Answer]:
+    """Call `planner ARGUMENTS` in a child process in which no file may grow over 10 bytes."""
+
+    def call(*arguments: str | Path) -> Answer:
+        command = [sys.executable, "-c", LIMITED, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        return Answer(done.returncode, done.stdout, done.stderr)
+
+    return call
 
 
 @pytest.mark.parametrize(
@@ -31,29 +44,24 @@ def fill() -> Iterator[Callable[[], None]]:
         pytest.param("runs export --format json --out out.json", "out.json", id="export"),
     ],
 )
-def test_the_old_file_stays(
-    planner: Any, changed: Any, tmp_path: Path, monkeypatch: Any, fill: Any, command: str, name: str
-) -> None:
+def test_the_old_file_stays(full: Any, changed: Any, tmp_path: Path, monkeypatch: Any, command: str, name: str) -> None:
     plan = changed("own_8xh200")
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_bytes(b"old")
     before = sorted(tmp_path.iterdir())
-    fill()
-    one_error(planner(*command.replace("PLAN", plan.name).split()), name, "File too large", "Free some space")
+    one_error(full(*command.replace("PLAN", plan.name).split()), name, "File too large", "Free some space")
     assert (tmp_path / name).read_bytes() == b"old"
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_nothing_of_a_new_plan_is_written(planner: Any, tmp_path: Path, fill: Any) -> None:
-    fill()
-    found = planner("find", "gpt-305m", "--gpus", "8", "--provider", "lambda", "--write", tmp_path / "new.yaml")
+def test_nothing_of_a_new_plan_is_written(full: Any, tmp_path: Path) -> None:
+    found = full("find", "gpt-305m", "--gpus", "8", "--provider", "lambda", "--write", tmp_path / "new.yaml")
     one_error(found, "new.yaml", "File too large")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_of_a_table_is_added(planner: Any, tmp_path: Path, fill: Any) -> None:
-    fill()
-    one_error(planner("evidence", "add", catalogs_dir() / "evidence" / "torchtitan.csv"), "nothing was added", "large")
+def test_nothing_of_a_table_is_added(full: Any, tmp_path: Path) -> None:
+    one_error(full("evidence", "add", catalogs_dir() / "evidence" / "torchtitan.csv"), "nothing was added", "large")
     assert list((tmp_path / "planner-home" / "evidence").iterdir()) == []
 
 

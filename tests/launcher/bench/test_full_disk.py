@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import resource
-import signal
-from collections.abc import Iterator
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from planner.launcher.bench.bench import Settings, spec_of
-from planner.launcher.bench.local import run_local
 from planner.launcher.collect.record import record_of
 from planner.model.network.workload import Window
 from tests.bundled import bundled_catalog
@@ -20,22 +18,24 @@ from tests.bundled import bundled_catalog
 BLINK = Window(min_warmup_steps=1, min_warmup_s=0.0, max_warmup_s=0.5, min_steps=100, min_s=0.1, max_s=5.0)
 
 
-@pytest.fixture
-def no_file_over_2_kib() -> Iterator[None]:
-    """No file of this process and its children may grow further: a write fails, as on a full disk, for any user."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    assert signal.getsignal(signal.SIGXFSZ) is signal.SIG_IGN  # else the first such write would kill
-    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+LIMITED = """
+import json, resource, sys
+from pathlib import Path
+from planner.launcher.bench.local import run_local
+resource.setrlimit(resource.RLIMIT_FSIZE, (2048, resource.RLIM_INFINITY))
+json.dump(run_local(json.load(sys.stdin), devices_per_node=2, work_dir=Path(sys.argv[1])), sys.stdout)
+"""
+"""In this process and its children a write fails beyond 2 KiB of a file, as on a full disk, for any user."""
 
 
 @pytest.mark.slow
-def test_the_record_survives_a_full_disk(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+def test_the_record_survives_a_full_disk(tmp_path: Path) -> None:
     preset = bundled_catalog().presets["cpu-smoke"]
     spec = spec_of(preset, Settings(devices=2, micro_batch=1), window=BLINK)
-    request.getfixturevalue("no_file_over_2_kib")
-    result: dict[str, Any] = run_local(spec, devices_per_node=2, work_dir=tmp_path / "run")
+    command = [sys.executable, "-c", LIMITED, str(tmp_path / "run")]
+    done = subprocess.run(command, input=json.dumps(spec), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    result: dict[str, Any] = json.loads(done.stdout)
     assert not (tmp_path / "run" / "result.json").exists()
     assert result["disk_problem"] == "File too large"
     assert result["steps"] > 20  # whose lines of over 100 bytes take more than the 2 KiB
