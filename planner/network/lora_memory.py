@@ -13,7 +13,9 @@ from planner.network.layer_kind import LayerKind
 
 NF4_BYTES = 0.5625
 """Of a weight at 4 bits, with an fp32 scale for every 64. Source: Dettmers et al. 2023, section 3, without double
-quantization, which would leave 0.516."""
+quantization."""
+DOUBLE_NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
+"""The same with scales at 8 bit, and an fp32 scale for every 256 of these (the same section)."""
 QUANTIZED_BYTES = {FrozenFormat.NF4: NF4_BYTES, FrozenFormat.INT8: 1.0}
 """Of a weight of the layers' linear maps, by format. At 8 bits with an fp32 scale for each output, under 0.002 bytes
 (Dettmers et al. 2022, section 3), which are left out."""
@@ -109,13 +111,20 @@ def trained_parameters(architecture: Architecture, adapters: Adapters | None) ->
 
 
 def frozen_bytes_per_parameter(
-    network: Architecture, adapters: Adapters, *, strategy: Strategy, devices: int, wide_rest: bool = False
+    network: Architecture,
+    adapters: Adapters,
+    *,
+    strategy: Strategy,
+    devices: int,
+    wide_rest: bool = False,
+    double_quantized: bool = False,
 ) -> float:
     """Bytes of a weight that is not trained, on one device of n: no gradient, no moments, no fp32 copy beside 16 bit.
 
-    In fp32 (no format of their own) 4, at 16 bit 2, at nf4 0.5625 and at int8 1 of the layers' linear maps and 2 of the
-    rest, or 4 (`wide_rest`: peft's `prepare_model_for_kbit_training` casts embedding, head and norms to fp32); over n
-    where weights are sharded. Source: DeepSpeed partitions and copies only what the optimizer was given.
+    In fp32 (no format of their own) 4, at 16 bit 2, at nf4 0.5625 (`double_quantized`: 0.516) and at int8 1 of the
+    layers' linear maps and 2 of the rest, or 4 (`wide_rest`: peft's `prepare_model_for_kbit_training` casts embedding,
+    head and norms to fp32); over n where weights are sharded. Source: DeepSpeed partitions and copies only what the
+    optimizer was given.
     """
     shards = devices if strategy in SHARDS_WEIGHTS else 1
     if adapters.frozen is None:
@@ -123,7 +132,10 @@ def frozen_bytes_per_parameter(
     if adapters.frozen is FrozenFormat.SIXTEEN_BIT:
         return 2.0 / shards
     rest = 4.0 if wide_rest else 2.0
-    saved = rest - QUANTIZED_BYTES[adapters.frozen]
+    quantized = QUANTIZED_BYTES[adapters.frozen]
+    if double_quantized and adapters.frozen is FrozenFormat.NF4:
+        quantized = DOUBLE_NF4_BYTES
+    saved = rest - quantized
     return (rest - saved * layer_maps(network) / parameters(network)) / shards
 
 

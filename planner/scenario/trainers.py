@@ -6,8 +6,20 @@ import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from planner.model.network.trainer_memory import Attention, Kernels, Loss
+from planner.model.network.adapters import Adapters
+from planner.model.network.trainer_memory import Attention, Kernels, Loss, Optimizer, WeightFormat
+from planner.model.network.workload import Checkpointing
 from planner.scenario.frameworks import HUGGING_FACE, planned_family
+
+
+@dataclass(frozen=True)
+class OneDeviceRecipe:
+    """What a trainer's recipe for all weights on a single device does besides."""
+
+    source: str
+    optimizer: Optimizer
+    flags: dict[str, bool] = field(default_factory=dict)
+    """Fields of `TrainerMemory` that no plan states."""
 
 
 @dataclass(frozen=True)
@@ -22,29 +34,51 @@ class TrainerHabits:
     loss: Loss | None = None
     kernels: Kernels | None = None
     attention: Attention | None = None
+    weights: WeightFormat | None = None
+    """Of trained weights."""
+    checkpointing: Checkpointing | None = None
+    one_device: OneDeviceRecipe | None = None
     flags: dict[str, bool] = field(default_factory=dict)
     """Fields of `TrainerMemory` that no plan states."""
 
 
-_PLAIN_STREAM = {"wide_stream": False}
+DOUBLE = {"double_quantized": True}
+DOUBLE_SOURCE = "4-bit scales are quantized too by default (bnb_4bit_use_double_quant)"
 SDPA_SINCE = "huggingface/transformers issue 28005: SDPA is the default from 4.36 on"
 PEFTS_WAY = "huggingface/peft, prepare_model_for_kbit_training: all that is not quantized is cast to fp32"
 TRAINERS = (
     TrainerHabits(
         ("unsloth",),
         'unslothai/unsloth README and its `use_gradient_checkpointing = "unsloth"`: kernels in Triton, a loss in '
-        "chunks, inputs of recomputed layers in the host's memory",
+        "chunks, inputs of recomputed layers in the host's memory, one buffer for expanded maps; " + DOUBLE_SOURCE,
         loss=Loss.CHUNKED,
         kernels=Kernels.FUSED,
         attention=Attention.SDPA,
-        flags={"wide_stream": False, "offloads_inputs": True},
+        flags={"wide_stream": False, "offloads_inputs": True, "one_map_at_a_time": True, **DOUBLE},
     ),
     TrainerHabits(
         ("torchtune",),
-        "meta-pytorch/torchtune recipes: CEWithChunkedOutputLoss, SDPA, NF4 weights beside bf16 norms",
+        "meta-pytorch/torchtune recipes/configs: `dtype: bf16` for all that is trained, adapters too; "
+        "enable_activation_checkpointing; AdamW in one kernel; CEWithChunkedOutputLoss, whose model returns the logits "
+        "of all chunks; SDPA; NF4 weights of torchao, with scales at 8 bit, expanded one map at a time (linear_nf4)",
         loss=Loss.CHUNKED,
         attention=Attention.SDPA,
-        flags=_PLAIN_STREAM,
+        weights=WeightFormat.SIXTEEN_BIT,
+        checkpointing=Checkpointing.FULL,
+        one_device=OneDeviceRecipe(
+            "recipes/configs/*/*_full_single_device.yaml: bitsandbytes.optim.PagedAdamW (for 8B at 8 bit), "
+            "optimizer_in_bwd",
+            optimizer=Optimizer.PAGED_ADAMW,
+            flags={"step_in_backward": True},
+        ),
+        flags={
+            "wide_stream": False,
+            "fused_step": True,
+            "keeps_pieces": True,
+            "narrow_adapters": True,
+            "one_map_at_a_time": True,
+            **DOUBLE,
+        },
     ),
     TrainerHabits(
         ("litgpt", "lit-gpt", "lit-llama"),
@@ -84,16 +118,16 @@ TRAINERS = (
     TrainerHabits(
         ("llama-factory", "llamafactory"),
         f"hiyouga/LlamaFactory requirements: transformers below 4.36 before 0.4; {SDPA_SINCE}; its ds_z*_config.json "
-        "name no optimizer, so DeepSpeed steps with torch's AdamW (traceback in its issue 1221)",
+        "name no optimizer, so DeepSpeed steps with torch's AdamW (traceback in its issue 1221); " + DOUBLE_SOURCE,
         below=(0, 4),
         attention=Attention.EAGER,
-        flags={"fused_step": False},
+        flags={"fused_step": False, **DOUBLE},
     ),
     TrainerHabits(
         ("llama-factory", "llamafactory", "xtuner"),
-        f"{SDPA_SINCE}; DeepSpeed configurations without an optimizer, so it steps with torch's AdamW",
+        f"{SDPA_SINCE}; DeepSpeed configurations without an optimizer, so it steps with torch's AdamW; {DOUBLE_SOURCE}",
         attention=Attention.SDPA,
-        flags={"fused_step": False},
+        flags={"fused_step": False, **DOUBLE},
     ),
     TrainerHabits(
         ("hf trainer", "transformers"),
@@ -102,7 +136,13 @@ TRAINERS = (
         attention=Attention.EAGER,
     ),
     TrainerHabits(
-        ("hf trainer", "transformers", "trl", "sfttrainer", "axolotl", "ms-swift", "swift", "openrlhf"),
+        ("axolotl", "ms-swift", "swift"),
+        f"{SDPA_SINCE}; {PEFTS_WAY}; {DOUBLE_SOURCE}",
+        attention=Attention.SDPA,
+        flags=DOUBLE,
+    ),
+    TrainerHabits(
+        ("hf trainer", "transformers", "trl", "sfttrainer", "openrlhf"),
         f"{SDPA_SINCE}; {PEFTS_WAY}",
         attention=Attention.SDPA,
     ),
@@ -114,6 +154,11 @@ TRAINERS = (
 )
 """The first that fits. Megatron and others that a kernel's word says more of: `planned_settings`."""
 _VERSION = re.compile(r"(\d+(?:\.\d+)+)")
+
+
+def takes_one_device_recipe(devices: int, adapters: Adapters | None) -> bool:
+    """Return whether all weights are trained on a single device, for which some trainers have a recipe of its own."""
+    return devices == 1 and adapters is None
 
 
 def habits_of(framework: str) -> TrainerHabits | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from planner.errors import InputError, NotModelledError
 from planner.launcher.bench.memory_trace import traced_layer_bytes
 from planner.model.answer.memory_answer import MemoryDocument
@@ -14,11 +16,18 @@ from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 from planner.model.network.workload import WHOLE, ArchitectureFile, Checkpointing, Method, Precision, Split, Strategy
 from planner.scenario.frameworks import XLA, needs_xla, planned_family, stack_of
 from planner.scenario.job import checked_length, checked_objective
+from planner.scenario.trainers import takes_one_device_recipe
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.diagnosis.run_setup import usual_precision
 from planner.speed.memory.memory_answer import answer
 from planner.speed.memory.memory_question import MemoryQuestion
-from planner.speed.memory.planned_settings import assumed_attention, known_names, planned_trainer_memory
+from planner.speed.memory.planned_settings import (
+    assumed_attention,
+    known_names,
+    planned_settings,
+    planned_trainer_memory,
+    usual_checkpointing,
+)
 from planner.speed.physics.number_format import uses_autocast
 from planner.use_cases.answer_ids import document_id
 from planner.use_cases.cluster_names import cluster_named
@@ -108,20 +117,45 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         adapters=adapters,
         precision=precision,
         micro_batch=request.micro_batch or network.micro_batch,
-        checkpointing=request.checkpointing or (stated.checkpointing if stated else None),
+        checkpointing=request.checkpointing
+        or (stated.checkpointing if stated else None)
+        or usual_checkpointing(network.architecture, framework),
         strategy=strategy,
         split=split,
     )
+    one_device = takes_one_device_recipe(devices, adapters)
     question = MemoryQuestion(
         setup,
         accelerator=cluster.accelerator,
         devices=devices,
-        trainer=planned_trainer_memory(asked_for, framework),
-        stated=known_names(asked_for, framework),
+        trainer=planned_trainer_memory(asked_for, framework, one_device=one_device),
+        stated=known_names(asked_for, framework, one_device=one_device),
         traced_layer_bytes=_traced(network, strategy, precision, adapters) if request.trace else None,
     )
     document = answer(question)
+    document = document.model_copy(
+        update={"notes": (*document.notes, *_implied(asked_for, request, question, framework))}
+    )
     return document.model_copy(update={"answer_id": document_id(document)})
+
+
+def _implied(
+    stated: TrainerSettings, request: MemoryRequest, question: MemoryQuestion, framework: str | None
+) -> Iterator[str]:
+    """Yield what the trainer's recipes do that nobody stated, where they say more than most trainers."""
+    one_device = takes_one_device_recipe(question.devices, question.setup.adapters)
+    known = planned_settings(stated, framework, one_device=one_device)
+    trained = ("optimizer",) if question.setup.adapters is not None else ("weights", "optimizer")
+    implied = [
+        f"{name} {getattr(known, name).value}"
+        for name in trained
+        if getattr(stated, name) is None and getattr(known, name) is not None
+    ]
+    if request.checkpointing is None and question.setup.checkpointing is not None:
+        usual = usual_checkpointing(question.network, framework)
+        implied += [] if usual is None else [f"checkpointing {usual.value}"]
+    if implied:
+        yield f"as recipes of {framework} do: {', '.join(implied)}; each can be stated"
 
 
 def _split(request: MemoryRequest, network: ArchitectureFile, devices: int) -> Split:

@@ -131,6 +131,14 @@ class TrainerMemory(Frozen):
     """Grouped key and value heads are repeated for the attention kernel."""
     gradient_buckets: bool = False
     """Strategy ddp uses DistributedDataParallel on one device too; its buckets of gradients stay between steps."""
+    keeps_pieces: bool = False
+    """A chunked loss keeps the logits of all its pieces until its backward pass: torchtune."""
+    narrow_adapters: bool = False
+    """Adapters are kept at 16 bit, gradients and moments too: torchtune. peft keeps them in fp32."""
+    double_quantized: bool = False
+    """Weights at 4 bit have their scales at 8 bit."""
+    one_map_at_a_time: bool = False
+    """Beside adapters a backward pass forms what a layer saves and no more, and expands one frozen map at a time."""
     loss_chunks: int | None = None
     """The pieces of a chunked loss; None: small enough that they do not count."""
 

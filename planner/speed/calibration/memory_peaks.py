@@ -62,6 +62,11 @@ class MemoryPeak(Frozen):
     step_in_backward: bool
     whole_gradients: bool
     accumulates: bool
+    keeps_pieces: bool = False
+    narrow_adapters: bool = False
+    double_quantized: bool = False
+    one_map_at_a_time: bool = False
+    offloads_inputs: bool = False
     measured_as: Literal["allocated", "reserved", "driver", "failed"]
     """What the peak is: torch's tensors, what its allocator reserved, what the driver shows; failed: it did not run."""
     peak_gib: Positive | None = None

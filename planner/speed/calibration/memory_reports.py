@@ -19,6 +19,7 @@ from planner.model.network.training_method import (
     TrainingMethod,
 )
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.scenario.trainers import takes_one_device_recipe
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
 from planner.speed.memory.fullest_moment import CONTEXT_GIB, Memory
@@ -131,13 +132,15 @@ def predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) -> 
     accelerator = accelerators[report.gpu]
     stated = TrainerSettings.model_validate(report.stated)
     settings = assumed_attention(stated, report.framework, accelerator)
-    trainer = planned_trainer_memory(settings, report.framework)
+    one_device = takes_one_device_recipe(report.devices, report.setup.adapters)
+    trainer = planned_trainer_memory(settings, report.framework, one_device=one_device)
 
     def needed(one: TrainerMemory) -> Memory:
         parts = device_parts(report.setup, devices=report.devices, trainer=one)
         return parts.fullest(accumulates=report.accumulates)
 
-    ways = [(weight, needed(one)) for weight, one in alternatives(trainer, known_names(settings, report.framework))]
+    known = known_names(settings, report.framework, one_device=one_device)
+    ways = [(weight, needed(one)) for weight, one in alternatives(trainer, known)]
     shown = [Likely(weight, _as_measured(need, report)) for weight, need in ways]
     assert accelerator.training_gib is not None, "cards of reports have a memory"
     chance = chance_within([Likely(weight, need.total_gib) for weight, need in ways], accelerator.training_gib)

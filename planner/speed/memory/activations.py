@@ -90,11 +90,13 @@ def saved_per_sample(
     # The working shares are fitted to layers that are written out (constants.py).
     written_out = trainer.model_copy(update={"kernels": Kernels.EAGER})
     whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None, written_out))
-    if trainer.offloads_inputs and adapters is not None:
-        # Unsloth's backward passes of adapters write gradients over what was saved (unsloth/kernels/fast_lora.py).
+    if trainer.one_map_at_a_time and adapters is not None:
+        # Unsloth's backward passes of adapters write gradients over what was saved (unsloth/kernels/fast_lora.py);
+        # torchtune's frozen products need no input (torchao's linear_nf4).
         whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, adapters))
     working = constants.working(trainer.kernels) * (whole + SCORES_AT_WORK * scores)
-    if adapters is not None and sharded and not architecture.is_mixture:
+    held_besides = sharded and not trainer.one_map_at_a_time and not architecture.is_mixture
+    if adapters is not None and held_besides:
         working += constants.sharded_adapters * whole
     return Saved(kept, working, working).times(tokens)
 

@@ -78,8 +78,8 @@ def _whole_buffer_bytes(
     besides: what it keeps gathered, and two buckets. zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit
     copies of the weights, which the backward pass needs; gradients live in their buckets, so those cost nothing more.
     Frozen weights that are kept at 16 bit need no copy; at 8 and 4 bits they are gathered so and expanded map by map,
-    at 4 bits two layers where they lie whole. A bucket holds no more than what is trained. Weights that adapters
-    materialise come on top.
+    at 4 bits two layers where they lie whole, unless a trainer expands one map at a time. A bucket holds no more than
+    what is trained. Weights that adapters materialise come on top.
     """
     b, materialised = bytes_per_number(precision), 0.0
     frozen = None if adapters is None else adapters.frozen
@@ -99,9 +99,8 @@ def _whole_buffer_bytes(
     copies = cast_weights(architecture) if copied else 0
     expanded = 0.0
     if frozen in QUANTIZED_BYTES:
-        expanded = layer_maps(family_of(architecture).gathered()) / (
-            1 if frozen is FrozenFormat.NF4 else 2 * MAPS_OF_A_LAYER
-        )
+        two_layers = frozen is FrozenFormat.NF4 and not trainer.one_map_at_a_time
+        expanded = layer_maps(family_of(architecture).gathered()) / (1 if two_layers else 2 * MAPS_OF_A_LAYER)
     return float(b * ((0 if strategy is Strategy.DDP else bucket) + copies + expanded)) + materialised
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
 from planner.model.network.workload import Strategy
 
+PIECES = 8
+"""Of torchtune's chunked loss: its default `num_output_chunks`."""
+
 
 @dataclass(frozen=True)
 class MemoryConstants:
@@ -48,12 +51,17 @@ class MemoryConstants:
 
         compiled: logits and their gradient (between published torchtitan runs, compiling the loss saved 15.8 and 16.6
         GiB, where 8 bytes less are 15.7 and 10 are 19.6). chunked: those of one piece, eager or compiled; where the
-        number of pieces is not known, half a number.
+        number of pieces is not known, half a number. Where the logits of all pieces stay, compiled: they, whose
+        gradients take their place (torchtune's 3B with adapters: 8.5 and 4.6 GiB, counted 8.5 and 4.6); eager: they,
+        their log-softmax in fp32, and an fp32 copy of the piece (one of eight).
         """
         if trainer.loss is Loss.FUSED:
             return self.fused_logits
         compiled = 2.0 * number_bytes
         if trainer.loss is Loss.CHUNKED:
+            if trainer.keeps_pieces:
+                fused = trainer.kernels is Kernels.FUSED
+                return float(number_bytes) if fused else number_bytes + 4.0 + 4.0 / PIECES
             if trainer.loss_chunks is None:
                 return 0.5 * number_bytes
             return (compiled if trainer.kernels is Kernels.FUSED else self.eager_logits) / trainer.loss_chunks

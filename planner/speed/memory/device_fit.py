@@ -15,6 +15,7 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import checkpointings_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
+from planner.scenario.trainers import takes_one_device_recipe
 from planner.speed.memory.chance import OPEN, SURE, Likely, chance_within, factor_for
 from planner.speed.memory.fullest_moment import Memory
 from planner.speed.memory.host_memory import waiting_gib
@@ -69,6 +70,7 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
         text = f"a global batch of {job.setup.global_batch} cannot be split over {candidate.accelerators} accelerators"
         figures = {"global_batch": job.setup.global_batch, "accelerators": candidate.accelerators}
         return DeviceFit(False, reason=Reason(code=ReasonCode.BATCH_TOO_SMALL, text=text, figures=figures))
+    job = _with_recipe(job, candidate)
     if job.setup.network is None:
         return _fit_like_the_measured_run(candidate, anchor, catalog)
     if candidate.accelerator.training_gib is None:
@@ -77,7 +79,7 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
         )
     ways = [job.setup.checkpointing] if job.setup.checkpointing else checkpointings_of(job.setup.network)
     smallest = job.setup.micro_batch or 1
-    trainers = _trainers(job)
+    trainers = _trainers(job, candidate)
     for trainer, checkpointing in product(trainers, ways):
         if _need(job, candidate, smallest, checkpointing, trainer).total_gib <= _usable_gib(candidate):
             micro_batch = job.setup.micro_batch or _largest_micro_batch(job, candidate, checkpointing, trainer)
@@ -108,11 +110,18 @@ def _within_host(fitting: DeviceFit, job: Job, candidate: Candidate) -> DeviceFi
     return DeviceFit(False, memory=fitting.memory, reason=reason)
 
 
-def _trainers(job: Job) -> tuple[TrainerMemory, ...]:
+def _with_recipe(job: Job, candidate: Candidate) -> Job:
+    """Return the job with the settings that its trainer's recipe implies, so that an optimizer's pages count."""
+    one_device = takes_one_device_recipe(candidate.accelerators, job.setup.adapters)
+    settings = planned_settings(job.setup.settings, job.setup.framework, one_device=one_device)
+    return replace(job, setup=replace(job.setup, settings=settings))
+
+
+def _trainers(job: Job, candidate: Candidate) -> tuple[TrainerMemory, ...]:
     """Return the trainer that the plan describes; where nobody says how the loss is computed, also one in chunks."""
-    known = planned_settings(job.setup.settings, job.setup.framework)
-    trainer = planned_trainer_memory(job.setup.settings, job.setup.framework)
-    if job.setup.sample == "image" or known.loss is not None:
+    one_device = takes_one_device_recipe(candidate.accelerators, job.setup.adapters)
+    trainer = planned_trainer_memory(job.setup.settings, job.setup.framework, one_device=one_device)
+    if job.setup.sample == "image" or job.setup.settings.loss is not None:
         return (trainer,)
     return trainer, trainer.model_copy(update={"loss": Loss.CHUNKED})
 
@@ -123,7 +132,7 @@ def _taken(
     need = _need(job, candidate, micro_batch, checkpointing, trainer)
     assert candidate.accelerator.training_gib is not None, "asked before"
     chance = chance_within([Likely(1.0, need.total_gib)], candidate.accelerator.training_gib)
-    chunked = trainer != _trainers(job)[0]
+    chunked = trainer != _trainers(job, candidate)[0]
 
     def needed(settings: TrainerSettings) -> float:
         stated = {name: value for name, value in settings.stated.items() if name != "attention"}
@@ -222,7 +231,9 @@ def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkp
     figures = {"needed_gib": need.total_gib, "usable_gib": usable, "hbm_gib": hbm}
     sharded = replace(candidate, strategy=Strategy.FSDP2)
     if candidate.strategy not in (Strategy.FSDP2, Strategy.ZERO3):
-        with_sharding = _need(job, sharded, job.setup.micro_batch or 1, checkpointing, _trainers(job)[0]).total_gib
+        with_sharding = _need(
+            job, sharded, job.setup.micro_batch or 1, checkpointing, _trainers(job, candidate)[0]
+        ).total_gib
         if with_sharding <= usable:
             text += f"; with fsdp2 it would need {with_sharding:.1f}"
             figures["needed_with_fsdp2_gib"] = with_sharding

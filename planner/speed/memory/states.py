@@ -128,7 +128,14 @@ def device_states(
         if adapters is None:
             return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
         wide = has_wide_stream(strategy, precision=precision, adapters=adapters, trainer=trainer)
-        frozen = frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices, wide_rest=wide)
+        frozen = frozen_bytes_per_parameter(
+            architecture,
+            adapters,
+            strategy=strategy,
+            devices=devices,
+            wide_rest=wide,
+            double_quantized=trainer.double_quantized,
+        )
         return States(0.0 if trainer.offload is Offload.ALL else frozen, 0.0, 0.0, 0.0)
 
     group = split.shards or devices // (split.tensor * split.pipeline)
@@ -166,6 +173,8 @@ def share_of_layers(network: Architecture, split: Split) -> float:
 
 
 def adapter_state_bytes(strategy: Strategy, *, devices: int, precision: Precision, trainer: TrainerMemory) -> States:
-    """Return the bytes of an adapter's parameter, which are kept in fp32 whatever the others are."""
+    """Return the bytes of an adapter's parameter, kept in fp32 whatever the others are, unless its trainer says so."""
+    if trainer.narrow_adapters:
+        return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
     mixed = trainer.model_copy(update={"weights": WeightFormat.MIXED})
     return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=mixed)

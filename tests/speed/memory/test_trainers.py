@@ -7,12 +7,30 @@ import pytest
 from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.model.hardware.machines import Accelerator
-from planner.model.network.trainer_memory import Attention, Kernels, Loss, TrainerMemory, TrainerSettings
-from planner.model.network.workload import Precision, Strategy
+from planner.model.network.adapters import Adapters, FrozenFormat
+from planner.model.network.trainer_memory import (
+    Attention,
+    Kernels,
+    Loss,
+    Optimizer,
+    TrainerMemory,
+    TrainerSettings,
+    WeightFormat,
+)
+from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.trainers import TRAINERS, habits_of
+from planner.scenario.training_setup import TrainingSetup
 from planner.speed.calibration.memory_reports import MemoryReport, predicted, score_reports
-from planner.speed.memory.planned_settings import assumed_attention, planned_settings, planned_trainer_memory
+from planner.speed.memory.memory import device_memory
+from planner.speed.memory.planned_settings import (
+    assumed_attention,
+    planned_settings,
+    planned_trainer_memory,
+    usual_checkpointing,
+)
 from planner.speed.memory.states import state_bytes_per_parameter
+from planner.use_cases.networks import find_architecture
+from tests.bundled import bundled_catalog
 
 GIB = 2**30
 CARDS = {card.id: card for card in read_rows(Accelerator, catalogs_dir() / "hardware" / "accelerators.csv")}
@@ -115,3 +133,77 @@ def test_reports_of_methods_are_predicted_no_worse_than_when_the_table_was_made(
     assert (score.peaks, score.failed, score.ran) == (4, 15, 16)
     assert score.failed_below_04 >= 7
     assert score.ran_above_06 >= 14
+
+
+def torchtune_gib(
+    network: str,
+    seq_len: int,
+    micro_batch: int,
+    adapters: Adapters | None = None,
+    framework: str = "torchtune, torch.compile",
+    **flags: bool,
+) -> float:
+    """Return what torch's allocator counts of a torchtune recipe on one device, without what it reserves."""
+    architecture = find_architecture(network, bundled_catalog()).architecture
+    trainer = planned_trainer_memory(TrainerSettings(), framework, one_device=adapters is None)
+    setup = TrainingSetup(
+        workload="asked",
+        network=architecture,
+        seq_len=seq_len,
+        precision=Precision.BF16,
+        checkpointing=usual_checkpointing(architecture, framework),
+        strategy=Strategy.DDP,
+        adapters=adapters,
+        micro_batch=micro_batch,
+    )
+    return device_memory(setup, devices=1, trainer=trainer.model_copy(update=flags)).tensors_gib
+
+
+@pytest.mark.parametrize(
+    ("network", "seq_len", "rank", "frozen", "offloads", "published_gib"),
+    [
+        pytest.param("llama-3.1-8b", 2048, 8, FrozenFormat.NF4, False, 7.4, id="8B QLoRA on an RTX 4090"),
+        pytest.param("llama-3.2-3b", 4096, 64, FrozenFormat.SIXTEEN_BIT, True, 8.5, id="3B LoRA, inputs offloaded"),
+        pytest.param("llama-3.2-3b", 4096, 64, FrozenFormat.NF4, True, 4.6, id="3B QLoRA, inputs offloaded"),
+    ],
+)
+def test_recipes_of_torchtune_hold_what_its_readme_says(network, seq_len, rank, frozen, offloads, published_gib):
+    """Micro-batch 2, torch.compile. The three were met before any constant was changed."""
+    adapters = Adapters(rank=rank, frozen=frozen)
+    counted = torchtune_gib(network, seq_len, 2, adapters, offloads_inputs=offloads)
+    assert counted == pytest.approx(published_gib, rel=0.05)
+
+
+def test_all_weights_on_one_card_hold_weights_inputs_and_logits():
+    """1.5B at 8,192 tokens, 10.95 GiB on an RTX 4090; by hand of a loss that is not compiled.
+
+    Weights at 16 bit without gradients or moments, 28 inputs of 1,536 numbers a token, and of each of 151,936 logits
+    2 bytes, 4 of its log-softmax, and 4 of one piece in eight; the last norm's 8 bytes a hidden unit.
+    """
+    weights, inputs = 2 * 1_543_714_304, 28 * 2 * 1536 * 8192
+    logits, norm = 8192 * 151_936 * (2 + 4 + 4 / 8), 8 * 1536 * 8192
+    counted = torchtune_gib("qwen2.5-1.5b", 8192, 1, framework="torchtune")
+    assert counted == pytest.approx((weights + inputs + logits + norm) / GIB, rel=1e-3)
+    assert counted == pytest.approx(10.95, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("stated", "one_device", "optimizer", "in_backward"),
+    [
+        pytest.param(TrainerSettings(), True, Optimizer.PAGED_ADAMW, True, id="one device"),
+        pytest.param(TrainerSettings(), False, Optimizer.ADAMW, False, id="several devices, or adapters"),
+        pytest.param(TrainerSettings(optimizer=Optimizer.ADAMW), True, Optimizer.ADAMW, False, id="another optimizer"),
+    ],
+)
+def test_the_recipe_of_one_device_steps_in_the_backward_pass(stated, one_device, optimizer, in_backward):
+    trainer = planned_trainer_memory(stated, "torchtune", one_device=one_device)
+    assert (trainer.optimizer, trainer.step_in_backward) == (optimizer, in_backward)
+    assert trainer.weights is WeightFormat.SIXTEEN_BIT
+
+
+def test_no_other_trainer_implies_a_recipe():
+    network = find_architecture("qwen2.5-1.5b", bundled_catalog()).architecture
+    assert usual_checkpointing(network, "torchtune") is Checkpointing.FULL
+    assert usual_checkpointing(network, "HF Trainer") is None
+    trainer = planned_trainer_memory(TrainerSettings(), "HF Trainer", one_device=True)
+    assert (trainer.optimizer, trainer.step_in_backward) == (Optimizer.ADAMW, False)
