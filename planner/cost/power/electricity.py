@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.cost.power.country import country_tariff, in_household
+from planner.cost.power.country import country_of, country_tariff, in_household
 from planner.cost.power.tariff import demand_price, energy_price
 from planner.model.catalog import Catalog
 from planner.model.owning.site import Site
@@ -12,6 +12,9 @@ from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
 from planner.quantity.local_currency import local_to_usd
+
+DEFAULT_COUNTRY = "US"
+"""Where industry pays the default price."""
 
 
 def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
@@ -36,6 +39,17 @@ def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
         return site.electricity
     household = catalog.defaults.household_electricity
     return household if household is not None and in_household(site, plan, catalog) else catalog.defaults.electricity
+
+
+def borrowed_price(site: Site, plan: Plan, catalog: Catalog) -> str | None:
+    """Return a note where a business's price of a kWh is not known in its country, and that of the USA is counted."""
+    price, country = electricity(site, plan, catalog), country_of(site, plan, catalog)
+    if country is None or country.id == DEFAULT_COUNTRY or price != catalog.defaults.electricity:
+        return None
+    return (
+        f"a kWh counts {price.value:.3g} USD, as in the USA: what a business in {country.name} pays is not known; "
+        "state assumptions.electricity_usd_per_kwh"
+    )
 
 
 def demand_charge(site: Site, plan: Plan, catalog: Catalog) -> Quantity:

@@ -8,7 +8,7 @@ from datetime import date
 from typing import NamedTuple
 
 from planner.cost.cloud.bill_rates import bill_assumptions
-from planner.cost.power.electricity import electricity, pue
+from planner.cost.power.electricity import borrowed_price, electricity, pue
 from planner.decide.options.display_name import with_display_names
 from planner.decide.options.hosted import estimate_hosted, expand_hosted
 from planner.decide.options.option import EstimatedOption, estimate_option
@@ -106,6 +106,7 @@ def estimate_options(
                     job.samples_note,
                     plan.found,
                     rollout_note(options),
+                    *_borrowed_prices(plan, catalog, estimated),
                     practice_note(plan, [one.option for one in estimated]),
                     *_doubted_runs(estimated),
                 ),
@@ -114,6 +115,13 @@ def estimate_options(
         options=options,
     )
     return Estimated(document, estimated)
+
+
+def _borrowed_prices(plan: Plan, catalog: Catalog, estimated: Sequence[EstimatedOption]) -> tuple[str, ...]:
+    """Return a line for each price of a kWh that is another country's."""
+    sites = [one.resolved.site for one in estimated if one.resolved is not None]
+    notes = [borrowed_price(site, plan, catalog) for site in sites]
+    return tuple(dict.fromkeys(note for note in notes if note is not None))
 
 
 def _doubted_runs(estimated: Sequence[EstimatedOption]) -> tuple[str, ...]:

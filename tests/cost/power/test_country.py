@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner.cost.power.electricity import electricity, paid_in
+from planner.cost.power.electricity import borrowed_price, electricity, paid_in
 from planner.errors import NotFoundError
 from planner.model.owning.site import Site
 from planner.model.plan.plan import Plan
@@ -100,3 +100,20 @@ def test_one_currency_means_one_country_or_the_area_around():
     """KRW is Korea; EUR, which many have, is the European Union."""
     plain = [country.currency for country in CATALOG.countries.values() if country.area is None]
     assert len(plain) == len(set(plain))
+
+
+@pytest.mark.parametrize(
+    ("site", "keys", "says"),
+    [
+        pytest.param(SERVER | {"country": "CH"}, {}, "what a business in Switzerland pays is not known", id="CH"),
+        pytest.param(SERVER | {"country": "KR"}, {}, None, id="known"),
+        pytest.param(SERVER | {"country": "US"}, {}, None, id="its own"),
+        pytest.param(SERVER, {}, None, id="no country"),
+        pytest.param(
+            SERVER | {"country": "CH"}, {"assumptions": {"electricity_usd_per_kwh": 0.2}}, None, id="stated by the plan"
+        ),
+    ],
+)
+def test_a_price_of_another_country_is_said(site: dict[str, Any], keys: dict[str, Any], says: str | None) -> None:
+    note = borrowed_price(Site.model_validate(site), plan(**keys), CATALOG)
+    assert (says in note if note else None) is (True if says else None)
