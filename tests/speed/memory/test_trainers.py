@@ -21,6 +21,7 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.trainers import TRAINERS, habits_of
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.calibration.memory_reports import MemoryReport, predicted, score_reports
+from planner.speed.memory.constants import FITTED
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import (
     assumed_attention,
@@ -168,10 +169,11 @@ def torchtune_gib(
     ],
 )
 def test_recipes_of_torchtune_hold_what_its_readme_says(network, seq_len, rank, frozen, offloads, published_gib):
-    """Micro-batch 2, torch.compile. The three were met before any constant was changed."""
+    """Micro-batch 2, torch.compile. The 3B rows are "Peak Memory Active"; of the 8B nobody says what was counted."""
     adapters = Adapters(rank=rank, frozen=frozen)
     counted = torchtune_gib(network, seq_len, 2, adapters, offloads_inputs=offloads)
     assert counted == pytest.approx(published_gib, rel=0.05)
+    assert FITTED.slack * counted == pytest.approx(published_gib, rel=0.1), "with what the allocator reserves"
 
 
 def test_all_weights_on_one_card_hold_weights_inputs_and_logits():
