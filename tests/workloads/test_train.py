@@ -29,7 +29,7 @@ RESULT_KEYS = [
     ),
     "images",
     *("phases", "losses_first10", "loss_last", "memory", "state_bytes", "matmul_flops_by_dtype", "sdpa_backend"),
-    *("tf32_allowed", "topology", "calibration", "telemetry", "environment", "disk_problem"),
+    *("tf32_allowed", "topology", "calibration", "probe", "telemetry", "environment", "disk_problem"),
     *("started_at", "finished_at"),
 ]
 
