@@ -45,12 +45,12 @@ FROZEN = Path(__file__).parents[1] / "docs" / "accuracy" / "frozen"
 OFFER = "aws/p5.4xlarge"
 BOUND_BY = {"attention": ("attention",), "host": ("host", "engine"), "loss": ("logits",)}
 BOUND_SHARE = 0.15
-"""Of a step, from which on a setting counts as bound by a part."""
+"""Share of a step from which a setting counts as bound by that part."""
 STRATEGIES = {"DDP": Strategy.DDP, "FSDP2": Strategy.FSDP2, "ZeRO-1": Strategy.ZERO1, "ZeRO-2": Strategy.ZERO2,
               "ZeRO-3": Strategy.ZERO3}  # fmt: skip
 NOT_SCORED = "not scored"
 WANTED_CUT = 0.25
-"""By how much a probe is to lower the median error, against one own run."""
+"""Share by which a probe should lower the median error, compared with one own run."""
 
 
 @dataclass(frozen=True)

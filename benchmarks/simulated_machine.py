@@ -32,7 +32,7 @@ CONSTANTS = {
     "optimizer": (("optimizer", 1),),
     "overhead": (("step_ms", 1),),
 }
-"""By which constants of the physics a part takes e^factor times as long; logits: their passes, without the product."""
+"""Constants of the physics that make a part take e^factor times as long. Logits: their passes, not the product."""
 UNIT_SECONDS = 1.0
 
 
@@ -46,7 +46,7 @@ class SimulatedMachine:
 
     @property
     def fit(self) -> Fit:
-        """What the physics says of other machines."""
+        """Return what the physics says of other machines."""
         assert self.catalog.calibration is not None
         return fitted(self.catalog.calibration)
 

@@ -14,7 +14,7 @@ from planner.model.evidence.probe import ProbeRecord, SustainedFacts
 from planner.model.evidence.run import NodeResult
 
 FELL_BY = 0.15
-"""Of the rate of products over 20 s: more than any card loses that is cooled and powered as its maker means it."""
+"""Fall of the rate of matrix products over 20 s that makes a probe doubtful. A well-cooled card loses less."""
 
 
 def is_probe(result: Mapping[str, Any]) -> bool:

@@ -1,4 +1,4 @@
-"""What a trainer optimizes, by the figures that it logs: TRL's names, which trainers on it keep."""
+"""Tell what a trainer optimizes from the figures that it logs, by the names of TRL and of trainers built on it."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.memory.rollout_engine import ENGINE_GIB, sleeping_engine_bytes
 from planner.speed.physics.accelerator_facts import generation_of
 from planner.speed.physics.planned_text_config import RECOMPUTED
-from planner.speed.throughput.predict_by_physics import predict_by_physics
+from planner.speed.throughput.predict_by_physics import LEAST_FACTOR, predict_by_physics, with_least_range
 from planner.speed.throughput.prediction import NoPrediction, Prediction, not_answered
 from planner.speed.throughput.rollout_setup import RolloutQuestion, rollout_question
 from planner.speed.throughput.rollout_text import changes_text, memory_text, phases_text
@@ -35,9 +35,6 @@ from planner.speed.throughput.rollout_text import changes_text, memory_text, pha
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
 
-LEAST_FACTOR = 2.0
-"""The least range of a step either way, and that of every phase but the training passes. Published steps lie no nearer
-to what is predicted, of the kinds that were measured either (docs/accuracy/rollouts.csv)."""
 MEASURED = ("ampere", "hopper")
 """Generations of accelerators on which steps with an engine and without a critic were published."""
 ON_ONE_GENERATION = (framework_family("HF Trainer"),)
@@ -85,10 +82,8 @@ def predict_rollouts(
         for rate, factor in ((rates.value, 1.0), (rates.low, LEAST_FACTOR), (rates.high, 1 / LEAST_FACTOR))
     )
     prompts_per_s = asked.rollouts.prompts / middle.seconds
-    rate = Interval(
-        prompts_per_s,
-        min(asked.rollouts.prompts / slow.seconds, prompts_per_s / LEAST_FACTOR),
-        max(asked.rollouts.prompts / fast.seconds, prompts_per_s * LEAST_FACTOR),
+    rate = with_least_range(
+        Interval(prompts_per_s, asked.rollouts.prompts / slow.seconds, asked.rollouts.prompts / fast.seconds)
     )
     estimate = _estimate(asked, generated, middle, checkpointing, fitting)
     measured = "steps of this kind were published" if estimate.measured_kind else "no measurement of this kind"
