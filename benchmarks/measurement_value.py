@@ -25,7 +25,7 @@ from planner.adapters.evidence import read_calibration
 from planner.decide.advice.error_correlation import of_estimates
 from planner.decide.advice.measuring import NOISE
 from planner.decide.advice.sample_value import Errors, Learnt, given, regret_of, sample_value
-from planner.decide.simulation.draws import Array, generator
+from planner.decide.outcomes.draws import Array, generator
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import PriceKind
 from planner.quantity.chance import NORMAL, TAIL

@@ -1,4 +1,4 @@
-"""The text of a formula computed by Python's own evaluator: nothing of the planner's but one tabulated function."""
+"""The text of a formula computed by Python's own evaluator: nothing of the planner's."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ import math
 from statistics import NormalDist
 from typing import Any
 
-from planner.quantity.chance import both_below
-
 FUNCTIONS: dict[str, Any] = {
     "log": math.log, "log2": math.log2, "log1p": math.log1p, "exp": math.exp, "expm1": math.expm1, "sqrt": math.sqrt,
     "abs": abs, "min": min, "max": max, "ceil": math.ceil, "round": round,
     "normal_cdf": NormalDist().cdf, "normal_quantile": NormalDist().inv_cdf,
     "smooth_max": lambda a, b, k: (a**k + b**k) ** (1 / k),
-    "chance_of_both": both_below,
 }  # fmt: skip
 
 

@@ -57,34 +57,3 @@ def stays_under(amount: Interval, chance: float) -> float:
         return amount.value
     width = abs(log(end / amount.value)) / TAIL
     return amount.value * exp(width * applied("normal_quantile", NORMAL.inv_cdf, chance))
-
-
-STEPS = 128
-"""Of Simpson's rule: the chance of two events is then right to 1e-5."""
-
-
-def chance_of_both(one: float, other: float, *, correlation: float) -> float:
-    """Return the chance that two numbers both stay under their limits: `both_below` of the chance of each."""
-    return applied("chance_of_both", both_below, one, other, correlation)
-
-
-def both_below(one: float, other: float, correlation: float) -> float:
-    """Return the chance that two numbers both stay under their limits, from the chance of each.
-
-    chance = p q + 1 / (2 pi) x integral from 0 to asin(r) of exp(-(x^2 + y^2 - 2 x y sin t) / (2 cos^2 t)) dt
-    with p = Phi(x), q = Phi(y) and the correlation r of the logarithms of both, 0 to 1; p q at r = 0, min(p, q) at 1
-
-    Source: Plackett, A reduction formula for normal multivariate integrals, Biometrika 41 (1954) 351.
-    """
-    if correlation >= 1 - 1e-6 or not (0 < one < 1 and 0 < other < 1):
-        return min(one, other)
-    x, y = NORMAL.inv_cdf(one), NORMAL.inv_cdf(other)
-    width = math.asin(correlation) / STEPS
-
-    def density(angle: float) -> float:
-        sine = math.sin(angle)
-        return math.exp(-(x * x + y * y - 2 * x * y * sine) / (2 * (1 - sine * sine)))
-
-    inner = sum((4 if step % 2 else 2) * density(step * width) for step in range(1, STEPS))
-    integral = width / 3 * (density(0.0) + inner + density(STEPS * width))
-    return min(one, other, one * other + integral / (2 * math.pi))

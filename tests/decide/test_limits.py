@@ -219,6 +219,7 @@ def test_the_order_of_what_misses_a_limit_asks() -> None:
 
 def test_a_quote_is_asked_for_where_the_limit_says_so() -> None:
     nine = option("many", 1, 1, price_kind=PriceKind.ON_DEMAND, nodes=9, accelerators=72)
+    nine = nine.model_copy(update={"hours_confident": 1.0})
     assert "Please quote 9 machines" in (quote_request(nine, CampaignLimits(), today=TODAY) or "")
     eight = nine.model_copy(update={"nodes": 8})
     assert quote_request(eight, CampaignLimits(), today=TODAY) is None

@@ -18,7 +18,6 @@ from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, Terms, billing_te
 from planner.model.answer.bill import Bill
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
-from planner.quantity.chance import stays_under
 from planner.quantity.conversion import derived, interval
 from planner.quantity.formula import named, stated
 from planner.quantity.interval import Interval, sum_of
@@ -36,8 +35,8 @@ class Work:
 
     trainings: int = 1
     at_once: int = 1
-    confidence: float = 0.8
-    """Blocks are bought long enough to hold the work with this chance; a campaign's is that of the plan."""
+    longer: float = 1.0
+    """How many times its likely hours the work may take: blocks are bought long enough to hold it."""
 
     @property
     def sets(self) -> int:
@@ -150,7 +149,7 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
     billed hours = training + lost + practice + set-up + data to the nodes + idle tail
     by launch:     trainings x nodes x (sold(billed hours) + failed share x set-up) x price
     one term:      sum over sets of nodes x sold(its trainings x (billed hours + failed share x set-up)) x price
-    blocks:        the same, at the hours that the work stays under with the plan's confidence
+    blocks:        the same, at the hours that the work takes at most (`Work.longer`)
     a window:      sets x nodes x its hours x price, whatever of it is used
     """
     used = _parts_of_a_run(training, rates, lost, practice)
@@ -167,7 +166,7 @@ def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | Non
     if terms.once:
         for runs in work.by_set:
             needed = sum_of([billed_hours, failed]).scaled(runs)
-            needed = Interval.exact(stays_under(needed, work.confidence)) if terms.blocks else needed
+            needed = Interval.exact(needed.value * work.longer) if terms.blocks else needed
             of_sets[runs] = _sold(needed, terms)
         bought = sum_of([hours.scaled(work.by_set[runs] * rates.nodes) for runs, hours in of_sets.items()])
     else:

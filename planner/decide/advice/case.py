@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.campaign.budget import budget_of, limits_in_usd
-from planner.decide.campaign.campaign import hours_to
-from planner.decide.campaign.chances import with_chances
+from planner.decide.campaign.chances import hours_to, with_chances
 from planner.decide.campaign.run_groups import run_groups
 from planner.decide.campaign.side_by_side import option_alone
 from planner.decide.options.estimate_plan import Estimated, Paced, estimate_options, paced_candidates

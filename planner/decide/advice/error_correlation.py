@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from planner.decide.options.estimate_plan import Paced
-from planner.decide.simulation.draws import Array
+from planner.decide.outcomes.draws import Array
 from planner.model.catalog import Catalog
 from planner.model.quantity import Basis
 from planner.quantity.chance import TAIL

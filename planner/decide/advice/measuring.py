@@ -14,13 +14,13 @@ from planner.cost.cloud.cost_by_hours import credits_at, price_range, usd_at
 from planner.decide.advice.case import Case
 from planner.decide.advice.error_correlation import asked_of, correlation
 from planner.decide.advice.sample_value import Decide, Errors, Learnt, SampleValue, regret_of, sample_value
-from planner.decide.campaign.campaign import hours_to
-from planner.decide.campaign.hours_in_cost import hourly_share
+from planner.decide.campaign.chances import hours_to
 from planner.decide.campaign.turns import range_between
 from planner.decide.limits import refusals
 from planner.decide.options.estimate_plan import Paced
+from planner.decide.outcomes.draws import Array, at_scores, generator
+from planner.decide.outcomes.hours_in_cost import hourly_share
 from planner.decide.recommend.rank import is_comparable
-from planner.decide.simulation.draws import Array, from_range, generator
 from planner.duration.between_turns import hours_between
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
@@ -32,7 +32,6 @@ from planner.speed.throughput.expected_probe import left_after_probe
 from planner.speed.throughput.speed import SINGLE_RUN_FRACTION
 
 DRAWS = 4000
-SEED = 26
 RUN_HOURS = 1 / 3
 PROBE_HOURS = 2 / 60
 NONE_MEASURED = -1
@@ -114,7 +113,7 @@ class Prospects:
     def regret(self, errors: Errors) -> Array:
         """Return the regret of every option in every replication, in USD; a limit is kept or missed by the draw."""
         limits = self.case.limits
-        rng = generator(SEED, "rest")
+        rng = generator("rest")
         until = hours_to(limits, today=self.case.today)
         budget = math.inf if limits.budget_usd is None else limits.budget_usd
         usd, keeps = np.empty(errors.draws.shape), np.empty(errors.draws.shape, dtype=bool)
@@ -128,7 +127,7 @@ class Prospects:
             each = hours if between is None else between.run_hours
             if option.cost_by_hours is not None and each is not None:
                 cost, lengths = option.cost_by_hours, each.value * grown
-                out = usd_at(cost, lengths) * from_range(rng, price_range(cost), grown.shape)
+                out = usd_at(cost, lengths) * at_scores(price_range(cost), rng.standard_normal(grown.shape))
                 credit = credits_at(cost.credits, lengths)
             paid = np.maximum(0.0, out - credit)
             usd[:, number] = np.maximum(0.0, paid - (option.taken_off_usd.low if option.taken_off_usd else 0.0))
@@ -153,7 +152,7 @@ def worth_measuring(case: Case, options: Sequence[CampaignOption]) -> tuple[floa
         return None, []
     ids = [option.id for option in prospects.options]
     chosen = ids.index(first.option.id)
-    errors = Errors.drawn(prospects.covariance(), generator(SEED, "errors"), DRAWS)
+    errors = Errors.drawn(prospects.covariance(), generator("errors"), DRAWS)
     regret = prospects.regret(errors)
 
     def decide(learnt: Learnt) -> int:
@@ -165,9 +164,7 @@ def worth_measuring(case: Case, options: Sequence[CampaignOption]) -> tuple[floa
         usd = run_usd(case, prospects.paced[number], option)
         if usd is None or is_measured(option):
             continue
-        value = sample_value(
-            errors, regret, chosen, number, decide, noise=NOISE, rng=generator(SEED, "results", option.id)
-        )
+        value = sample_value(errors, regret, chosen, number, decide, noise=NOISE, rng=generator("results", option.id))
         one = _valued(option, prospects.paced[number], usd, value, prospects.options)
         probe = _probe_value(prospects, errors, regret, chosen, number, decide, of_run=value.worth)
         valued.append(replace(one, probe=probe))
@@ -197,7 +194,7 @@ def _probe_value(
     noise = float(prospects.error[number]) * left / math.sqrt(1 - left**2)
     value = sample_value(
         errors, regret, chosen, number, lambda learnt: decide(replace(learnt, measured=NONE_MEASURED)),
-        noise=noise, rng=generator(SEED, "probes", option.id),
+        noise=noise, rng=generator("probes", option.id),
     )  # fmt: skip
     return ProbeValue(usd, max(0.0, value.worth))
 

@@ -11,8 +11,9 @@ from planner.decide.advice.measuring import NOISE, is_measured, run_usd, sd_of
 from planner.decide.advice.mix_inputs import scaled
 from planner.decide.advice.mixed import MixedCase
 from planner.decide.options.estimate_plan import Paced
+from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.decide.placement.instance import Instance, Solution, in_budget, measured
-from planner.decide.placement.question import Candidate, at_confidence, decided_hours
+from planner.decide.placement.question import Candidate, at_confidence, run_hours
 from planner.model.answer.option_estimate import CampaignOption
 from planner.quantity.chance import doubted
 
@@ -70,7 +71,8 @@ def _value(
 ) -> tuple[float, float]:
     """Return the worth in USD, and the chance that other options take part after the result."""
     assert candidate.alone.throughput is not None, "it is measured"
-    error, whole = sd_of(doubted(candidate.alone.throughput)), sd_of(decided_hours(candidate, 1.0))
+    decided = TimedOption.of(candidate.alone).decided(run_hours(candidate, 1.0))
+    error, whole = sd_of(doubted(candidate.alone.throughput)), sd_of(decided)
     of_result = math.hypot(error, NOISE)
     gain, left = error**2 / of_result**2, error * NOISE / of_result
     rest = math.sqrt(max(0.0, whole**2 - error**2))

@@ -14,11 +14,12 @@ from planner.decide.advice.inputs import moved_inputs
 from planner.decide.advice.launch_words import AskedPlan, launch_words, probe_words
 from planner.decide.advice.measuring import Valued, worth_measuring
 from planner.decide.advice.near_options import NearOptions
-from planner.decide.advice.played_option import lasting_credits, played_option
 from planner.decide.advice.recommend_mix import NOT_MEASURED, mix_placements, recommend_mix
 from planner.decide.advice.turning import distance, swing, turning_points, width
-from planner.decide.campaign.campaign import hours_to
+from planner.decide.campaign.budget import budget_of
+from planner.decide.campaign.chances import hours_to
 from planner.decide.options.estimate_plan import Paced
+from planner.decide.outcomes.option_outcomes import outcomes_of
 from planner.decide.recommend.answer_plan import campaign_document
 from planner.decide.recommend.compare import compare
 from planner.decide.recommend.mix import best_mix, with_mix
@@ -26,7 +27,6 @@ from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.row_notes import term_note, waiting_note
 from planner.decide.recommend.wording import name_of
-from planner.decide.simulation.campaigns import REPLICATIONS, SEED, Played, play
 from planner.duration.duration import last_day, passed_hours
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.recommendation import (
@@ -36,7 +36,7 @@ from planner.model.answer.recommendation import (
     PlannedRuns,
     RecommendationDocument,
 )
-from planner.model.answer.simulated import SimulatedCampaign, Spread
+from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan, Prefer
 
@@ -111,29 +111,17 @@ def _placements(chosen: CampaignOption | None, limits: CampaignLimits) -> tuple[
 
 
 def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign | None:
-    if chosen is None:
+    if chosen is None or chosen.campaign_hours is None:
         return None
-    ahead = ((case.limits.start or case.today) - case.today).days
-    played = played_option(chosen, runs=case.limits.runs, ahead_days=max(0, ahead))
-    return None if played is None else _summary(case, play([played], credits=lasting_credits(chosen)))
-
-
-def _summary(case: Case, played: Played) -> SimulatedCampaign:
-    limits, hours = case.limits, played.hours_at()
-    until = hours_to(limits, today=case.today)
-    budget = math.inf if limits.budget_usd is None else limits.budget_usd
+    limits, outcomes = case.limits, outcomes_of(chosen, case.limits, today=case.today)
+    if outcomes.usd is None:
+        return None
     start = limits.start or case.today
     passed = passed_hours(stated=limits.start, start=start, today=case.today)
-    limited = limits.deadline is not None or limits.budget_usd is not None
-    return SimulatedCampaign(
-        replications=REPLICATIONS,
-        seed=SEED,
-        chance_deadline=None if limits.deadline is None else played.chance_by(until),
-        chance_budget=None if limits.budget_usd is None else played.chance_within(budget),
-        chance=played.chance_of_both(hours=until, usd=budget) if limited else None,
-        usd=Spread(**dict(zip(("p10", "p50", "p90"), played.usd_at(), strict=True))),
-        hours=Spread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
-        finish=tuple(last_day(start=start, hours=each, passed=passed) for each in hours),
+    return outcomes.summary(
+        until=None if limits.deadline is None else hours_to(limits, today=case.today),
+        budget=budget_of(case.plan.campaign, case.plan.currency),
+        day=lambda hours: last_day(start=start, hours=hours, passed=passed),
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from planner.decide.simulation.draws import Array
+from planner.decide.outcomes.draws import Array
 
 OUTCOMES = 25
 """Results of a measurement that are told apart: equally likely slices."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from datetime import date
 
@@ -13,7 +12,6 @@ from planner.cost.cloud.credits import with_credits
 from planner.cost.ownership.life import life_reasons
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.campaign_bill import campaign_bill
-from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
 from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
@@ -21,6 +19,7 @@ from planner.decide.campaign.turns import between_turns, with_turns
 from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.options.option_money import assumed_rates
+from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.duration.between_turns import longest_run
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.between_turns import BetweenTurns
@@ -32,7 +31,6 @@ from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import doubted
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
 from planner.quantity.formula import named
 from planner.quantity.interval import sum_of
@@ -65,11 +63,13 @@ def campaign_option(
     """
     estimate = estimated.option
     at_once = _at_once(estimated, limits)
-    work = Work(trainings=limits.runs, at_once=at_once, confidence=limits.confidence)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
     begins = limits.start or today
     readiness = ready(estimated, catalog, begins=begins, today=today)
     hours = _campaign_hours(estimated, groups, at_once, limits.runs)
+    timed = TimedOption.of(estimate)
+    alone = timed.hours_at(hours, limits.confidence, runs=limits.runs, at_once=at_once) if hours else 0.0
+    work = Work(trainings=limits.runs, at_once=at_once, longer=alone / hours.value if hours and alone else 1.0)
     between = between_turns(estimated, hours, at_once, limits, readiness, today=today)
     hours = with_turns(hours, between)
     start = max(begins, readiness.on)
@@ -87,7 +87,11 @@ def campaign_option(
     cost = cost_by_hours(estimated, work, share=mean_work(groups), hours=each, usd=usd, credits=lasting)
     money = campaign_money(estimated, campaign_usd=usd, purchase=purchase, hours=each, cost=cost, runs=limits.runs)
     bill = _after_credits(billed, estimate, catalog, finish)
-    surely = CampaignTime(doubted(each), between).hours_at(limits.confidence) if each else 0.0
+    surely = alone
+    if between is not None:
+        surely = timed.hours_at(
+            between.run_hours, limits.confidence, runs=limits.runs, at_once=at_once, between=between
+        )
     ended = last_day(start=start, hours=surely, passed=passed) if hours else None
     longer = surely / hours.value if hours else 1.0
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
@@ -133,14 +137,6 @@ def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: Work)
         return bill.usable_hours
     price, nodes = estimated.price, (estimated.option.nodes or 0) * work.sets
     return None if price is None or price.node_hours_limit is None or not nodes else price.node_hours_limit / nodes
-
-
-def hours_to(limits: CampaignLimits, *, today: date) -> float:
-    """Hours from the start to the end of the deadline's day; infinite without a deadline, 0 where it has passed."""
-    if limits.deadline is None:
-        return math.inf
-    start = limits.start or today
-    return hours_until(limits.deadline, start=start, passed=passed_hours(stated=limits.start, start=start, today=today))
 
 
 def _after_credits(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.cost.cloud.bill_lines import Entry
-from planner.cost.cloud.cost_by_hours import after_credits, credits_at
+from planner.cost.cloud.cost_by_hours import credits_at
 from planner.cost.ownership.purchase import keeping, lease_term, left, pay_now
 from planner.decide.options.option import EstimatedOption
 from planner.model.answer.cost_by_hours import CostByHours
@@ -101,9 +101,11 @@ def _after_credits(cash: Quantity, hours: Quantity | None, cost: CostByHours | N
         return cash
     import numpy as np
 
-    paid = float(credits_at(cost.credits, np.array([hours.value]))[0])
-    source = f"{cash.value:,.2f} USD - {paid:,.2f} of credits; {cash.source}" if paid else cash.source
-    return derived(after_credits(cost, doubted(hours)), Unit.USD, cash, source=source)
+    lengths, out = doubted(hours), interval(cash, Unit.USD)
+    paid = credits_at(cost.credits, np.array(lengths))
+    left = Interval(*(max(0.0, usd - float(each)) for usd, each in zip(out, paid, strict=True)))
+    source = f"{cash.value:,.2f} USD - {paid[0]:,.2f} of credits; {cash.source}" if paid[0] else cash.source
+    return derived(Interval(left.value, min(left), max(left)), Unit.USD, cash, source=source)
 
 
 def _taken_off(estimated: EstimatedOption, cash: Quantity, electricity: Interval, purchase: Bought) -> Quantity | None:

@@ -8,8 +8,8 @@ from datetime import date
 from enum import Enum
 from typing import NamedTuple
 
-from planner.decide.campaign.campaign import campaign_option, hours_to
-from planner.decide.campaign.chances import with_chances
+from planner.decide.campaign.campaign import campaign_option
+from planner.decide.campaign.chances import hours_to, with_chances
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.limits import MachineTerms, against, most_sets
 from planner.decide.options.option import EstimatedOption

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -21,12 +22,14 @@ from planner.decide.options import option_money
 from planner.decide.options.local_disk import local_disk_note
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
+from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.duration.duration import last_day, passed_hours
 from planner.duration.training_time import SteadyState, Timed, training_time
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.answer.rollout_estimate import RolloutEstimate
+from planner.model.answer.training_time import TrainingTime
 from planner.model.catalog import Catalog
 from planner.model.currency import Currency
 from planner.model.network.workload import WHOLE
@@ -35,7 +38,6 @@ from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import USED
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import doubted, stays_under
 from planner.quantity.conversion import derived, interval
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
@@ -96,6 +98,7 @@ def estimate_option(
         energy=energy,
         power=power.kw,
     )
+    doubts = (*speed.doubts, *_found_wrong(speed, catalog))
     building, tariff = pue(site, plan, catalog) if site else cloud_pue(plan, catalog), paid_in(site, plan, catalog)
     rates = None
     if site is None and price is not None:
@@ -103,7 +106,9 @@ def estimate_option(
     if site is not None:
         money = option_money.owned(plan, candidate, catalog, usage, paid_in=tariff)
     else:
-        money = option_money.rented(candidate, catalog, rates, usage)
+        surely = _surely(plan, candidate.id, timed.time, doubts)
+        longer = surely / timed.time.wall_hours.value if timed.time is not None and surely else 1.0
+        money = option_money.rented(candidate, catalog, rates, usage, longer=longer)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
     row = None if site is not None or candidate.has_own_price else candidate.price
     limit_reasons = (
@@ -159,7 +164,7 @@ def estimate_option(
         known_from=speed.known_from,
         price_refreshed=_is_refreshed(candidate, catalog),
         runs=speed.run_ids,
-        doubts=(*speed.doubts, *_found_wrong(speed, catalog)),
+        doubts=doubts,
         runs_not_counted=speed.not_counted,
         notes=(
             *speed.notes,
@@ -215,7 +220,7 @@ def on_day(
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
         passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
-        surely = stays_under(doubted(estimate.wall_hours), plan.campaign.confidence)
+        surely = _surely(plan, estimate.id, estimate.time, estimate.doubts)
         finish = last_day(start=start, hours=estimate.wall_hours.value, passed=passed)
         ended = last_day(start=start, hours=surely, passed=passed)
         provider = provider_of(estimate.offer)
@@ -227,6 +232,13 @@ def on_day(
         estimate = estimate.model_copy(update=on_its_days)
     committed = estimate.hold is Hold.USE and estimate.price_kind not in USED  # its price is paid, however old it is
     return estimate if committed else dated(estimate, today=today, row=price)
+
+
+def _surely(plan: Plan, option: str, time: TrainingTime | None, doubts: Sequence[str]) -> float:
+    """Return the hours that one training stays under with the plan's confidence; 0 where they are not known."""
+    if time is None:
+        return 0.0
+    return TimedOption(option, time, bool(doubts)).hours_at(time.wall_hours, plan.campaign.confidence)
 
 
 def _timed(

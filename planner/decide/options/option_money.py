@@ -70,14 +70,17 @@ def owned(plan: Plan, candidate: Candidate, catalog: Catalog, usage: Usage, *, p
     )
 
 
-def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usage: Usage) -> Money:
-    """Count the whole bill of one training that is run alone; without rates there is no price."""
+def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usage: Usage, *, longer: float) -> Money:
+    """Count the whole bill of one training that is run alone; without rates there is no price.
+
+    `longer`: how many times its likely hours a block is bought for.
+    """
     if rates is None:
         return Money(missing=(no_price_reason(candidate, catalog),))
     if usage.epoch is None or usage.training is None or usage.time is None:
         return Money()
     time = usage.time
-    billed = rented_bill(usage.training, rates, Work(), lost=time.lost_hours, practice=time.practice_hours)
+    billed = rented_bill(usage.training, rates, Work(longer=longer), lost=time.lost_hours, practice=time.practice_hours)
     return Money(
         usd_per_epoch=_rent(usage.epoch, rates.price, candidate),
         usd_total=billed.worth,

@@ -13,16 +13,16 @@ from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
-from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.campaign.side_by_side import with_at_once
+from planner.decide.outcomes.option_outcomes import TimedOption
+from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes, drawn_budget
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.plan_figures import beyond_its_row, billed_as, row_of, with_median
-from planner.decide.placement.played_plan import drawn_budget, local_within, played_plan
-from planner.decide.placement.question import STANDARD_ERROR, Candidate, Question, decided_hours, run_hours
-from planner.decide.simulation.campaigns import ROUNDING_HOURS, SEED, Played
+from planner.decide.placement.played_plan import played_plan
+from planner.decide.placement.question import STANDARD_ERROR, Candidate, Question, run_hours
 from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.answer.simulated import SimulatedCampaign, Spread
+from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
@@ -41,7 +41,7 @@ class Chosen:
     asked: Instance
     """What was solved: the question, perhaps with tighter hours and costs."""
     calendar: Calendar
-    played: Played
+    played: Outcomes
     chance_deadline: float | None
     """That every run ends by the deadline, and before its machines are taken away."""
     chance_windows: float | None
@@ -72,7 +72,7 @@ class Chosen:
         """Return the USD that remain to pay, which it stays under with the plan's confidence."""
         if self.row is not None and self.row.usd_confident is not None:
             return self.row.usd_confident
-        return self.played.usd_at((self.plan.confidence,))[0]
+        return self.played.usd_at(self.plan.confidence)
 
     @property
     def local_confident(self) -> float | None:
@@ -81,7 +81,7 @@ class Chosen:
             return None
         if self.row is not None and self.row.local_confident is not None:
             return self.row.local_confident
-        return local_within(self.played, self.currency, self.plan.confidence)
+        return self.played.local_at(self.currency, self.plan.confidence)
 
     @property
     def hours_confident(self) -> float:
@@ -100,20 +100,9 @@ class Chosen:
 
     def summary(self) -> SimulatedCampaign:
         """Return chances and spreads, with the last days in the plan's zone."""
-        hours, plan = self.played.hours_at(), self.plan
-        until = math.inf if plan.deadline is None else self.calendar.hours(plan.deadline)
-        budget = drawn_budget(self.played, plan.budget_usd)
-        limited = plan.deadline is not None or plan.budget_usd is not None
-        return SimulatedCampaign(
-            replications=len(self.played.usd),
-            seed=SEED,
-            chance_deadline=None if plan.deadline is None else self.played.chance_by(until),
-            chance_budget=None if plan.budget_usd is None else self.played.chance_within(budget),
-            chance=self.played.chance_of_both(hours=until, usd=budget) if limited else None,
-            usd=Spread(**dict(zip(("p10", "p50", "p90"), self.played.usd_at(), strict=True))),
-            hours=Spread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
-            finish=tuple(self._day(each) for each in hours),
-        )
+        deadline, budget = self.plan.deadline, self.plan.budget_usd
+        until = None if deadline is None else self.calendar.hours(deadline)
+        return self.played.summary(until=until, budget=budget, day=self._day)
 
     @property
     def least_chance(self) -> float:
@@ -128,24 +117,24 @@ def chosen_plan(
     plan = _plan(question, by_middle_values(question, solution), limits, budget)
     options = [candidate.alone for candidate in question.candidates]
     row, beyond = row_of(plan, options, limits), beyond_its_row(plan, options, limits)
-    plan = billed_as(plan, row) if row is not None else plan
-    played = played_plan(plan)
-    closed = any(one.closed for one in plan.placements)
-    windows = float(played.in_windows.mean()) if closed else None
+    closed = any(each.closed for each in plan.placements)
     if row is not None:
-        if row.paid_ahead_hours is not None:
-            windows = CampaignTime.of(row).chance_within(row.paid_ahead_hours)
+        played = next(candidate.outcomes for candidate in question.candidates if candidate.alone is row)
+        windows = played.chance_held() if closed else None
         both = windows if row.chance_both is None else row.chance_both
         chances = (row.chance_deadline, windows, row.chance_budget, both)
-        return Chosen(plan, asked, question.calendar, played, *chances, row, currency=question.currency)
-    limit, until = drawn_budget(played, budget), question.instance.deadline
+        return Chosen(
+            billed_as(plan, row), asked, question.calendar, played, *chances, row, currency=question.currency
+        )  # fmt: skip
+    played = played_plan(plan)
+    limit, until = drawn_budget(budget), question.instance.deadline
     limited = closed or budget is not None or limits.deadline is not None
     return Chosen(
         with_median(plan, played), asked, question.calendar, played,
         chance_deadline=None if limits.deadline is None else played.chance_by(until),
-        chance_windows=windows,
+        chance_windows=played.chance_held() if closed else None,
         chance_budget=None if budget is None else played.chance_within(limit),
-        chance_both=played.chance_of_both(hours=until, usd=limit) if limited else None,
+        chance_both=played.chance_of_both(hours=until, budget=limit) if limited else None,
         beyond_row=beyond, currency=question.currency,
     )  # fmt: skip
 
@@ -222,9 +211,10 @@ def _in_order(question: Question, runs: list[PlacedRuns]) -> list[PlacedRuns]:
 def _hours(question: Question, solution: Solution) -> Quantity:
     """Return the end of the last run, with the range of the widest option in the plan."""
     used = sorted({solution.instance.ways[one.way].option for one in solution.placed})
-    bands = [decided_hours(question.candidates[number], 1.0) for number in used]
+    candidates = [question.candidates[number] for number in used]
+    parts = [run_hours(candidate, 1.0) for candidate in candidates]
+    bands = [TimedOption.of(each.alone).decided(hours) for each, hours in zip(candidates, parts, strict=True)]
     low, high = min(band.low / band.value for band in bands), max(band.high / band.value for band in bands)
-    parts = [run_hours(question.candidates[number], 1.0) for number in used]
     late = Interval(solution.hours, solution.hours * low, solution.hours * high)
     return derived(late, Unit.HOURS, *parts, source="until the end of the last run")
 
@@ -234,7 +224,7 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
     option, estimated = candidate.alone, candidate.estimated
     runs = sum(lane.count for lane in lanes)
     work = sum(one.runs * one.work for lane in lanes for one in lane.runs) / runs
-    together = Work(runs, len(lanes), confidence)
+    together = Work(runs, len(lanes), candidate.longer(1.0, confidence))
     billed = campaign_bill(estimated, together, (), share=work)
     usd_of_bill = billed.usd if billed is not None else None
     by_hours = cost_by_hours(estimated, together, share=work, hours=LIKELY, usd=usd_of_bill, credits=())

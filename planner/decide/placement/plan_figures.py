@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from planner.decide.campaign.campaign_plan import CampaignPlan
-from planner.decide.simulation.campaigns import Played
+from planner.decide.outcomes.draws import SAMPLES
+from planner.decide.outcomes.outcomes import Outcomes
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity, Unit
@@ -69,15 +70,15 @@ def billed_as(plan: CampaignPlan, row: CampaignOption) -> CampaignPlan:
     return replace(plan, usd=usd, placements=(replace(plan.placements[0], usd=usd),))
 
 
-def with_median(plan: CampaignPlan, played: Played) -> CampaignPlan:
+def with_median(plan: CampaignPlan, played: Outcomes) -> CampaignPlan:
     """Return the plan with the median of its simulated ends, and their 90 % range.
 
     The last of several machines decides: half of all campaigns end later than each of them does in the middle.
     """
     if len(plan.placements) < 2:
         return plan
-    low, value, high = played.hours_at(ENDS_90)
+    low, value, high = (played.hours_at(chance) for chance in ENDS_90)
     if abs(value - plan.hours.value) <= SAME_END * plan.hours.value:  # what the simulation itself may be off by
         return plan
-    source = f"the median of {len(played.usd):,} simulated campaigns, whose last run decides; {plan.hours.source}"
+    source = f"the median of {SAMPLES:,} simulated campaigns, whose last run decides; {plan.hours.source}"
     return replace(plan, hours=derived(Interval(value, low, high), Unit.HOURS, plan.hours, source=source))

@@ -5,51 +5,26 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
-import numpy as np
-
 from planner.cost.cloud.cost_by_hours import price_range
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, Placement
-from planner.decide.simulation.campaigns import Batch, Played, PlayedLane, PlayedOption, play
-from planner.decide.simulation.draws import Array, from_range, generator
-from planner.decide.simulation.price_error import price_error
-from planner.decide.simulation.stated_time import interruptions_of
+from planner.decide.outcomes.hours_in_cost import error_beyond_hours
+from planner.decide.outcomes.outcomes import Outcomes
+from planner.decide.outcomes.play import Batch, PlayedLane, PlayedOption, play
+from planner.decide.outcomes.stated_time import interruptions_of
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import mean_wait
 from planner.model.answer.between_turns import BetweenTurns
-from planner.model.currency import Currency
-from planner.model.quantity import Quantity
 from planner.quantity.chance import UNSTATED_FACTOR, doubted
 from planner.quantity.interval import Interval
-from planner.quantity.local_currency import rate_of
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 AT_ONCE = 1e-3
 """Hours: a lane that opens within them of its option's earliest start waits for it."""
 
 
-def played_plan(plan: CampaignPlan) -> Played:
+def played_plan(plan: CampaignPlan) -> Outcomes:
     """Play the plan through, with the ranges of speeds, prices and waits, interruptions and convergence."""
     return play([_option(plan, one) for one in plan.placements], credits=plan.credits)
-
-
-def drawn_budget(played: Played, budget: Quantity | None) -> Array:
-    """Return the budget of each replication: drawn from its range, where it has one; infinite where there is none."""
-    if budget is None:
-        return np.full(played.usd.shape, np.inf)
-    return _drawn(played, Interval(budget.value, budget.low, budget.high))
-
-
-def local_within(played: Played, currency: Currency, chance: float) -> float:
-    """Return the amount of a currency that this share of the campaigns stays under, at drawn rates.
-
-    The draws of the rate are those of a budget in that currency (`drawn_budget`): both say the same.
-    """
-    usd_each = _drawn(played, rate_of(currency).inverse())
-    return float(np.quantile(played.usd / usd_each, chance))
-
-
-def _drawn(played: Played, range_90: Interval) -> Array:
-    return from_range(generator(0, "budget"), range_90, played.usd.shape)
 
 
 def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
@@ -78,7 +53,7 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
         convergence=convergence.fraction.value if convergence else 0.0,
         usd=one.usd.value,
         hourly_share=one.hourly_share,
-        price_error=price_error(doubted(one.usd), speed, one.hourly_share)
+        price_error=error_beyond_hours(doubted(one.usd), speed, one.hourly_share)
         if one.cost is None
         else price_range(one.cost),
         cost=one.cost,

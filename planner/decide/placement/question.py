@@ -8,16 +8,16 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
-from planner.cost.cloud.cost_by_hours import usd_within
 from planner.cost.cloud.credits import credits_until
 from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.calendar import Calendar
-from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.campaign.run_groups import Runs
 from planner.decide.campaign.turns import taken_nodes
 from planner.decide.campaign.windows import Span, free_lanes
 from planner.decide.limits import MachineTerms, allowed, most_days, most_sets
 from planner.decide.options.option import EstimatedOption
+from planner.decide.outcomes.option_outcomes import TimedOption, outcomes_of
+from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.placement.costs import OptionCosts, option_costs
 from planner.decide.placement.earliest import earliest_of
 from planner.decide.placement.instance import Bin, Group, Instance, Option, Way
@@ -31,9 +31,9 @@ from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import UNSTATED_FACTOR, doubted, stays_under
+from planner.quantity.chance import doubted, stays_under
 from planner.quantity.conversion import derived, interval
-from planner.quantity.interval import Interval, sum_of
+from planner.quantity.interval import sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
@@ -52,6 +52,10 @@ class Candidate:
     earliest: Quantity | None
     costs: Mapping[float, OptionCosts]
     """By the work of a run."""
+    outcomes: Outcomes
+    """What becomes of the whole campaign on this option alone."""
+    before_credits: Outcomes
+    """The same before credits pay any of it."""
 
     @property
     def payer(self) -> str | None:
@@ -78,7 +82,12 @@ class Candidate:
         """
         costs = self.costs[work]
         bounded = costs.terms.blocks or not math.isinf(self.most_node_hours)
-        return stays_under(costs.billed, chance) if bounded else costs.billed.value
+        return costs.billed.value * self.longer(work, chance) if bounded else costs.billed.value
+
+    def longer(self, work: float, chance: float) -> float:
+        """Return how many times its likely hours a run takes at most with this chance."""
+        hours = run_hours(self, work)
+        return TimedOption.of(self.alone).hours_at(hours, chance) / hours.value if hours.value > 0 else 1.0
 
     @property
     def opens(self) -> float:
@@ -200,13 +209,6 @@ def run_hours(candidate: Candidate, work: float) -> Quantity:
     return derived(sum_of(parts).scaled(1 / (1 - others)), Unit.HOURS, wall, source=f"{source}; {wall.source}")
 
 
-def decided_hours(candidate: Candidate, work: float) -> Interval:
-    """Return the hours of a run as a decision counts them, as of `campaign_range`."""
-    hours = doubted(run_hours(candidate, work))
-    doubtful = Interval.within_factor(1.0, UNSTATED_FACTOR)
-    return hours.times(doubtful) if candidate.estimated.option.doubts else hours
-
-
 def at_confidence(question: Question, *, hours: float | None, usd: float | None) -> Instance:
     """Return the instance with hours and waits that are kept with one chance, and costs that are with another.
 
@@ -226,19 +228,18 @@ def at_confidence(question: Question, *, hours: float | None, usd: float | None)
 
 def _longer(question: Question, way: Way, chance: float) -> Way:
     work, candidate = question.groups[way.group].work, question.candidates[way.option]
-    hours = stays_under(decided_hours(candidate, work), chance)
+    hours = way.hours * candidate.longer(work, chance)
     return replace(way, hours=hours, billed_hours=max(way.billed_hours, candidate.billed_hours(work, chance)))
 
 
 def _held(candidate: Candidate, chance: float) -> float:
-    """Return the factor under which the option's cost stays with a chance."""
-    owed = candidate.alone.cash_usd or candidate.alone.campaign_usd or candidate.alone.usd_marginal
+    """Return the factor under which the option's cost, before its credits, stays with a chance."""
+    option = candidate.alone
+    owed = option.cash_usd or option.campaign_usd or option.usd_marginal
     assert owed is not None, "its cost is known"
-    cost = candidate.alone.cost_by_hours
-    if cost is not None and owed.value > 0:
-        hours = CampaignTime.of(candidate.alone).work
-        return usd_within(cost.model_copy(update={"credits": ()}), hours, chance) / owed.value
-    return stays_under(doubted(owed), chance) / owed.value if owed.value > 0 else 1.0
+    if owed.value <= 0 or candidate.before_credits.usd is None:
+        return 1.0
+    return candidate.before_credits.usd_at(chance) / owed.value
 
 
 def _later(spot: Bin, wait: Quantity | None, confidence: float) -> Bin:
@@ -270,7 +271,14 @@ def _candidate(
         for work in {group.work for group in alone.groups}
     }
     known = {work: cost for work, cost in costs.items() if cost is not None}
-    return Candidate(estimated, option, earliest, known) if len(known) == len(costs) else None
+    if len(known) < len(costs):
+        return None
+    outcomes, cost = outcomes_of(option, alone.limits, today=today), option.cost_by_hours
+    before_credits = outcomes
+    if cost is not None and cost.credits:
+        unpaid = option.model_copy(update={"cost_by_hours": cost.model_copy(update={"credits": ()})})
+        before_credits = outcomes_of(unpaid, alone.limits, today=today)
+    return Candidate(estimated, option, earliest, known, outcomes, before_credits)
 
 
 def _spans(candidate: Candidate, limits: CampaignLimits, calendar: Calendar) -> tuple[dict[Span, int], str, int | None]:

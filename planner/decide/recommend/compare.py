@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 
-from planner.decide.campaign.campaign import hours_to
+from planner.decide.campaign.chances import hours_to
 from planner.decide.options.rollout_note import rollout_note
 from planner.decide.recommend.headline import Choice, headline
 from planner.decide.recommend.instead import next_best, quote_request

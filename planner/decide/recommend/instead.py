@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from datetime import date
 
-from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.limits import refusals
 from planner.decide.recommend.rank import is_feasible, ranked
 from planner.decide.recommend.wording import name_of
@@ -51,12 +50,12 @@ def quote_request(option: CampaignOption, limits: CampaignLimits, *, today: date
 
     The term is that of the whole work at the confidence, in whole days.
     """
-    if ReasonCode.ASK_FOR_QUOTE not in codes_of(refusals(option)) or option.campaign_hours is None:
+    if ReasonCode.ASK_FOR_QUOTE not in codes_of(refusals(option)) or option.hours_confident is None:
         return None
     nodes = (option.nodes or 1) * option.at_once
     each = f"{(option.accelerators or 0) // (option.nodes or 1)}x {option.accelerator}" if option.accelerator else ""
     machine = (option.offer or name_of(option)).split("/", 1)[-1]
-    days = max(1, math.ceil(CampaignTime.of(option).hours_at(limits.confidence) / HOURS_PER_DAY))
+    days = max(1, math.ceil((option.hours_confident - option.wait_hours) / HOURS_PER_DAY))
     start = max(option.ready_on or today, limits.start or today)
     end = last_day(start=start, hours=(days + 1) * HOURS_PER_DAY)
     where = f" in {option.region}" if option.region not in (None, "any") else ""

@@ -8,7 +8,7 @@ from datetime import date
 
 from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.alone import Alone
-from planner.decide.campaign.campaign import hours_to
+from planner.decide.campaign.chances import hours_to
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Objective

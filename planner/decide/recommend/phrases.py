@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from planner.decide.campaign.campaign_time import CampaignTime
 from planner.decide.recommend.wording import name_of, short_amount, short_duration, three_digits_up, up_to_amount
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
@@ -79,10 +78,8 @@ class Phrases:
 
     def done_in(self, option: CampaignOption) -> float | None:
         """Return the hours from today that it stays under at the confidence; None where a day says it better."""
-        if option.done_by_confident is None or option.campaign_hours is None or option.wait_hours != 0:
-            return None
-        hours = CampaignTime.of(option).hours_at(self.limits.confidence)
-        return hours if hours < IN_HOURS else None
+        hours = option.hours_confident
+        return hours if hours is not None and option.wait_hours == 0 and hours < IN_HOURS else None
 
     def short(self, option: CampaignOption) -> str:
         """Return an option in short: its name, when it is done and its cost."""

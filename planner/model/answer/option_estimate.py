@@ -220,6 +220,8 @@ class CampaignOption(OptionEstimate):
     done_by: date | None = None
     """The last day by the most likely values, as `finish`; at the answer's confidence `done_by_confident`."""
     done_by_confident: date | None = None
+    hours_confident: float | None = None
+    """Hours from the campaign's first until it is done with the answer's confidence, waiting for machines included."""
     usd_confident: float | None = None
     """The cost that the option stays under with the answer's confidence: options are ranked by it."""
     local_confident: float | None = None

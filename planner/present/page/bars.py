@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from planner.decide.campaign.campaign_time import campaign_range
+from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
@@ -81,7 +81,8 @@ def bars(document: ComparisonDocument) -> Bars:
 
 
 def _until_done(option: RankedOption) -> Interval:
-    worked = campaign_range(option)
+    assert option.campaign_hours is not None, "it has a bar"
+    worked = TimedOption.of(option).decided(option.campaign_hours)
     return Interval(*(option.wait_hours + hours for hours in worked))
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from planner.decide.campaign.budget import budget_of
-from planner.decide.campaign.campaign import campaign_option, hours_to
-from planner.decide.campaign.chances import with_chances
+from planner.decide.campaign.campaign import campaign_option
+from planner.decide.campaign.chances import hours_to, with_chances
 from planner.decide.options.estimate_plan import estimate_options
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.plan.plan import CampaignLimits, Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.decide.campaign.run_groups import Runs, longest_lane
-from planner.decide.simulation.campaigns import MOST_LANES, side_by_side
+from planner.decide.outcomes.play import MOST_LANES, side_by_side
 
 
 def one_by_one(groups: list[Runs], lanes: int) -> float:

@@ -24,6 +24,8 @@ from tests.decide.recommend.generated_plans import TODAY, drawn_plan
 SEEDS = [pytest.param(seed, id=str(seed), marks=() if seed < 20 else (pytest.mark.slow,)) for seed in range(200)]
 CONFIDENCES = (0.5, 0.7, 0.8, 0.9, 0.97)
 UP = 1 + 1e-9
+SAMPLED = 1 + 1e-4
+"""A range that is wider at both ends may move a quantile of a few thousand samples down by as little."""
 
 
 def options_of(asked: dict[str, Any], catalog: Catalog | None = None, **campaign: Any) -> dict[str, CampaignOption]:
@@ -133,9 +135,9 @@ def test_a_price_that_is_a_day_older_or_a_percent_dearer_moves_the_answer_by_as_
     asked = drawn_plan(seed)
     now = options_of(asked)
     for name, ratio in moved(now, options_of(asked, older(1))):
-        assert 1 / UP <= ratio <= 1.0125, name
+        assert 1 / SAMPLED <= ratio <= 1.0125, name
     for name, ratio in moved(now, options_of(asked, dearer(1.01))):
-        assert 1 / UP <= ratio <= 1.01 * UP, name
+        assert 1 / SAMPLED <= ratio <= 1.01 * SAMPLED, name
 
 
 @pytest.mark.parametrize("seed", SEEDS)

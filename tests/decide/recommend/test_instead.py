@@ -53,6 +53,7 @@ def test_the_next_best(options, expected):
 def test_the_request_for_a_quote():
     """16 machines of 8: 100 hours are 5 days, as a day begun is a day."""
     many = option("aws/p5.48xlarge", 100, 9000, nodes=16, accelerators=128, region="us-east-1", ready_on=TODAY, **FIRM)
+    many = many.model_copy(update={"hours_confident": 100.0})
     text = quote_request(many, CampaignLimits(), today=TODAY)
     assert text.startswith("Please quote 16 machines of type p5.48xlarge (8x H100-SXM each) in us-east-1")
     assert "from 2026-11-21 to 2026-11-26 (5 days)" in text
@@ -65,6 +66,7 @@ def test_the_request_for_a_quote():
 @pytest.mark.parametrize("hours", [3e8, 1e30])
 def test_a_request_ends_with_the_calendar(hours):
     endless = option("aws/p5.48xlarge", hours, 9000, nodes=16, ready_on=TODAY, **FIRM)
+    endless = endless.model_copy(update={"hours_confident": hours})
     assert "to 9999-12-31 (" in quote_request(endless, CampaignLimits(), today=TODAY)
 
 

@@ -1,13 +1,11 @@
-"""How far the cost of a campaign errs with its hours: wholly where it is paid by the hour, not at all for a block."""
+"""How the cost of a campaign errs with its hours: wholly where it is paid by the hour, not at all for a block."""
 
 from __future__ import annotations
-
-import math
 
 from planner.cost.cloud.bill import COMMITMENT, COMPUTE, LOST, PRACTICE, UNUSED
 from planner.cost.ownership.owned_bill import ELECTRICITY
 from planner.model.answer.option_estimate import CampaignOption
-from planner.quantity.interval import Interval
+from planner.quantity.interval import MOST, Interval
 
 BY_THE_HOUR = frozenset({COMPUTE, LOST, PRACTICE, ELECTRICITY, UNUSED, COMMITMENT})
 """Lines of a bill that grow with the hours of the runs; of a term, beyond it."""
@@ -30,14 +28,17 @@ def hourly_share(option: CampaignOption) -> float:
     return min(1.0, max(0.0, hourly * of_cash))
 
 
-def correlation(option: CampaignOption, hours: Interval, usd: Interval) -> float:
-    """Return the correlation of the logarithms of an option's hours and cost.
+def error_beyond_hours(usd: Interval, speed: Interval, share: float) -> Interval:
+    """Return the factor by which a cost may be off beside its hours: the price's own error.
 
-    r = s / S;  s = ln(1 - share + share x high hours / hours), S = ln(high cost / cost): the upper ends, as limits are
-    missed there. What else the cost may be off by (its price) is independent of the hours.
+    high = usd high / usd / (1 - share + share x high of speed), at least 1; low likewise, at most 1
+
+    The ends of a bill multiply those of the hours and of the price, so dividing by the one leaves the other. `speed`:
+    the factor on the hours, of which `share` of the cost grows.
     """
-    if usd.value <= 0 or usd.high <= usd.value or hours.value <= 0:
-        return 1.0  # one of both is certain, so that the chance of both is the smaller one at any correlation
-    share = hourly_share(option)
-    of_hours = math.log(1 - share + share * hours.high / hours.value)
-    return min(1.0, of_hours / math.log(usd.high / usd.value))
+    if usd.value <= 0:
+        return Interval.exact(1.0)
+    low, high = (
+        end / usd.value / (1 - share + share * grown) for end, grown in ((usd.low, speed.low), (usd.high, speed.high))
+    )
+    return Interval(1.0, min(1.0, max(low, 1 / MOST)), max(1.0, high))

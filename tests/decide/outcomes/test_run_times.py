@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from planner.decide.simulation.run_times import interrupted, run_times
+from planner.decide.outcomes.run_times import interrupted, run_times
 from planner.duration.goodput import Interruptions, losses
 
 REPLICATIONS = 40_000

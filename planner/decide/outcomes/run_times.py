@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from planner.decide.simulation.draws import Array, Counts
+from planner.decide.outcomes.draws import Array, Counts
 from planner.duration.goodput import MOST_INTERRUPTIONS, SMALLEST_RATE, Interruptions
 
 DRAWN_ONE_BY_ONE = 32

@@ -6,7 +6,7 @@ import pytest
 
 from planner.adapters.workspace import examples_dir
 from planner.decide.options.estimate_plan import estimate_options
-from planner.decide.simulation.stated_time import interruptions_of
+from planner.decide.outcomes.stated_time import interruptions_of
 from planner.duration.goodput import losses
 from planner.model.plan.plan import Plan
 from planner.use_cases.plans import read_plan

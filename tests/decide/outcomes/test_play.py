@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from planner.decide.simulation.campaigns import Batch, PlayedLane, PlayedOption, play, side_by_side
-from planner.decide.simulation.draws import by_chance, from_range
+from planner.decide.outcomes.draws import SAMPLES, at_scores, in_strata, scores
+from planner.decide.outcomes.play import Batch, PlayedLane, PlayedOption, play, side_by_side
 from planner.duration.goodput import Interruptions, losses
 from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
 from planner.model.plan.option_times import Queue, Tries
@@ -22,82 +22,92 @@ def alone(runs: int = 5, lanes: int = 1, *, steps_hours: float = 10.0, **update:
 
 
 def test_a_range_is_drawn_with_its_middle_and_its_ends():
-    drawn = from_range(np.random.default_rng(1), Interval(10.0, 8.0, 20.0), (200_000,))
-    assert np.quantile(drawn, [0.05, 0.5, 0.95]) == pytest.approx([8.0, 10.0, 20.0], rel=0.01)
-    assert (from_range(np.random.default_rng(1), Interval.exact(3.0), (4,)) == 3.0).all()
+    drawn = at_scores(Interval(10.0, 8.0, 20.0), scores("a"))
+    assert np.quantile(drawn, [0.05, 0.5, 0.95]) == pytest.approx([8.0, 10.0, 20.0], rel=1e-3)
+    assert (at_scores(Interval.exact(3.0), scores("a")) == 3.0).all()
 
 
-def test_convergence_spreads_by_run():
-    drawn = by_chance(np.random.default_rng(1), 0.1645, (200_000,))
-    assert np.std(drawn) == pytest.approx(0.1, rel=0.01)
-    assert np.mean(drawn) == pytest.approx(1.0, abs=0.001)
+def test_causes_of_two_names_are_independent_and_each_is_normal():
+    one, other = scores("a", "speed"), scores("b", "speed")
+    assert abs(np.corrcoef(one, other)[0, 1]) < 3 / math.sqrt(SAMPLES)
+    assert np.sort(one) == pytest.approx(np.sort(other))
+    assert np.mean(one <= 0.8416) == pytest.approx(0.8, abs=1 / SAMPLES)
+    assert np.std(one) == pytest.approx(1.0, abs=2e-3)
+
+
+def test_strata_keep_the_distribution():
+    """An exponential wait of 2 h: half of all waits are under 2 ln 2 h."""
+    waits = in_strata(np.random.default_rng(1).exponential(2.0, 16 * SAMPLES), "queue")
+    assert len(waits) == SAMPLES
+    assert np.mean(waits <= 2 * math.log(2)) == pytest.approx(0.5, abs=0.01)
+    assert np.mean(waits) == pytest.approx(2.0, rel=0.01)
 
 
 @pytest.mark.parametrize(("lanes", "hours"), [(1, 52.5), (2, 31.5), (5, 10.5), (9, 10.5)])
 def test_without_doubt_runs_follow_each_other(lanes, hours):
     """5 runs of 10.5 hours: 5, 3 and 1 after another."""
-    played = play([replace(OWN, lanes=side_by_side(5, lanes, steps_hours=10.0))], replications=3)
-    assert played.finish_hours == pytest.approx([hours] * 3)
-    assert played.usd == pytest.approx([100.0] * 3)
+    played = play([replace(OWN, lanes=side_by_side(5, lanes, steps_hours=10.0))])
+    assert played.hours == pytest.approx(hours)
+    assert played.usd == pytest.approx(100.0)
 
 
 def test_a_mix_ends_with_its_last_run_and_costs_the_sum():
     late = replace(OWN, option="spot", lanes=side_by_side(1, 1, steps_hours=10.0, opens=40.0), usd=7.0)
-    played = play([OWN, late], replications=3)
-    assert played.finish_hours == pytest.approx([50.5] * 3)
-    assert played.usd == pytest.approx([107.0] * 3)
+    played = play([OWN, late])
+    assert played.hours == pytest.approx(50.5)
+    assert played.usd == pytest.approx(107.0)
 
 
 def test_the_error_of_a_speed_is_common_to_all_runs_of_an_option():
     """50 runs of a machine that may be twice as slow spread like one; what each run adds of its own averages out."""
     shared = alone(50, speed_error=Interval.within_factor(1.0, 2.0))
     own = alone(50, convergence=0.5)
-    wide, narrow = play([shared], replications=4000), play([own], replications=4000)
-    low, _, high = wide.hours_at((0.05, 0.5, 0.95))
+    wide, narrow = play([shared]), play([own])
+    low, high = wide.hours_at(0.05), wide.hours_at(0.95)
     assert (low, high) == pytest.approx((250.0, 1000.0), rel=0.05)
-    assert np.std(narrow.finish_hours) == pytest.approx(500 * 0.5 / 1.645 / math.sqrt(50), rel=0.05)
+    assert np.std(narrow.hours) == pytest.approx(500 * 0.5 / 1.645 / math.sqrt(50), rel=0.05)
 
 
 def test_two_placements_of_an_option_err_together():
     half = replace(OWN, lanes=side_by_side(1, 1, steps_hours=10.0), speed_error=Interval.within_factor(1.0, 2.0))
-    together = play([half, half], replications=4000)
-    apart = play([half, replace(half, option="other")], replications=4000)
+    together = play([half, half])
+    apart = play([half, replace(half, option="other")])
     assert np.std(together.usd) == pytest.approx(math.sqrt(2) * np.std(apart.usd), rel=0.05)
 
 
 def test_cost_follows_the_hours_that_interruptions_add():
     lost = Interruptions(interval_hours=1.0, preemptions_per_hour=0.4, restart_hours=0.2)
     spot = PlayedOption(option="spot", lanes=side_by_side(4, 4, steps_hours=20.0), lost=lost, usd=80.0)
-    played = play([spot], replications=20_000)
+    played = play([spot])
     assert np.mean(played.usd) == pytest.approx(80.0, rel=0.005)
-    assert np.mean(played.finish_hours) > 20.0 * losses(lost).total, "the last of four runs is later than the mean"
+    assert np.mean(played.hours) > 20.0 * losses(lost).total, "the last of four runs is later than the mean"
 
 
 def test_what_is_paid_once_does_not_grow():
     bought = replace(OWN, hourly_share=0.0, speed_error=Interval.within_factor(1.0, 3.0))
-    assert play([bought], replications=50).usd == pytest.approx([100.0] * 50)
+    assert play([bought]).usd == pytest.approx(100.0)
 
 
 def test_a_seed_plays_the_same_again_whatever_stands_beside():
     doubtful = replace(OWN, speed_error=Interval.within_factor(1.0, 2.0), wait=Interval(5.0, 2.0, 20.0))
-    once, again = play([doubtful], replications=100), play([doubtful], replications=100)
-    assert (once.finish_hours == again.finish_hours).all()
-    beside = play([doubtful, replace(doubtful, option="cheap", usd=0.0)], replications=100)
+    once, again = play([doubtful]), play([doubtful])
+    assert (once.hours == again.hours).all()
+    beside = play([doubtful, replace(doubtful, option="cheap", usd=0.0)])
     assert beside.usd == pytest.approx(once.usd)
-    other = play([doubtful], replications=100, seed=1)
-    assert (once.finish_hours != other.finish_hours).any()
+    other = play([replace(doubtful, option="other")])
+    assert (once.hours != other.hours).any()
 
 
-def test_chances_are_shares_of_the_replications():
+def test_chances_are_shares_of_the_samples():
     played = play([alone(speed_error=Interval.within_factor(1.0, 2.0))])
     assert played.chance_by(50.0) == pytest.approx(0.5, abs=0.02)
     assert played.chance_by(100.0) == pytest.approx(0.95, abs=0.01)
-    assert played.chance_within(100.0) == pytest.approx(0.5, abs=0.02)
-    assert played.chance_of_both(hours=100.0, usd=100.0) == pytest.approx(0.5, abs=0.02)
+    assert played.chance_within(np.full(SAMPLES, 100.0)) == pytest.approx(0.5, abs=0.02)
+    assert played.chance_of_both(hours=100.0, budget=np.full(SAMPLES, 100.0)) == pytest.approx(0.5, abs=0.02)
 
 
 def test_a_median_of_nothing_is_nothing_half_of_the_time():
-    drawn = from_range(np.random.default_rng(1), Interval(0.0, 0.0, 10.0), (200_000,))
+    drawn = at_scores(Interval(0.0, 0.0, 10.0), scores("a"))
     assert np.mean(drawn == 0) == pytest.approx(0.5, abs=0.01)
     assert np.quantile(drawn, 0.95) == pytest.approx(10.0, rel=0.02)
 
@@ -105,8 +115,8 @@ def test_a_median_of_nothing_is_nothing_half_of_the_time():
 def test_a_phase_begins_when_the_phase_before_has_ended_everywhere():
     """Lane one: 10 h, then 5 h; lane two opens at 4 and runs 20 h, so that the second phase begins at 24."""
     lanes = (PlayedLane((Batch(1, 10.0), Batch(1, 5.0, phase=1))), PlayedLane((Batch(2, 10.0),), opens=4.0))
-    played = play([PlayedOption(option="own", lanes=lanes)], replications=2)
-    assert played.finish_hours == pytest.approx([29.0] * 2)
+    played = play([PlayedOption(option="own", lanes=lanes)])
+    assert played.hours == pytest.approx(29.0)
 
 
 def test_a_run_that_overruns_its_window_is_not_in_time():
@@ -115,13 +125,13 @@ def test_a_run_that_overruns_its_window_is_not_in_time():
     played = play([PlayedOption(option="block", lanes=(lane,), speed_error=Interval.within_factor(1.0, 2.0))])
     assert np.mean(played.in_windows) == pytest.approx(0.5, abs=0.02)
     assert played.chance_by(1e6) == pytest.approx(0.5, abs=0.02)
-    assert played.chance_of_both(hours=1e6, usd=1.0) == pytest.approx(0.5, abs=0.02)
-    assert max(played.finish_hours) > 15
+    assert played.chance_of_both(hours=1e6, budget=np.full(SAMPLES, 1.0)) == pytest.approx(0.5, abs=0.02)
+    assert max(played.hours) > 15
 
 
 def test_a_run_that_ends_with_its_window_is_in_time():
     lane = PlayedLane((Batch(3, 10.0),), opens=1.0, closes=31.0)
-    assert play([PlayedOption(option="block", lanes=(lane,))], replications=2).chance_by(31.0) == 1.0
+    assert play([PlayedOption(option="block", lanes=(lane,))]).chance_by(31.0) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -137,16 +147,16 @@ def test_a_queue_delays_the_first_run_of_every_lane_alike(wait, mean):
     """Asked for 5 h after the campaign's first."""
     queued = replace(OWN, asked_at=5.0, wait=wait)
     played = play([queued])
-    waits = played.finish_hours - 31.5
+    waits = played.hours - 31.5
     assert abs(np.mean(waits) - 5.0 - mean) <= 3 * np.std(waits, ddof=1) / math.sqrt(len(waits))
     assert min(waits) >= 5.0
 
 
 def test_what_is_ordered_before_the_campaign_begins_is_waited_for_from_then():
     ordered = replace(OWN, asked_at=-24.0, wait=Interval.exact(30.0))
-    assert play([ordered], replications=2).finish_hours == pytest.approx([37.5] * 2)
+    assert play([ordered]).hours == pytest.approx(37.5)
     early = replace(OWN, asked_at=-48.0, wait=Interval.exact(30.0))
-    assert play([early], replications=2).finish_hours == pytest.approx([31.5] * 2)
+    assert play([early]).hours == pytest.approx(31.5)
 
 
 def lasting(usd: float, hours: float = 1e9) -> LastingCredit:
@@ -156,32 +166,28 @@ def lasting(usd: float, hours: float = 1e9) -> LastingCredit:
 def test_credits_pay_the_bills_of_their_provider_alone():
     """100 of aws and 100 of lambda, 130 of credits of aws: lambda's remains."""
     streams = [replace(OWN, option=name, payer=name) for name in ("aws", "lambda")]
-    assert play(streams, credits={"aws": [lasting(130.0)]}, replications=2).usd == pytest.approx([100.0] * 2)
-    assert play(streams, credits={"lambda": [lasting(30.0)]}, replications=2).usd == pytest.approx([170.0] * 2)
+    assert play(streams, credits={"aws": [lasting(130.0)]}).usd == pytest.approx(100.0)
+    assert play(streams, credits={"lambda": [lasting(30.0)]}).usd == pytest.approx(170.0)
 
 
 def test_many_runs_are_drawn_at_once():
     """A million runs of 10 h, each off by 16.45 % (90 %) by itself: 10 million hours within 0.01 %."""
-    played = play([alone(10**6, convergence=0.1645)], replications=1000)
-    assert np.mean(played.finish_hours) == pytest.approx(1e7, rel=1e-4)
-    assert np.std(played.finish_hours) == pytest.approx(10 * 0.1 * 1000, rel=0.1)
-
-
-def test_a_plan_of_very_many_lanes_is_played_through_less_often():
-    assert len(play([replace(OWN, lanes=side_by_side(1000, 1000, steps_hours=1.0))]).usd) == 2000
+    played = play([alone(10**6, convergence=0.1645)])
+    assert np.mean(played.hours) == pytest.approx(1e7, rel=1e-4)
+    assert np.std(played.hours) == pytest.approx(10 * 0.1 * 1000, rel=0.1)
 
 
 def test_a_credit_pays_where_the_last_run_ends_before_it_expires():
     """31.5 hours by hand (`OWN`: three runs of 10.5 h on the longer lane): paid until hour 32, not until hour 31."""
     streams = [replace(OWN, payer="aws")]
-    assert play(streams, credits={"aws": [lasting(60.0, 32.0)]}, replications=2).usd == pytest.approx([40.0] * 2)
-    assert play(streams, credits={"aws": [lasting(60.0, 31.0)]}, replications=2).usd == pytest.approx([100.0] * 2)
+    assert play(streams, credits={"aws": [lasting(60.0, 32.0)]}).usd == pytest.approx(40.0)
+    assert play(streams, credits={"aws": [lasting(60.0, 31.0)]}).usd == pytest.approx(100.0)
 
 
 def test_a_term_costs_its_least_until_the_work_outlasts_it():
     """The term holds 1.25 times the likely hours; of twice the hours it costs 2 / 1.25 = 1.6 times its least."""
     cost = CostByHours(hours=(0.1, 1.25, 10.0), usd=(100.0, 100.0, 800.0), least_factor=1.0, most_factor=1.0)
     term = alone(usd=100.0, cost=cost)
-    assert play([term], replications=5).usd == pytest.approx([100.0] * 5)
-    slow = play([replace(term, speed_error=Interval.exact(2.0))], replications=5)
-    assert slow.usd == pytest.approx([160.0] * 5)
+    assert play([term]).usd == pytest.approx(100.0)
+    slow = play([replace(term, speed_error=Interval.exact(2.0))])
+    assert slow.usd == pytest.approx(160.0)

@@ -1,0 +1,140 @@
+"""The outcomes of a whole campaign on one option alone: what every row of an answer states chances of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Self
+
+import numpy as np
+
+from planner.cost.cloud.cost_by_hours import price_range
+from planner.decide.outcomes.draws import SAMPLES, at_scores, scores
+from planner.decide.outcomes.hours_in_cost import error_beyond_hours, hourly_share
+from planner.decide.outcomes.outcomes import Outcomes
+from planner.decide.outcomes.play import PlayedOption, play, side_by_side
+from planner.decide.outcomes.stated_time import interruptions_of
+from planner.duration.between_turns import hours_between
+from planner.duration.goodput import Interruptions, losses
+from planner.model.answer.between_turns import BetweenTurns
+from planner.model.answer.cost_by_hours import LastingCredit
+from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
+from planner.model.answer.training_time import TrainingTime
+from planner.model.plan.plan import CampaignLimits
+from planner.model.quantity import Quantity
+from planner.quantity.chance import UNSTATED_FACTOR, doubted
+from planner.quantity.interval import Interval
+from planner.quantity.time_units import HOURS_PER_DAY
+
+
+def outcomes_of(option: CampaignOption, limits: CampaignLimits, *, today: date) -> Outcomes:
+    """Return what becomes of the plan's campaign on an option in each sample."""
+    if option.campaign_hours is None:
+        owed = option.cash_usd or option.campaign_usd
+        usd = None if owed is None else at_scores(doubted(owed), scores(option.id, "price"))
+        return Outcomes(None, usd, np.ones(SAMPLES, dtype=bool))
+    ahead = max(0, ((limits.start or today) - today).days)
+    played = play([played_option(option, runs=limits.runs, ahead_days=ahead)], credits=_lasting_credits(option))
+    return played if (option.cash_usd or option.campaign_usd) is not None else replace(played, usd=None)
+
+
+def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> PlayedOption:
+    """Return the campaign of an option whose time is known.
+
+    Hours that others use the machine for are spread over the runs. The error of the price is what the range of the
+    cost holds beside that of the hours. What is paid ahead does not grow with them, and holds the runs or does not.
+    `ahead_days`: from today, when a machine is ordered, to the campaign's first.
+    """
+    owed, cost, between = option.cash_usd or option.campaign_usd, option.cost_by_hours, option.between_turns
+    hours = option.campaign_hours if between is None else between.run_hours
+    assert hours is not None, "its time is known"
+    lead = None if option.lead_days is None else doubted(option.lead_days).scaled(HOURS_PER_DAY)
+    timed = TimedOption.of(option)
+    played = timed.played(hours, runs=runs, at_once=option.at_once, between=between,
+                          opens=option.wait_hours if lead is None else 0.0)  # fmt: skip
+    lanes, share = played.lanes, hourly_share(option)
+    of_sets = option.bill is not None and option.bill.usable_hours is not None
+    if of_sets and option.paid_ahead_hours is not None:  # each set has a block for its own runs
+        each = option.paid_ahead_hours / math.ceil(runs / option.at_once)
+        lanes = tuple(replace(lane, most_hours=each * lane.batches[0].runs) for lane in lanes)
+    together = math.inf if of_sets or option.paid_ahead_hours is None else option.paid_ahead_hours * len(lanes)
+    return replace(
+        played,
+        lanes=lanes,
+        asked_at=-HOURS_PER_DAY * ahead_days,
+        wait=lead or Interval.exact(0.0),
+        usd=owed.value if owed is not None else 0.0,
+        hourly_share=share,
+        price_error=_price_error(owed, played.speed_error, share) if cost is None else price_range(cost),
+        cost=cost,
+        likely_hours=hours.value,
+        most_hours=together,
+    )
+
+
+@dataclass(frozen=True)
+class TimedOption:
+    """An option of known time, and whether the measurement that this rests on is contradicted."""
+
+    id: str
+    time: TrainingTime | None
+    doubtful: bool
+
+    @classmethod
+    def of(cls, option: OptionEstimate) -> Self:
+        """Return the time of an estimate."""
+        return cls(option.id, option.time, bool(option.doubts))
+
+    def decided(self, hours: Quantity) -> Interval:
+        """Return hours as a decision counts them: where they are contradicted, they may be off by 1.5 times more."""
+        band = doubted(hours)
+        return band.times(Interval.within_factor(1.0, UNSTATED_FACTOR)) if self.doubtful else band
+
+    def played(
+        self, hours: Quantity, *, runs: int, at_once: int, between: BetweenTurns | None = None, opens: float = 0.0
+    ) -> PlayedOption:
+        """Return the runs side by side, without their money; `hours` are the campaign's, with `between` those of a run.
+
+        hours of the steps = (hours / runs one after another - launch) / (1 + what is lost for each hour of steps)
+        """
+        band, time = self.decided(hours), self.time
+        waves = 1 if between is not None else math.ceil(runs / at_once)
+        lost = Interruptions() if time is None else interruptions_of(time)
+        launch = time.launch_hours.value if time is not None and time.launch_hours is not None else 0.0
+        steps_hours = max(0.0, band.value / waves - launch) / losses(lost).total
+        return PlayedOption(
+            option=self.id,
+            lanes=side_by_side(runs, at_once, steps_hours=steps_hours, opens=opens),
+            launch_hours=launch,
+            lost=lost,
+            speed_error=band.scaled(1 / band.value),
+            convergence=time.convergence.fraction.value if time is not None and time.convergence is not None else 0.0,
+            between=between,
+        )
+
+    def hours_at(
+        self,
+        hours: Quantity,
+        confidence: float,
+        *,
+        runs: int = 1,
+        at_once: int = 1,
+        between: BetweenTurns | None = None,
+    ) -> float:
+        """Return the hours that the runs stay under with this confidence; what is paid ahead is bought for them."""
+        if hours.value <= 0:
+            return hours.value
+        return play([self.played(hours, runs=runs, at_once=at_once, between=between)]).hours_at(confidence)
+
+
+def _price_error(owed: Quantity | None, speed: Interval, share: float) -> Interval:
+    return Interval.exact(1.0) if owed is None else error_beyond_hours(doubted(owed), speed, share)
+
+
+def _lasting_credits(option: CampaignOption) -> dict[str, tuple[LastingCredit, ...]]:
+    """Return what credits pay of the option's bill, with the hours from the campaign's first until which they last."""
+    credits, between = () if option.cost_by_hours is None else option.cost_by_hours.credits, option.between_turns
+    hours = [each.hours if between is None else hours_between(between, np.array([each.hours]))[0] for each in credits]
+    lasting = zip(credits, hours, strict=True)
+    return {"": tuple(each.model_copy(update={"hours": option.wait_hours + float(end)}) for each, end in lasting)}

@@ -1,0 +1,122 @@
+"""What becomes of a campaign in each sample, and every chance and quantile that an answer states of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from planner.decide.outcomes.draws import SAMPLES, SEED, Array, Mask, at_scores, scores
+from planner.model.answer.simulated import SimulatedCampaign, Spread
+from planner.model.currency import Currency
+from planner.model.quantity import Quantity
+from planner.quantity.interval import Interval
+from planner.quantity.local_currency import rate_of
+from planner.quantity.time_units import SECONDS_PER_HOUR
+
+TENTHS = (0.1, 0.5, 0.9)
+ROUNDING_HOURS = 1 / SECONDS_PER_HOUR
+"""Times of a plan are to the second: a run that ends with its window, or with the deadline, is in time."""
+ROUNDING_SHARE = 1e-9
+"""Amounts that differ by a smaller share are equal."""
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The hours to the end of a campaign's last run and the USD that remain to pay, in each sample."""
+
+    hours: Array | None
+    """From the campaign's first hour; None where they are not known."""
+    usd: Array | None
+    """None where it is not known."""
+    in_windows: Mask
+    """Whether every run ended before its machines were taken away, within the block or allocation that holds it."""
+
+    def chance_held(self) -> float:
+        """Return the chance that blocks, windows and allocations hold every run."""
+        return float(np.mean(self.in_windows))
+
+    def chance_by(self, hours: float) -> float:
+        """Return the chance that the campaign ends within these hours, with each run in its window."""
+        return float(np.mean(self._in_time(hours)))
+
+    def chance_within(self, budget: Array) -> float:
+        """Return the chance that the campaign costs at most its budget."""
+        return float(np.mean(self._in_budget(budget)))
+
+    def chance_of_both(self, *, hours: float, budget: Array) -> float:
+        """Return the chance that the campaign ends in time, each run in its window, and within its budget."""
+        return float(np.mean(self._in_time(hours) & self._in_budget(budget)))
+
+    def hours_at(self, chance: float) -> float:
+        """Return the hours within which the campaign ends with this chance, whether or not its windows hold it."""
+        assert self.hours is not None, "they are known"
+        return _at(self.hours, chance)
+
+    def done_within(self, chance: float) -> float:
+        """Return the hours within which the campaign is done with this chance; infinite where windows hold too few."""
+        assert self.hours is not None, "they are known"
+        return _at(np.where(self.in_windows, self.hours, np.inf), chance)
+
+    def usd_at(self, chance: float) -> float:
+        """Return the USD that the campaign stays under with this chance."""
+        assert self.usd is not None, "it is known"
+        return _at(self.usd, chance)
+
+    def local_at(self, currency: Currency, chance: float) -> float:
+        """Return the amount of a currency that the campaign stays under with this chance, at drawn rates.
+
+        The rate has the draws of a budget in that currency (`drawn_budget`), so both say the same.
+        """
+        assert self.usd is not None, "it is known"
+        return _at(self.usd / at_scores(rate_of(currency).inverse(), scores("budget")), chance)
+
+    def summary(
+        self, *, until: float | None, budget: Quantity | None, day: Callable[[float], date]
+    ) -> SimulatedCampaign:
+        """Return the chances of the limits and the 10th, 50th and 90th percentile of hours, cost and last day.
+
+        `until`: hours to the deadline; `day`: the calendar day of an hour of the campaign.
+        """
+        assert self.hours is not None, "they are known"
+        assert self.usd is not None, "it is known"
+        limited, usd = until is not None or budget is not None, drawn_budget(budget)
+        hours = [_at(self.hours, chance) for chance in TENTHS]
+        return SimulatedCampaign(
+            replications=SAMPLES,
+            seed=SEED,
+            chance_deadline=None if until is None else self.chance_by(until),
+            chance_budget=None if budget is None else self.chance_within(usd),
+            chance=self.chance_of_both(hours=math.inf if until is None else until, budget=usd) if limited else None,
+            usd=_spread([_at(self.usd, chance) for chance in TENTHS]),
+            hours=_spread(hours),
+            finish=tuple(map(day, hours)),
+        )
+
+    def _in_budget(self, budget: Array) -> Mask:
+        assert self.usd is not None, "it is known"
+        return np.asarray(self.usd <= budget * (1 + ROUNDING_SHARE) + ROUNDING_SHARE)
+
+    def _in_time(self, hours: float) -> Mask:
+        if self.hours is None or math.isinf(hours):
+            return self.in_windows
+        return np.asarray((self.hours <= hours + ROUNDING_HOURS) & self.in_windows)
+
+
+def drawn_budget(budget: Quantity | None) -> Array:
+    """Return the budget in each sample: drawn from its range, where it has one; infinite where there is none."""
+    if budget is None:
+        return np.full(SAMPLES, np.inf)
+    return at_scores(Interval(budget.value, budget.low, budget.high), scores("budget"))
+
+
+def _at(samples: Array, chance: float) -> float:
+    """Return the smallest sample that at least this share of all samples does not exceed."""
+    return float(np.quantile(samples, chance, method="inverted_cdf"))
+
+
+def _spread(percentiles: Sequence[float]) -> Spread:
+    return Spread(**dict(zip(("p10", "p50", "p90"), percentiles, strict=True)))

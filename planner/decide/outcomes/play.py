@@ -1,0 +1,188 @@
+"""Campaigns played through many times: when they end and what they cost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from planner.cost.cloud.cost_by_hours import credits_at, usd_at
+from planner.decide.outcomes.draws import SAMPLES, Array, at_scores, generator, in_strata, scores
+from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes
+from planner.decide.outcomes.run_times import run_times
+from planner.duration.between_turns import hours_between
+from planner.duration.goodput import Interruptions, losses
+from planner.duration.waits import drawn_wait
+from planner.model.answer.between_turns import BetweenTurns
+from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
+from planner.model.plan.option_times import Queue, Tries
+from planner.quantity.chance import TAIL
+from planner.quantity.interval import Interval
+
+MOST_LANES = 5_000
+"""Equal lanes side by side that are played. The last of more lanes ends hardly later, and each costs the same."""
+DRAWS_OF_A_WAIT = 16
+"""Draws from which a queue's wait in one sample is taken."""
+NEVER_INTERRUPTED = Interruptions()
+NOTHING, AS_EXPECTED = Interval.exact(0.0), Interval.exact(1.0)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Equal runs, one after another."""
+
+    runs: int
+    steps_hours: float
+    """Of one run, at the speed that is most likely."""
+    phase: int = 0
+    """A phase begins on all lanes when the phase before has ended."""
+
+
+@dataclass(frozen=True)
+class PlayedLane:
+    """One set of machines in one window; hours count from the campaign's first."""
+
+    batches: tuple[Batch, ...]
+    opens: float = 0.0
+    """At the earliest: it also waits for the option's machines."""
+    closes: float = math.inf
+    most_hours: float = math.inf
+    """Hours for which its machines can be used: a block that was bought."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlayedOption:
+    """What one option does of a campaign."""
+
+    option: str
+    lanes: tuple[PlayedLane, ...]
+    asked_at: float = 0.0
+    """Hours from the campaign's first, negative before it, when its machines are asked for."""
+    wait: Interval | Queue | Tries = NOTHING
+    """Hours from then until they can be had; drawn once."""
+    launch_hours: float = 0.0
+    """Of every run before its first step."""
+    lost: Interruptions = NEVER_INTERRUPTED
+    speed_error: Interval = AS_EXPECTED
+    """Factor on the hours, common to all runs: a machine that is slower than thought is so for all of them."""
+    convergence: float = 0.0
+    """Half of the 90 % range of one run's steps, as a share of them, by seed and data order alone."""
+    usd: float = 0.0
+    """At the most likely hours."""
+    hourly_share: float = 1.0
+    """Of `usd` that grows with the hours; the rest is paid once."""
+    price_error: Interval = AS_EXPECTED
+    cost: CostByHours | None = None
+    """In place of the hourly share: the bill at every length. Its own price is the one that counts, by `usd`."""
+    likely_hours: float = 1.0
+    """The length, in the terms of `cost`, that costs `usd`."""
+    payer: str = ""
+    """Whose credits pay its bill."""
+    most_hours: float = math.inf
+    """Hours for which its machines can be used, those of all lanes together: an allocation."""
+    between: BetweenTurns | None = None
+    """Where others take turns with its machines: its runs, all equal, begin in whichever gap holds them."""
+
+
+def side_by_side(runs: int, lanes: int, *, steps_hours: float, opens: float = 0.0) -> tuple[PlayedLane, ...]:
+    """Return equal runs on so many lanes, at most `MOST_LANES`: each has as many as any other, or one more.
+
+    Those with one more come first, so that they are among the lanes that are played.
+    """
+    counts = [runs // lanes + (number < runs % lanes) for number in range(min(lanes, runs, MOST_LANES))]
+    return tuple(PlayedLane((Batch(count, steps_hours),), opens) for count in counts)
+
+
+def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[LastingCredit]] | None = None) -> Outcomes:
+    """Return when a campaign ends and what it costs in each sample: the last run ends it, all options add up its cost.
+
+    hours of n runs = speed error x interrupted hours of (n + sqrt(n) x spread) x steps + n x launch
+    cost            = price error x usd x (1 - hourly share + hourly share x hours / most likely hours)
+                      or, of a term, price error x bill at these hours (`cost`)
+    to pay          = sum over payers of max(0, cost - credits that last until its last run ends)
+
+    Where others take turns, the last of an option's runs ends as `hours_between` says for the mean run.
+
+    Each lane runs what it was given. The steps of equal runs are drawn together: segments between checkpoints add up,
+    so their sum is distributed as that of as many draws. An option's id determines all of its draws.
+    """
+    size = (SAMPLES,)
+    speed = [at_scores(each.speed_error, scores(each.option, "speed")) for each in options]
+    free = [_opened(each) for each in options]
+    begun = [lanes[0] for lanes in free]
+    used = [[np.zeros(size) for _ in each.lanes] for each in options]
+    last, in_windows = np.zeros(size), np.ones(size, dtype=bool)
+    for phase in sorted({batch.phase for each in options for lane in each.lanes for batch in lane.batches}):
+        before, last = last, last.copy()
+        for place, each in enumerate(options):
+            for number, lane in enumerate(each.lanes):
+                batches = [batch for batch in lane.batches if batch.phase == phase]
+                if batches:
+                    load = _load(each, batches, speed[place], lane=f"{number}.{phase}")
+                    used[place][number] += load
+                    free[place][number] = np.maximum(free[place][number], before) + load
+                    last = last if each.between else np.maximum(last, free[place][number])
+                    in_windows &= free[place][number] <= lane.closes + ROUNDING_HOURS
+    busy = [np.sum(lanes, axis=0) for lanes in used]
+    ends = [np.max(lanes, axis=0) for lanes in free]
+    for place, (each, lanes, hours, opened) in enumerate(zip(options, used, busy, begun, strict=True)):
+        if each.between is not None:
+            ends[place] = opened + hours_between(each.between, hours / each.between.runs)
+            last = np.maximum(last, ends[place])
+        in_windows &= hours <= each.most_hours + ROUNDING_HOURS
+        for lane, of_lane in zip(each.lanes, lanes, strict=True):
+            in_windows &= of_lane <= lane.most_hours + ROUNDING_HOURS
+    usd = [_usd(each, hours) for each, hours in zip(options, busy, strict=True)]
+    return Outcomes(last, _to_pay(options, usd, ends, credits or {}), in_windows)
+
+
+def _opened(option: PlayedOption) -> list[Array]:
+    """Return the hours from which each lane can be used."""
+    names = (option.option, "wait")
+    if isinstance(option.wait, Interval):
+        wait = at_scores(option.wait, scores(*names))
+    else:
+        wait = in_strata(drawn_wait(generator(*names), option.wait, (DRAWS_OF_A_WAIT * SAMPLES,)), *names)
+    return [np.maximum(lane.opens, option.asked_at + wait) for lane in option.lanes]
+
+
+def _load(option: PlayedOption, batches: Sequence[Batch], speed: Array, *, lane: str) -> Array:
+    """Return the hours of a lane's batches in each sample."""
+    rng, hours = generator(option.option, lane), np.zeros(speed.shape)
+    for number, batch in enumerate(batches):
+        steps = np.full(speed.shape, batch.runs * batch.steps_hours)
+        if option.convergence:
+            normal = scores(option.option, lane, f"steps {number}")
+            spread = math.sqrt(batch.runs) * option.convergence / TAIL * normal
+            steps = batch.steps_hours * np.maximum(0.1 * batch.runs, batch.runs + spread)
+        hours += speed * run_times(rng, steps, option.lost).hours + batch.runs * option.launch_hours
+    return hours
+
+
+def _usd(option: PlayedOption, hours: Array) -> Array:
+    batches = [batch for lane in option.lanes for batch in lane.batches]
+    steps, runs = sum(each.runs * each.steps_hours for each in batches), sum(each.runs for each in batches)
+    expected = steps * losses(option.lost).total + runs * option.launch_hours
+    grown = hours / expected if expected > 0 else np.ones(hours.shape)
+    price = at_scores(option.price_error, scores(option.option, "price"))
+    if option.cost is not None:
+        likely = usd_at(option.cost, np.array([option.likely_hours]))
+        return np.asarray(price * option.usd * usd_at(option.cost, grown * option.likely_hours) / likely)
+    return np.asarray(price * option.usd * (1 - option.hourly_share + option.hourly_share * grown))
+
+
+def _to_pay(
+    options: Sequence[PlayedOption], usd: Sequence[Array], ends: Sequence[Array],
+    credits: Mapping[str, Sequence[LastingCredit]],
+) -> Array:  # fmt: skip
+    of_payer: dict[str, Array] = {}
+    until: dict[str, Array] = {}
+    for each, cost, end in zip(options, usd, ends, strict=True):
+        of_payer[each.payer] = of_payer.get(each.payer, np.zeros(SAMPLES)) + cost
+        until[each.payer] = np.maximum(until.get(each.payer, np.zeros(SAMPLES)), end)
+    total = np.zeros(SAMPLES)
+    for payer, cost in of_payer.items():
+        total += np.maximum(0.0, cost - credits_at(credits.get(payer, ()), until[payer]))
+    return total
