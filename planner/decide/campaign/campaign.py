@@ -29,6 +29,7 @@ from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.reason import Reason, ReasonCode, text_of
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
+from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import CampaignLimits, Owning
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
@@ -123,9 +124,17 @@ def campaign_option(
         ready_on=readiness.on,
         lead_days=readiness.lead,
         done_by=finish,
+        queued=_queued(estimated),
         paid_ahead_hours=_paid_ahead_hours(estimated, bill, work),
         cost_by_hours=cost,
     )
+
+
+def _queued(estimated: EstimatedOption) -> Queue | Tries | None:
+    machine = estimated.candidate
+    if machine is None or machine.option.wait_hours is not None:
+        return None
+    return machine.option.queue or machine.option.tries
 
 
 def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: Work) -> float | None:

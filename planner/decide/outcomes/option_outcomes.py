@@ -13,10 +13,11 @@ from planner.cost.cloud.cost_by_hours import price_range
 from planner.decide.outcomes.draws import SAMPLES, at_scores, scores
 from planner.decide.outcomes.hours_in_cost import error_beyond_hours, hourly_share
 from planner.decide.outcomes.outcomes import Outcomes
-from planner.decide.outcomes.play import PlayedOption, play, side_by_side
+from planner.decide.outcomes.play import PlayedOption, error_of_steps, play, side_by_side
 from planner.decide.outcomes.stated_time import interruptions_of
 from planner.duration.between_turns import hours_between
 from planner.duration.goodput import Interruptions, losses
+from planner.duration.waits import mean_wait
 from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.cost_by_hours import LastingCredit
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
@@ -53,7 +54,7 @@ def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> 
     timed = TimedOption.of(option)
     played = timed.played(hours, runs=runs, at_once=option.at_once, between=between,
                           opens=option.wait_hours if lead is None else 0.0)  # fmt: skip
-    lanes, share = played.lanes, hourly_share(option)
+    lanes, share, queued = played.lanes, hourly_share(option), option.queued
     of_sets = option.bill is not None and option.bill.usable_hours is not None
     if of_sets and option.paid_ahead_hours is not None:  # each set has a block for its own runs
         each = option.paid_ahead_hours / math.ceil(runs / option.at_once)
@@ -62,11 +63,11 @@ def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> 
     return replace(
         played,
         lanes=lanes,
-        asked_at=-HOURS_PER_DAY * ahead_days,
-        wait=lead or Interval.exact(0.0),
+        asked_at=(option.wait_hours - mean_wait(queued)) if queued else -HOURS_PER_DAY * ahead_days,
+        wait=queued or lead or Interval.exact(0.0),
         usd=owed.value if owed is not None else 0.0,
         hourly_share=share,
-        price_error=_price_error(owed, played.speed_error, share) if cost is None else price_range(cost),
+        price_error=_price_error(owed, timed.decided(hours), share) if cost is None else price_range(cost),
         cost=cost,
         likely_hours=hours.value,
         most_hours=together,
@@ -108,7 +109,7 @@ class TimedOption:
             lanes=side_by_side(runs, at_once, steps_hours=steps_hours, opens=opens),
             launch_hours=launch,
             lost=lost,
-            speed_error=band.scaled(1 / band.value),
+            speed_error=error_of_steps(band, waves * launch),
             convergence=time.convergence.fraction.value if time is not None and time.convergence is not None else 0.0,
             between=between,
         )
@@ -128,8 +129,10 @@ class TimedOption:
         return play([self.played(hours, runs=runs, at_once=at_once, between=between)]).hours_at(confidence)
 
 
-def _price_error(owed: Quantity | None, speed: Interval, share: float) -> Interval:
-    return Interval.exact(1.0) if owed is None else error_beyond_hours(doubted(owed), speed, share)
+def _price_error(owed: Quantity | None, hours: Interval, share: float) -> Interval:
+    if owed is None or hours.value <= 0:
+        return Interval.exact(1.0)
+    return error_beyond_hours(doubted(owed), hours.scaled(1 / hours.value), share)
 
 
 def _lasting_credits(option: CampaignOption) -> dict[str, tuple[LastingCredit, ...]]:

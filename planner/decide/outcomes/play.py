@@ -19,7 +19,7 @@ from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
 from planner.model.plan.option_times import Queue, Tries
 from planner.quantity.chance import TAIL
-from planner.quantity.interval import Interval
+from planner.quantity.interval import MOST, Interval
 
 MOST_LANES = 5_000
 """Equal lanes side by side that are played. The last of more lanes ends hardly later, and each costs the same."""
@@ -93,6 +93,17 @@ def side_by_side(runs: int, lanes: int, *, steps_hours: float, opens: float = 0.
     """
     counts = [runs // lanes + (number < runs % lanes) for number in range(min(lanes, runs, MOST_LANES))]
     return tuple(PlayedLane((Batch(count, steps_hours),), opens) for count in counts)
+
+
+def error_of_steps(hours: Interval, launch_hours: float) -> Interval:
+    """Return the factor on the hours of the steps that gives the range of all hours, of which launches are certain.
+
+    high = (high hours - launch) / (hours - launch), low likewise
+    """
+    steps = hours.value - launch_hours
+    if steps <= 0:
+        return AS_EXPECTED
+    return Interval(1.0, max(1 / MOST, (hours.low - launch_hours) / steps), (hours.high - launch_hours) / steps)
 
 
 def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[LastingCredit]] | None = None) -> Outcomes:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.alone import Alone
+from planner.decide.placement.as_its_row import as_its_row
 from planner.decide.placement.chosen import Chosen, chosen_plan
 from planner.decide.placement.earliest import earliest_of
 from planner.decide.placement.effort import Effort
@@ -88,7 +89,7 @@ def planned_campaign(
         )
     decides = Objective.TIME if asked is Objective.TIME else Objective.COST
     try:
-        found = _at_confidence(question, alone, decides, Effort(EFFORT))
+        found = _or_its_row(_at_confidence(question, alone, decides, Effort(EFFORT)), question, alone, decides)
         (best, unsure), said = _agreed(found, alone, preferred, decides, catalog, today=today, follow=objective is None)
         if best is None:
             return document.model_copy(update=given | _nothing(question, alone, unsure))
@@ -110,6 +111,30 @@ def planned_campaign(
         update=given | {name: getattr(shown, name) for name in FeasiblePlan.model_fields}
         | {"feasible": True, "front": points, "notes": notes}
     )  # fmt: skip
+
+
+def _or_its_row(tried: Tried, question: Question, alone: Alone, decides: Objective) -> Tried:
+    """Return what was tried, with a plan on one option shared out as its row in `compare` does where that is no worse.
+
+    The solver counts in hours that single runs stay under; at the confidence of the whole plan, more sets of machines
+    may cost less.
+    """
+    best = tried.best
+    if best is None or best.row is not None or len(best.plan.placements) > 1:
+        return tried
+    name = best.plan.placements[0].option
+    shared = as_its_row(question, name)
+    if shared is None:
+        return tried
+    row = chosen_plan(question, shared, alone.limits, alone.budget, asked=best.asked)
+    if row.row is None or not row.keeps(alone.limits.confidence):
+        return tried
+    waiting = 0.0 if decides is Objective.TIME else alone.limits.waiting_usd_per_hour or 0.0
+    worth = [
+        each.hours_confident if decides is Objective.TIME else each.usd_confident + waiting * each.hours_confident
+        for each in (row, best)
+    ]
+    return Tried(row, tried.unsure) if worth[0] <= worth[1] else tried
 
 
 def _agreed(
@@ -137,7 +162,7 @@ def _agreed(
     if not ways:
         return found, ()
     there = replace(question, instance=replace(question.instance, ways=ways))
-    only = _at_confidence(there, alone, decides, Effort(EFFORT))
+    only = _or_its_row(_at_confidence(there, alone, decides, Effort(EFFORT)), there, alone, decides)
     if only.best is not None:
         return only, ()
     if best is None:
@@ -285,7 +310,7 @@ def plan_notes(chosen: Chosen, *, evidence: bool = True) -> tuple[str, ...]:
         if one.earliest_start is None:
             unknown.append(one.name)
     if chosen.beyond_row is not None:
-        notes.append(f"the plan counts {chosen.beyond_row}, which its row in compare does not: their figures differ")
+        notes.append(chosen.beyond_row)
     if unknown:
         names = " and ".join([", ".join(unknown[:-1]), unknown[-1]] if len(unknown) > 1 else unknown)
         notes.append(f"when {names} can be had is not known, and no wait is counted")

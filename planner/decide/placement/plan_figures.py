@@ -19,6 +19,8 @@ SAME_END = 0.01
 SAME_BILL = 0.01
 """Bills that differ by less, as a share, are one: a solver adds up run by run, and counts in cents."""
 ENDS_90 = (0.05, 0.5, 0.95)
+MOST_NAMED = 4
+"""Sets of machines whose trainings a note counts one by one."""
 
 
 def row_of(plan: CampaignPlan, options: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption | None:
@@ -40,22 +42,30 @@ def _only(plan: CampaignPlan, options: Sequence[CampaignOption]) -> CampaignOpti
 
 
 def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> str | None:
+    """Return in words why the figures of a plan on one option are not those of its row; None where they are."""
     placed, hours = plan.placements[0], row.campaign_hours
-    opens = {lane.opens for lane in placed.lanes}
     if limits.timezone is not None:
-        return "days of its time zone"
-    if placed.queued is not None:
-        return "draws of its queue"
-    if placed.most_hours is not None or (placed.between is None and any(lane.closes for lane in placed.lanes)):
-        return "the ends of its windows"
-    apart = placed.between is None and (len(opens) > 1 or len(placed.lanes) != min(limits.runs, row.at_once))
-    if apart or hours is None:
-        return "which machines are free when"
+        return _counted("days of its time zone")
+    ends = placed.most_hours is not None or any(lane.closes for lane in placed.lanes)
+    if ends and placed.between is None:
+        return _counted("the ends of its windows")
+    shares = sorted((lane.count for lane in placed.lanes), reverse=True)
+    sets, least = min(limits.runs, row.at_once), limits.runs // max(1, row.at_once)
+    if placed.between is None and (len(shares) != sets or shares[0] > least + 1):
+        counts = " and ".join(map(str, shares)) if len(shares) < MOST_NAMED else f"up to {shares[0]}"
+        machines = "1 set of machines" if len(shares) == 1 else f"{len(shares)} sets of machines"
+        return f"the plan runs {counts} trainings on {machines}; its row in compare shares them over {sets}"
+    if (len({lane.opens for lane in placed.lanes}) > 1 and placed.between is None) or hours is None:
+        return _counted("which machines are free when")
     opened = placed.earliest_start.value if placed.earliest_start is not None else 0.0
     late = abs(plan.hours.value - opened - hours.value)
     usd = _billed(row).value
     alike = late <= SAME_END * (opened + hours.value) and abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
-    return None if alike else "how unlike runs share the machines"
+    return None if alike else _counted("how unlike runs share the machines")
+
+
+def _counted(what: str) -> str:
+    return f"the plan counts {what}, which its row in compare does not: their figures differ"
 
 
 def _billed(row: CampaignOption) -> Quantity:

@@ -9,7 +9,7 @@ from planner.cost.cloud.cost_by_hours import price_range
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, Placement
 from planner.decide.outcomes.hours_in_cost import error_beyond_hours
 from planner.decide.outcomes.outcomes import Outcomes
-from planner.decide.outcomes.play import Batch, PlayedLane, PlayedOption, play
+from planner.decide.outcomes.play import Batch, PlayedLane, PlayedOption, error_of_steps, play
 from planner.decide.outcomes.stated_time import interruptions_of
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import mean_wait
@@ -38,7 +38,7 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
     band = doubted(first)
     if one.doubtful:
         band = band.times(Interval.within_factor(1.0, UNSTATED_FACTOR))
-    speed = Interval(1.0, band.low / band.value, band.high / band.value)
+    grown = band.scaled(1 / band.value)
     earliest = one.earliest_start.value if one.earliest_start is not None else 0.0
     wait = one.queued or (Interval.exact(0.0) if one.earliest_start is None else doubted(one.earliest_start))
     convergence = one.time.convergence if one.time is not None else None
@@ -49,11 +49,11 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
         wait=wait,
         launch_hours=launch,
         lost=lost,
-        speed_error=speed,
+        speed_error=error_of_steps(band, launch),
         convergence=convergence.fraction.value if convergence else 0.0,
         usd=one.usd.value,
         hourly_share=one.hourly_share,
-        price_error=error_beyond_hours(doubted(one.usd), speed, one.hourly_share)
+        price_error=error_beyond_hours(doubted(one.usd), grown, one.hourly_share)
         if one.cost is None
         else price_range(one.cost),
         cost=one.cost,

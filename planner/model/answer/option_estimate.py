@@ -17,6 +17,7 @@ from planner.model.answer.training_time import TrainingTime
 from planner.model.base import Frozen
 from planner.model.network.workload import Checkpointing, Split, Strategy
 from planner.model.owning.hold import Hold
+from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import Owning
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity
@@ -213,6 +214,8 @@ class CampaignOption(OptionEstimate):
     """Of a block or an allocation: the hours for which each set of machines can be used; null of all others."""
     cost_by_hours: CostByHours | None = Field(default=None, exclude=True)
     """Of a term, and of what credits pay: the cost at other hours than the likely ones; JSON leaves it out."""
+    queued: Queue | Tries | None = Field(default=None, exclude=True)
+    """From what the plan says its wait is drawn, in place of the range of `lead_days`; JSON leaves it out."""
     quota: int | None = None
     """In the answer of `campaign`: nodes that may be used at the same time; null: the plan states none."""
     lead_days: Quantity | None = None
