@@ -87,6 +87,8 @@ class Placement:
     price_stale: bool
     price_refreshed: bool | None
     """Whether `planner prices refresh` can renew it; else one asks for a quote."""
+    causes: tuple[tuple[str, float], ...] = ()
+    """Causes of the error of its hours, which other options share (`OptionEstimate.error_causes`)."""
     between: BetweenTurns | None = None
     """When its machines are free of others' turns. Set where it does all runs and they are equal: a run may then begin
     in any gap that holds it, also outside its lane."""

@@ -19,6 +19,7 @@ from planner.cost.power.electricity import cloud_pue, paid_in, pue
 from planner.cost.power.node_power import rated_power, training_power
 from planner.decide.limits import MachineTerms, below_least_cluster, forbidden
 from planner.decide.options import option_money
+from planner.decide.options.error_causes import error_causes
 from planner.decide.options.local_disk import local_disk_note
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
@@ -45,6 +46,9 @@ from planner.scenario.job import Job
 from planner.scenario.own_machine import offered_notes, own_notes
 from planner.scenario.places import reasons_not_allowed
 from planner.speed.throughput.speed import Speed, fastest
+
+BLOCK_CONFIDENCE = 0.8
+"""Confidence with which a block holds one training; a campaign's holds its runs with that of the plan."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ def estimate_option(
     if site is not None:
         money = option_money.owned(plan, candidate, catalog, usage, paid_in=tariff)
     else:
-        surely = _surely(plan, candidate.id, timed.time, doubts)
+        surely = _surely(candidate.id, timed.time, doubts, BLOCK_CONFIDENCE)
         longer = surely / timed.time.wall_hours.value if timed.time is not None and surely else 1.0
         money = option_money.rented(candidate, catalog, rates, usage, longer=longer)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
@@ -139,6 +143,7 @@ def estimate_option(
         whole_hours=hours_of(throughput_of(speed.whole[1]), job, epochs=job.epochs) if speed.whole else None,
         micro_batch=speed.fit.micro_batch,
         checkpointing=speed.fit.checkpointing,
+        error_causes=error_causes(candidate, speed, timed.time, plan.practice),
         throughput=throughput,
         epoch_hours=usage.epoch,
         training_hours=usage.training,
@@ -220,7 +225,7 @@ def on_day(
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
         passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
-        surely = _surely(plan, estimate.id, estimate.time, estimate.doubts)
+        surely = _surely(estimate.id, estimate.time, estimate.doubts, plan.campaign.confidence)
         finish = last_day(start=start, hours=estimate.wall_hours.value, passed=passed)
         ended = last_day(start=start, hours=surely, passed=passed)
         provider = provider_of(estimate.offer)
@@ -234,11 +239,11 @@ def on_day(
     return estimate if committed else dated(estimate, today=today, row=price)
 
 
-def _surely(plan: Plan, option: str, time: TrainingTime | None, doubts: Sequence[str]) -> float:
-    """Return the hours that one training stays under with the plan's confidence; 0 where they are not known."""
+def _surely(option: str, time: TrainingTime | None, doubts: Sequence[str], confidence: float) -> float:
+    """Return the hours that one training stays under with this confidence; 0 where they are not known."""
     if time is None:
         return 0.0
-    return TimedOption(option, time, bool(doubts)).hours_at(time.wall_hours, plan.campaign.confidence)
+    return TimedOption(option, time, bool(doubts)).hours_at(time.wall_hours, confidence)
 
 
 def _timed(

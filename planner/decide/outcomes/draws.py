@@ -40,6 +40,21 @@ def scores(*names: str) -> Array:
     return drawn
 
 
+@lru_cache(maxsize=1_024)
+def mixed(causes: tuple[tuple[str, float], ...]) -> Array:
+    """Return the standard normal scores of an error of several independent causes, by name and standard deviation.
+
+    order = that of sum over causes of sd x score;  the scores themselves are those of one cause, in this order
+
+    The correlation of two errors is the sum over common causes of sd x sd' / (whole x whole').
+    """
+    total = np.sum([sd * scores(name) for name, sd in causes], axis=0)
+    drawn = np.empty(SAMPLES)
+    drawn[np.argsort(total, kind="stable")] = _normal_scores()
+    drawn.setflags(write=False)
+    return drawn
+
+
 def in_strata(drawn: Array, *names: str) -> Array:
     """Return one draw for each sample from a whole multiple of them: the middle ones of equally many, in random order.
 

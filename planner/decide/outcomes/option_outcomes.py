@@ -81,11 +81,13 @@ class TimedOption:
     id: str
     time: TrainingTime | None
     doubtful: bool
+    causes: tuple[tuple[str, float], ...] = ()
+    """Causes of the error of its hours (`OptionEstimate.error_causes`)."""
 
     @classmethod
     def of(cls, option: OptionEstimate) -> Self:
         """Return the time of an estimate."""
-        return cls(option.id, option.time, bool(option.doubts))
+        return cls(option.id, option.time, bool(option.doubts), option.error_causes)
 
     def decided(self, hours: Quantity) -> Interval:
         """Return hours as a decision counts them: where they are contradicted, they may be off by 1.5 times more."""
@@ -110,6 +112,7 @@ class TimedOption:
             launch_hours=launch,
             lost=lost,
             speed_error=error_of_steps(band, waves * launch),
+            causes=self.causes,
             convergence=time.convergence.fraction.value if time is not None and time.convergence is not None else 0.0,
             between=between,
         )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from planner.cost.cloud.cost_by_hours import credits_at, usd_at
-from planner.decide.outcomes.draws import SAMPLES, Array, at_scores, generator, in_strata, scores
+from planner.decide.outcomes.draws import SAMPLES, Array, at_scores, generator, in_strata, mixed, scores
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes
 from planner.decide.outcomes.run_times import run_times
 from planner.duration.between_turns import hours_between
@@ -67,6 +67,8 @@ class PlayedOption:
     lost: Interruptions = NEVER_INTERRUPTED
     speed_error: Interval = AS_EXPECTED
     """Factor on the hours, common to all runs: a machine that is slower than thought is so for all of them."""
+    causes: tuple[tuple[str, float], ...] = ()
+    """Causes of that error by name, each with its standard deviation; options share those of one name."""
     convergence: float = 0.0
     """Half of the 90 % range of one run's steps, as a share of them, by seed and data order alone."""
     usd: float = 0.0
@@ -120,7 +122,7 @@ def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[Last
     so their sum is distributed as that of as many draws. An option's id determines all of its draws.
     """
     size = (SAMPLES,)
-    speed = [at_scores(each.speed_error, scores(each.option, "speed")) for each in options]
+    speed = [at_scores(each.speed_error, _speed_scores(each)) for each in options]
     free = [_opened(each) for each in options]
     begun = [lanes[0] for lanes in free]
     used = [[np.zeros(size) for _ in each.lanes] for each in options]
@@ -147,6 +149,10 @@ def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[Last
             in_windows &= of_lane <= lane.most_hours + ROUNDING_HOURS
     usd = [_usd(each, hours) for each, hours in zip(options, busy, strict=True)]
     return Outcomes(last, _to_pay(options, usd, ends, credits or {}), in_windows)
+
+
+def _speed_scores(option: PlayedOption) -> Array:
+    return mixed(option.causes) if option.causes else scores(option.option, "speed")
 
 
 def _opened(option: PlayedOption) -> list[Array]:

@@ -155,7 +155,8 @@ def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own:
     end = start + timedelta(days=int(DAYS_PER_YEAR) - 1)
     of_year = allocation_reasons(estimated.price, bill=bill.bill, finish=end)
     reasons = (*estimated.limit_reasons, *of_year)
-    row = year_option(asked.plan.currency, option, reasons, year=year, own=own)
+    hourly = 0.0 if estimated.rates is None or estimated.rates.terms.once else 1.0
+    row = year_option(asked.plan.currency, option, reasons, year=year, own=own, hourly=hourly)
     if reasons:
         return row
     even = break_even(work, asked.owned.resolved, estimated, at_once=asked.at_once)

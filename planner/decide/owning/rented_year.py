@@ -63,7 +63,7 @@ def _row(plan: Plan, each: EstimatedOption, trainings: int) -> YearOption:
     found = rented_a_year(each, trainings=trainings, at_once=_at_once(plan, each, trainings))
     if found is None:
         return year_option(plan.currency, option, option.blocking_reasons or option.reasons)
-    return year_option(plan.currency, option, each.limit_reasons, year=found[0])
+    return year_option(plan.currency, option, each.limit_reasons, year=found[0], hourly=0.0 if _is_term(each) else 1.0)
 
 
 def _at_once(plan: Plan, each: EstimatedOption, trainings: int) -> int:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from planner.decide.outcomes.draws import Array, at_scores, mixed
 from planner.decide.recommend.rank import TIE_FRACTION
 from planner.model.answer.planned_year import YearOption
 from planner.model.owning.hold import Hold
-from planner.model.quantity import Quantity
-from planner.quantity.chance import chance_below, doubted
-from planner.quantity.interval import Interval
+from planner.quantity.chance import doubted
 
 PLACE = {Hold.HAVE: 0, Hold.RENT: 1, Hold.USE: 1, Hold.BUY: 2}
 """Of equals, what stands there comes first, then what can be given back."""
 
 
-def chance_cheaper(one: Quantity, other: Quantity) -> float:
-    """Return the chance that one yearly cost is no more than another, both taken as independent.
+def chance_cheaper(option: YearOption, other: YearOption) -> float:
+    """Return the share of the samples in which the year costs no more on one option than on another.
 
-    Of what may cost nothing or less at the low end of its range, that end is lifted to a hundredth of its value.
+    Causes of an error that both share, such as the practice that a plan counts, are drawn once for both.
     """
-    mine, theirs = _positive(doubted(one)), _positive(doubted(other))
-    if mine is None or theirs is None:
-        return float(one.value <= other.value)
-    return chance_below(mine.times(theirs.inverse()), 1.0)
+    return float(np.mean(_drawn(option) <= _drawn(other)))
+
+
+def _drawn(option: YearOption) -> Array:
+    """Return the cost of the year in each sample."""
+    assert option.usd_per_year is not None, "it is known"
+    causes = option.error_causes or ((f"year {option.id}", 1.0),)
+    return at_scores(doubted(option.usd_per_year), mixed(causes))
 
 
 def recommended(options: Sequence[YearOption], *, confidence: float) -> YearOption | None:
@@ -49,18 +54,9 @@ def may_be_recommended(option: YearOption) -> bool:
 def _beats(other: YearOption, one: YearOption, confidence: float) -> bool:
     if _usd(other) * (1 + TIE_FRACTION) >= _usd(one):
         return False
-    assert other.usd_per_year is not None
-    assert one.usd_per_year is not None
-    return chance_cheaper(other.usd_per_year, one.usd_per_year) >= confidence
+    return chance_cheaper(other, one) >= confidence
 
 
 def _usd(option: YearOption) -> float:
     assert option.usd_per_year is not None
     return option.usd_per_year.value
-
-
-def _positive(value: Interval) -> Interval | None:
-    if value.value <= 0:
-        return None
-    least = value.value / 100
-    return Interval(value.value, max(value.low, least), max(value.high, value.value))

@@ -20,6 +20,8 @@ from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import UNCOMMITTED
 from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
+from planner.quantity.chance import TAIL, doubted
+from planner.speed.estimator.shared_causes import Causes
 
 
 def as_if_bought(option: OptionEstimate, resolved: ResolvedSite) -> bool:
@@ -51,9 +53,13 @@ def with_chances(options: Sequence[YearOption], owning: str) -> tuple[YearOption
 
     def held_against(option: YearOption) -> YearOption:
         other = rival if option.id == owning else own
-        if other is None or option.usd_per_year is None or other.usd_per_year is None or option.why_not is not None:
+        if option.usd_per_year is None or own.usd_per_year is None:
             return option
-        chance = chance_cheaper(option.usd_per_year, other.usd_per_year)
+        owning_cheaper = None if option.id == owning else chance_cheaper(own, option)
+        option = option.model_copy(update={"chance_owning_cheaper": owning_cheaper})
+        if other is None or other.usd_per_year is None or option.why_not is not None:
+            return option
+        chance = chance_cheaper(option, other)
         return option.model_copy(update={"chance_costs_less": chance, "costs_less_than": other.id})
 
     return tuple(held_against(option) for option in options)
@@ -78,8 +84,12 @@ def year_option(
     *,
     year: Quantity | None = None,
     own: Quantity | None = None,
+    hourly: float = 0.0,
 ) -> YearOption:
-    """Return a row; `own` is the yearly cost of the machine that is asked about, None in its own row."""
+    """Return a row; `own` is the yearly cost of the machine that is asked about, None in its own row.
+
+    `hourly`: by how much the cost grows with the hours of a training, in percent for each percent.
+    """
     assert option.hold is not None, "every option of today's answers is held somehow"
     return YearOption(
         id=option.id,
@@ -91,7 +101,8 @@ def year_option(
         usd_per_year=year,
         local_per_year=None if year is None else local_amount(year, currency),
         above_owning_usd_per_year=None if year is None or own is None else year.value - own.value,
-        chance_owning_cheaper=None if year is None or own is None else chance_cheaper(own, year),
+        chance_owning_cheaper=None,
+        error_causes=() if year is None else _error_causes(option, year, hourly),
         break_even=None,
         usd_at_once=None,
         price_stale=bool(option.price_stale),
@@ -99,6 +110,19 @@ def year_option(
         why_not=text_of(reasons),
         why_not_codes=codes_of(reasons),
     )
+
+
+def _error_causes(option: OptionEstimate, year: Quantity, hourly: float) -> Causes:
+    """Return the causes of the error of a year's cost: those of its hours, and what its range holds beside them."""
+    band = doubted(year)
+    if band.value <= 0 or band.high <= band.value:
+        return ()
+    whole = math.log(band.high / max(band.low, band.value / 100)) / (2 * TAIL)
+    of_hours = [(name, hourly * sd) for name, sd in option.error_causes if hourly * sd > 0]
+    grown = math.hypot(*(sd for _, sd in of_hours))
+    fitting = [(name, sd * min(1.0, whole / grown)) for name, sd in of_hours]
+    rest = math.sqrt(max(0.0, whole**2 - grown**2))
+    return tuple((name, sd) for name, sd in (*fitting, (f"year {option.id}", rest)) if sd > 0)
 
 
 def spent_at_once(plan: Plan, usd: float | None) -> dict[str, object]:

@@ -254,6 +254,7 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
         doubtful=bool(option.doubts),
         price_stale=bool(option.price_stale),
         price_refreshed=option.price_refreshed,
+        causes=option.error_causes,
         between=_between(candidate, lanes),
     )
 

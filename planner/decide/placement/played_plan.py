@@ -49,6 +49,7 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
         wait=wait,
         launch_hours=launch,
         lost=lost,
+        causes=one.causes,
         speed_error=error_of_steps(band, launch),
         convergence=convergence.fraction.value if convergence else 0.0,
         usd=one.usd.value,

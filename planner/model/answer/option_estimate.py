@@ -75,6 +75,9 @@ class OptionEstimate(Frozen):
     split; null where none fits."""
     micro_batch: int | None
     checkpointing: Checkpointing | None
+    error_causes: tuple[tuple[str, float], ...] = Field(default=(), exclude=True)
+    """Independent causes of the error of its hours, each with the standard deviation that it adds to their logarithm.
+    Options share a cause of the same name; JSON leaves them out."""
     throughput: Quantity | None
     epoch_hours: Quantity | None
     training_hours: Quantity | None

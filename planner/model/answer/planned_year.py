@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from planner.model.answer.reason import ReasonCode
 from planner.model.base import Frozen
 from planner.model.currency import LocalAmount
@@ -52,6 +54,8 @@ class YearOption(Frozen):
     local_per_year: LocalAmount | None
     above_owning_usd_per_year: float | None
     """What it costs more than the machine that is asked about; negative: it is cheaper."""
+    error_causes: tuple[tuple[str, float], ...] = Field(default=(), exclude=True)
+    """Independent causes of the error of its cost, which rows of one cause share; JSON leaves them out."""
     chance_owning_cheaper: float | None
     chance_costs_less: float | None = None
     """That this row costs less than the option `costs_less_than`: of the machine that is asked about the cheapest

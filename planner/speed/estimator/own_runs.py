@@ -162,7 +162,7 @@ def covariance(one: Place, other: Place) -> Array:
         error**2 * one.shares[name][:, None] * other.shares[name][None, :] * (wires if name in WIRES else 1.0)
         for name, error in PART_ERROR.items()
     )
-    unknown = np.sqrt(_unknown(one)[:, None] * _unknown(other)[None, :])
+    unknown = np.sqrt(unknown_variance(one)[:, None] * unknown_variance(other)[None, :])
     common = (
         site * SITE**2 * wires
         + here * ACCELERATOR**2
@@ -192,7 +192,7 @@ def _same_site(one: Place, other: Place) -> Array:
     )
 
 
-def _unknown(place: Place) -> Array:
+def unknown_variance(place: Place) -> Array:
     """Return the variance of what is not known beforehand: it is the same for all runs of one accelerator and site."""
     import numpy as np
 

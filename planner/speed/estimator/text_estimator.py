@@ -71,6 +71,8 @@ class Estimates(NamedTuple):
     """A rate that two options are ranked by: lower where more is uncertain of a configuration."""
     near: Array
     """Sources of the evidence near."""
+    place: Place
+    """Labels, parts of the step and expected errors, from which the causes of an error follow."""
 
 
 @dataclass(frozen=True)
@@ -256,4 +258,5 @@ def estimates(modelled: Modelled, log_size: Array, spreads: Mapping[str, Spread]
         modelled.groups,
         np.exp(log_rate - CAUTION * modelled.place.expected),
         modelled.near,
+        modelled.place,
     )

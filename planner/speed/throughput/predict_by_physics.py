@@ -17,6 +17,7 @@ from planner.scenario.job import Job
 from planner.scenario.trainers import GROUPED_SINCE, OLDER_TRANSFORMERS, ExpertProducts, expert_products
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.estimator.network_kind import kind_of_sample
+from planner.speed.estimator.shared_causes import causes_of
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.physics.image_config_arrays import Described
 from planner.speed.physics.observation import Observation
@@ -110,6 +111,7 @@ def predict_by_physics(
             *((lacking,) if lacking else ()),
         ),
         asked=EstimatorQuery(asked, own.observations),
+        causes=causes_of(estimate.place),
     )
 
 

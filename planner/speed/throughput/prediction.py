@@ -14,6 +14,7 @@ from planner.model.quantity import Basis
 from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.speed.estimator.estimator_query import EstimatorQuery
+from planner.speed.estimator.shared_causes import Causes
 
 
 class Ratio(NamedTuple):
@@ -41,6 +42,8 @@ class Prediction:
     notes: tuple[str, ...] = ()
     asked: EstimatorQuery | None = None
     """None: not from physics."""
+    causes: Causes = ()
+    """Causes of its error that other machines may share, as shares of its standard deviation."""
     ratios: tuple[Ratio, ...] = ()
     """What the rate of the first of `runs` was multiplied by; empty where it was not extrapolated so."""
     rollout: RolloutEstimate | None = None

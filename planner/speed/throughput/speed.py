@@ -19,6 +19,7 @@ from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.trainer_abilities import trainers_of
+from planner.speed.estimator.shared_causes import Causes
 from planner.speed.memory.device_fit import DeviceFit
 from planner.speed.throughput import power_cap
 from planner.speed.throughput.auto_strategy import (
@@ -69,6 +70,8 @@ class Speed:
     problems: tuple[Reason, ...] = ()
     rollout: RolloutEstimate | None = None
     """One step of a training on its own completions."""
+    causes: Causes = ()
+    """Causes of its error that other machines may share, as shares of its standard deviation."""
     trainers: tuple[str, ...] = ()
     """Which run its layout, where it divides the network and the plan names no trainer."""
     whole: tuple[Candidate, Speed] | None = None
@@ -118,6 +121,7 @@ def speed(job: Job, candidate: Candidate, catalog: Catalog) -> Speed:
         ),
         not_counted=runs_not_counted(job, candidate, catalog),
         rollout=prediction.rollout,
+        causes=prediction.causes,
     )
 
 
