@@ -19,13 +19,15 @@ def practice_note(plan: Plan, options: Sequence[OptionEstimate]) -> str | None:
         return None
     time = stretched[0].time
     assert time is not None, "it is stretched"
-    times = {one.practice: one.factor.value for one in time.practices}
+    factors = {each.practice: each.factor for each in time.practices}
+    times = {practice: factor.value for practice, factor in factors.items()}
     typical, tuned = times[Practice.TYPICAL], times[Practice.TUNED]
     some = "" if len(stretched) == sum(option.time is not None for option in options) else " where nothing was measured"
     match plan.practice:
         case Practice.TYPICAL:
             would = f"{tuned:.2g} x" if tuned >= SEEN else "the benchmark's"
-            text = f"as people get them, {typical:.2g} x the benchmark's; `practice: tuned` would be {would}"
+            seen = f"{factors[Practice.TYPICAL].low:.2g} to {factors[Practice.TYPICAL].high:.2g}"
+            text = f"as people get them, {typical:.2g} x the benchmark's ({seen}); `practice: tuned` would be {would}"
         case Practice.TUNED:
             text = f"as tuned trainings get them, {tuned:.2g} x the benchmark's; people usually get {typical:.2g} x"
         case Practice.BENCHMARK:

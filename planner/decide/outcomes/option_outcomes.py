@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Self
@@ -29,14 +30,20 @@ from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_DAY
 
 
-def outcomes_of(option: CampaignOption, limits: CampaignLimits, *, today: date) -> Outcomes:
-    """Return what becomes of the plan's campaign on an option in each sample."""
+def outcomes_of(
+    option: CampaignOption, limits: CampaignLimits, *, today: date, without: Set[str] = frozenset()
+) -> Outcomes:
+    """Return what becomes of the plan's campaign on an option in each sample.
+
+    `without`: causes of error that are taken to be known, such as those that all options have in common.
+    """
     if option.campaign_hours is None:
         owed = option.cash_usd or option.campaign_usd
         usd = None if owed is None else at_scores(doubted(owed), scores(option.id, "price"))
         return Outcomes(None, usd, np.ones(SAMPLES, dtype=bool))
     ahead = max(0, ((limits.start or today) - today).days)
-    played = play([played_option(option, runs=limits.runs, ahead_days=ahead)], credits=_lasting_credits(option))
+    campaign = _at_known(played_option(option, runs=limits.runs, ahead_days=ahead), without)
+    played = play([campaign], credits=_lasting_credits(option))
     return played if (option.cash_usd or option.campaign_usd) is not None else replace(played, usd=None)
 
 
@@ -130,6 +137,19 @@ class TimedOption:
         if hours.value <= 0:
             return hours.value
         return play([self.played(hours, runs=runs, at_once=at_once, between=between)]).hours_at(confidence)
+
+
+def _at_known(option: PlayedOption, causes: Set[str]) -> PlayedOption:
+    """Return an option whose speed no longer errs by these causes.
+
+    ln of each end x sqrt(variance of the causes that are left / variance of all)
+    """
+    left = tuple((name, sd) for name, sd in option.causes if name not in causes)
+    if len(left) == len(option.causes):
+        return option
+    share = math.hypot(*(sd for _, sd in left)) / math.hypot(*(sd for _, sd in option.causes))
+    low, high = (end**share for end in (option.speed_error.low, option.speed_error.high))
+    return replace(option, causes=left, speed_error=Interval(1.0, low, high))
 
 
 def _price_error(owed: Quantity | None, hours: Interval, share: float) -> Interval:

@@ -15,6 +15,7 @@ from planner.decide.recommend.pareto import pareto_front
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranked, ranking_usd
 from planner.decide.recommend.row_notes import block_note, is_sold_as_block, term_note, waiting_note
+from planner.decide.recommend.samples_in_common import ranges_apart, surer_than
 from planner.decide.recommend.switching import switching_rates, switching_sentences
 from planner.decide.recommend.why_not import reasons_against
 from planner.decide.recommend.wording import name_of
@@ -56,8 +57,14 @@ def compare(
     sold = block_note(campaign.options) if choice is not None else None
     term = term_note(recommended, order, phrases)
     second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
-    shown = _of_the_recommended(campaign, recommended)
+    notes = (
+        *_instead(recommended, second, phrases),
+        *surer_than(recommended, order, limits, today=today),
+        *filter(None, (waits, sold, term)),
+        *_of_the_recommended(campaign, recommended),
+    )
     front = pareto_front(campaign.options)
+    apart = ranges_apart(campaign.options, limits, today=today)
     places = {option.id: place for place, option in enumerate(order, start=1)}
 
     def with_rank(option: CampaignOption) -> RankedOption:
@@ -65,14 +72,14 @@ def compare(
         against = {"why_not": text_of(reasons), "why_not_codes": codes_of(reasons), "reasons": reasons}
         request = quote_request(option, limits, today=today)
         place = {"rank": places.get(option.id), "pareto": option.id in front, "quote_request": request}
-        return RankedOption(**(dict(option) | against | place))
+        return RankedOption(**(dict(option) | against | place | {"usd_apart": apart.get(option.id)}))
 
     by_rank = sorted(campaign.options, key=lambda option: places.get(option.id, len(places) + 1))
     return ComparisonDocument(
         plan=campaign.plan,
         currency=campaign.currency,
         assumptions=campaign.assumptions,
-        notes=(*_instead(recommended, second, phrases), *filter(None, (waits, sold, term)), *shown),
+        notes=notes,
         runs=campaign.runs,
         deadline=limits.deadline,
         deadline_hours=deadline_hours if limits.deadline is not None else None,

@@ -151,7 +151,8 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
     measured before modelled, undivided before divided, firm before spot, fewer nodes. The age of a price counts in
     the cost at the confidence alone, with which its doubt grows. What costs over 1.5 times as much as the cheapest is
-    no tie of it, however large the budget is, and no tie wins that another one beats in all (`_is_beaten`).
+    no tie of it, however large the budget is, and no tie wins that another one beats in all (`_is_beaten`), or that is
+    paid ahead where paying by the hour likely costs less (`_is_paid_in_vain`).
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
@@ -159,7 +160,9 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     least = decides(ordered[0])
     most = max(least * (1 + TIE_FRACTION), min(least + slack, least * MOST_OF_TIE))
     near = [one for one in ordered if decides(one) <= most]
-    unbeaten = [one for one in near if not any(_is_beaten(one, rival) for rival in near)]
+    unbeaten = [
+        one for one in near if not any(_is_beaten(one, rival) or _is_paid_in_vain(one, rival) for rival in near)
+    ]
     ties = sorted(unbeaten, key=lambda one: (_class(one), _order(one, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
@@ -170,6 +173,23 @@ def _is_beaten(one: CampaignOption, rival: CampaignOption) -> bool:
     if one.hold is not rival.hold or ranking_usd(rival) >= ranking_usd(one) or hours_of(rival) >= hours_of(one):
         return False
     return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(one), strict=True))
+
+
+def _is_paid_in_vain(one: CampaignOption, rival: CampaignOption) -> bool:
+    """Return whether a firm rival, paid by the hour, likely costs a tenth less than what is paid ahead.
+
+    Hours that are paid ahead and not used are lost: they count in the cost at the confidence only by its tail.
+    """
+    if not _is_paid_ahead(one) or _is_paid_ahead(rival) or not is_firm(rival) or rival.hold is not one.hold:
+        return False
+    ours, theirs = one.payable_usd, rival.payable_usd
+    assert ours is not None, "it is comparable"
+    assert theirs is not None, "it is comparable"
+    return theirs.value < (1 - TIE_FRACTION) * ours.value
+
+
+def _is_paid_ahead(option: CampaignOption) -> bool:
+    return option.paid_ahead_hours is not None or option.smallest_purchase_usd is not None
 
 
 def _sureness(option: CampaignOption) -> tuple[float, float, bool, bool, bool]:

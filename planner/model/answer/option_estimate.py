@@ -226,6 +226,9 @@ class CampaignOption(OptionEstimate):
     done_by: date | None = None
     """The last day by the most likely values, as `finish`; at the answer's confidence `done_by_confident`."""
     done_by_confident: date | None = None
+    usd_apart: tuple[float, float] | None = None
+    """90 % range of what remains to pay, in USD, without the error that all options share; null where they share none,
+    and in an older answer."""
     hours_confident: float | None = None
     """Hours from the campaign's first until it is done with the answer's confidence, waiting for machines included."""
     usd_confident: float | None = None

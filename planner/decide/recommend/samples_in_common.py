@@ -1,0 +1,51 @@
+"""What options that err by the same causes say of each other: which costs less in how many samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import date
+
+import numpy as np
+
+from planner.decide.outcomes.option_outcomes import outcomes_of
+from planner.decide.recommend.rank import is_feasible, ranking_usd
+from planner.decide.recommend.wording import name_of
+from planner.model.answer.option_estimate import CampaignOption
+from planner.model.plan.plan import CampaignLimits, Prefer
+
+CLOSE = 1.25
+"""Factor up to which two costs at the confidence are close: which of both is lower is worth a line."""
+LOW, HIGH = 0.05, 0.95
+
+
+def surer_than(
+    first: CampaignOption | None, order: Sequence[CampaignOption], limits: CampaignLimits, *, today: date
+) -> Iterator[str]:
+    """Yield in how many of 100 samples the first option costs less than the next one, where both cost about as much."""
+    rivals = [option for option in order if option is not first and is_feasible(option)]
+    if first is None or not rivals or limits.prefer is Prefer.TIME:
+        return
+    rival = rivals[0]
+    usd, other = sorted((ranking_usd(first), ranking_usd(rival)))
+    if other > CLOSE * usd or usd <= 0:
+        return
+    costs, others = (outcomes_of(option, limits, today=today).usd for option in (first, rival))
+    if costs is not None and others is not None:
+        share = round(100 * float(np.mean(costs < others)))
+        yield f"{name_of(first)} costs less than {name_of(rival)} in {share} of 100 simulated campaigns"
+
+
+def ranges_apart(
+    options: Sequence[CampaignOption], limits: CampaignLimits, *, today: date
+) -> dict[str, tuple[float, float]]:
+    """Return each option's 90 % range of cost without the causes of error that all options share; none if none are."""
+    known = [option for option in options if option.campaign_hours is not None and option.payable_usd is not None]
+    causes = [{name for name, _ in option.error_causes} for option in known]
+    shared = set.intersection(*causes) if len(causes) > 1 else set()
+    if not shared:
+        return {}
+    found = {}
+    for option in known:
+        outcomes = outcomes_of(option, limits, today=today, without=shared)
+        found[option.id] = (outcomes.usd_at(LOW), outcomes.usd_at(HIGH))
+    return found
