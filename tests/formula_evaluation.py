@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
 from typing import Any
 
 FUNCTIONS: dict[str, Any] = {
     "log": math.log, "log2": math.log2, "log1p": math.log1p, "exp": math.exp, "expm1": math.expm1, "sqrt": math.sqrt,
     "abs": abs, "min": min, "max": max, "ceil": math.ceil, "round": round,
-    "normal_cdf": NormalDist().cdf, "normal_quantile": NormalDist().inv_cdf,
     "smooth_max": lambda a, b, k: (a**k + b**k) ** (1 / k),
 }  # fmt: skip
 

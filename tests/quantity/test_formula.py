@@ -23,7 +23,6 @@ from planner.duration.duration import train_hours
 from planner.duration.training_time import stretched_hours
 from planner.model.owning.site import Acquisition
 from planner.model.quantity import Basis, Unit
-from planner.quantity.chance import chance_below, stays_under
 from planner.quantity.conversion import interval, to_quantity
 from planner.quantity.formula import exp, formula, largest, log, named, stated, total
 from planner.quantity.formula_text import printed
@@ -72,8 +71,6 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "busy hour": (owned_cost.usd_per_busy_gpu_hour, {"inputs": SITE}),
     "busy hour at the margin": (owned_cost.marginal_usd_per_busy_gpu_hour, {"inputs": SITE}),
     "a year": (owning_usd, {"inputs": SITE, "nodes": 2, "gpu_hours": 1e4, "other_use": 0.25}),
-    "chance": (chance_below, {"amount": WORK, "limit": 11.0}),
-    "at most": (stays_under, {"amount": WORK, "chance": 0.8}),
     "fit": (chance_within, {"likely": [Likely(0.4, 70.0), Likely(0.6, 85.0)], "size_gib": 80.0}),
 }  # fmt: skip
 """Formulas and inputs at which every term of them counts."""

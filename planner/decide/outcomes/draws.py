@@ -64,6 +64,11 @@ def in_strata(drawn: Array, *names: str) -> Array:
     return np.asarray(np.sort(drawn)[each // 2 :: each][generator(*names, "order").permutation(SAMPLES)])
 
 
+def stays_under(interval: Interval, chance: float) -> float:
+    """Return the number that a range stays under with this chance: the draw at the score of the chance."""
+    return float(at_scores(interval, np.array([NORMAL.inv_cdf(chance)]))[0])
+
+
 @lru_cache(maxsize=1)
 def _normal_scores() -> Array:
     return np.array([NORMAL.inv_cdf((place + 0.5) / SAMPLES) for place in range(SAMPLES)])
@@ -75,7 +80,7 @@ def at_scores(interval: Interval, normal: Array) -> Array:
     number = value x exp(s x z);  z: the score, s = ln(high / value) / 1.645 above 0, ln(value / low) / 1.645 below
     of median 0:  max(0, high x z / 1.645)
 
-    Source: the two-piece log-normal of `planner/quantity/chance.py`.
+    Source: the two-piece log-normal whose 90 % range is stated.
     """
     if interval.low == interval.high or interval.high <= 0:
         return np.full(normal.shape, interval.value)

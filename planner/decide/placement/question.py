@@ -16,6 +16,7 @@ from planner.decide.campaign.turns import taken_nodes
 from planner.decide.campaign.windows import Span, free_lanes
 from planner.decide.limits import MachineTerms, allowed, most_days, most_sets
 from planner.decide.options.option import EstimatedOption
+from planner.decide.outcomes.draws import stays_under
 from planner.decide.outcomes.option_outcomes import TimedOption, outcomes_of
 from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.placement.costs import OptionCosts, option_costs
@@ -31,7 +32,7 @@ from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import CampaignLimits
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
-from planner.quantity.chance import doubted, stays_under
+from planner.quantity.chance import doubted
 from planner.quantity.conversion import derived, interval
 from planner.quantity.interval import sum_of
 from planner.quantity.time_units import HOURS_PER_DAY

@@ -108,3 +108,14 @@ def paid_whole(name: str, usd: float, *, hours: float = 1e9) -> CampaignOption:
 def test_of_two_that_credits_pay_whole_more_credit_is_left(options):
     """Cost and hours are equal, and the name is last in the order."""
     assert first(options, CampaignLimits(deadline=DEADLINE)) == "b"
+
+
+@pytest.mark.parametrize(
+    ("hourly", "chosen"),
+    [pytest.param(89.0, "hourly", id="over a tenth cheaper"), pytest.param(91.0, "block", id="less than a tenth")],
+)
+def test_what_is_paid_ahead_yields_to_hours_that_likely_cost_less(hourly, chosen):
+    """Both cost about as much at the confidence; hours of a block that are not used are lost."""
+    block = option("block", 10, 100, paid_ahead_hours=23.5, nodes=1, usd_confident=100.0)
+    by_hour = option("hourly", 10, hourly, nodes=2, usd_confident=105.0)
+    assert first([block, by_hour], CampaignLimits(deadline=DEADLINE)) == chosen
