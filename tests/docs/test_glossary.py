@@ -40,7 +40,7 @@ def written_titles() -> set[str]:
         for node in ast.walk(ast.parse((ROOT / "planner" / "present" / f"{name}.py").read_text(encoding="utf-8")))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Column"
         for keyword in node.keywords
-        if keyword.arg == "title" and isinstance(keyword.value, ast.Constant)
+        if keyword.arg == "title" and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
     }
 
 
