@@ -47,8 +47,8 @@ def reference() -> str:
     lines = [
         "# Command line",
         "",
-        "Written by `make cli-docs` from the commands; `planner COMMAND --help` prints the same.",
-        "Data go to stdout, messages to stderr.",
+        "After reading this page you can call any command. `planner COMMAND --help` prints the same.",
+        "Written by `make cli-docs`. Data go to stdout, messages to stderr.",
         "",
         textwrap.fill(EXIT_CODES, MARKDOWN_COLUMNS),
         "",
