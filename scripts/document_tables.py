@@ -75,8 +75,8 @@ def fewest(options: tuple[OptionEstimate, ...], card: str) -> OptionEstimate | N
 def _sizes() -> Iterator[str]:
     yield "# Tables of the source documents, computed"
     yield ""
-    yield "After reading this page you know what the plans of the [source documents](documents.md) cost and how long they"
-    yield "take. Written by `make document-tables`; a test compares it."
+    yield "After reading this page you know what the plans of the [source documents](documents.md) cost and how long"
+    yield "they take. Written by `make document-tables`; a test compares it."
     yield ""
     yield "## Model sizes"
     yield ""
