@@ -1,4 +1,4 @@
-"""Write docs/cli.md: every command with its usage, its options and an example. Run: make cli-docs."""
+"""Write docs/cli.md: every command, the networks known by name, and the audit's codes. Run: make cli-docs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from planner.adapters.catalog import load_catalog
+from planner.audit.codes import CODES
 from planner.cli.command_tree import COMMANDS, EXIT_CODES, LazyCommand, command_tree
 from planner.cli.help_layout import WIDTH
 
@@ -45,8 +47,8 @@ def reference() -> str:
     lines = [
         "# Command line",
         "",
-        "Written by `make cli-docs` from the commands; `planner COMMAND --help` prints the same.",
-        "Data go to stdout, messages to stderr.",
+        "After reading this page you can call any command. `planner COMMAND --help` prints the same.",
+        "Written by `make cli-docs`. Data go to stdout, messages to stderr.",
         "",
         textwrap.fill(EXIT_CODES, MARKDOWN_COLUMNS),
         "",
@@ -59,6 +61,10 @@ def reference() -> str:
         for below, command, context in commands:
             if below == heading:
                 lines += _entry(command, context, common=set(common))
+    names = ", ".join(f"`{name}`" for name in sorted(load_catalog().presets))
+    lines += ["", "## Networks known by name", "", textwrap.fill(names, MARKDOWN_COLUMNS, break_on_hyphens=False)]
+    lines += ["", "## Codes of the audit", "", "| code | meaning |", "|---|---|"]
+    lines += [f"| `{code}` | {meaning} |" for code, meaning in CODES.items()]
     return "\n".join(lines) + "\n"
 
 

@@ -46,14 +46,14 @@ SIZES = (
 CARDS = {"A100-80GB-SXM": "A100 80GB", "H100-SXM": "H100", "H200-SXM": "H200", "B200-SXM": "B200"}
 BUDGETS = ("budget_researcher", "budget_startup", "budget_team", "budget_institution")
 OF_SIZES = """\
-Fewest accelerators (of those in the plans) on which all weights train, and hours and USD there for a billion tokens in
-samples of 4,096, at a benchmark's speed. States: 16 bytes a parameter. The guide (document 002) counts 8 bytes and no
-activations; its numbers of H100 may do for adapters or inference."""
+The fewest accelerators of the plans on which all weights train, with hours and USD for a billion tokens in samples of
+4,096 at benchmark speed. States: 16 bytes a parameter. The guide (document 002) counts 8 bytes and no activations; its
+H100 counts may suit adapters or inference."""
 OF_CAMPAIGNS = """\
 The plan of document 000, [dgx_station_v100.yaml](../examples/dgx_station_v100.yaml), without its limits: days of work,
-days saved against the DGX Station, and USD (to pay; of what is bought, price and all). Side by side only what is
-rented: a site has one machine. Pays from: so many trainings a year make buying no dearer than the cheapest firm rent,
-over years and in full."""
+days saved against the DGX Station, and USD to pay (with the whole price of a purchase). Only rented machines run side
+by side: a site has one machine. Pays from: trainings a year from which buying costs no more than the cheapest firm
+rent."""
 COUNTS = ((1, 1), (10, 1), (10, 10), (50, 1), (50, 10))
 """Trainings, and how many of them side by side."""
 
@@ -75,8 +75,8 @@ def fewest(options: tuple[OptionEstimate, ...], card: str) -> OptionEstimate | N
 def _sizes() -> Iterator[str]:
     yield "# Tables of the source documents, computed"
     yield ""
-    yield "Written by `make document-tables` from the plans that are named; a test compares it. The documents:"
-    yield "[documents.md](documents.md)."
+    yield "After reading this page you know what the plans of the [source documents](documents.md) cost and how long"
+    yield "they take. Written by `make document-tables`; a test compares it."
     yield ""
     yield "## Model sizes"
     yield ""

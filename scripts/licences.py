@@ -30,14 +30,15 @@ LONGEST = 60
 """Characters of a licence's name; longer ones are the whole text."""
 HEAD = """# Licences of what the planner runs on
 
-Written by `make licences`; a test compares it. Versions are those of `locks/ci.txt`, licences what each package's own
-metadata says. The planner itself is under Apache-2.0 ([LICENSE](../LICENSE)). Its wheel holds none of these packages:
-pip installs them beside it, unchanged, from the index that you choose.
+After reading this page you know under which licence each package of an installation stands. Written by `make licences`.
+
+Versions are those of `locks/ci.txt`; licences are what each package's metadata says. The planner is under Apache-2.0
+([LICENSE](../LICENSE)). Its wheel holds none of these packages: pip installs them from the index that you choose.
 
 ## Copyleft
 
-Whoever hands on a changed version of one of these must hand on its source as well; using it unchanged, as the planner
-does, asks for no more than to keep its notices. The image (`Dockerfile`) holds those with `app` in the last column.
+If you pass on a changed version of one of these, you must pass on its source as well. Using it unchanged, as here, only
+requires keeping its notices. The image (`Dockerfile`) holds those with `app` in the last column.
 
 """
 TABLE = "| package | version | licence | needed by |\n|---|---|---|---|\n"

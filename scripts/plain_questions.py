@@ -76,9 +76,9 @@ def page() -> str:
     lines = [
         "# Plain questions",
         "",
-        "What people ask first, answered by the planner for a tuned run, beside published runs that come near; their",
-        "settings are not always the same. Per accelerator and second; of peak: model FLOPs with full attention over",
-        "the dense bf16 peak. Published: framework, precision, count, and the row's id in",
+        "After reading this page you know how fast well-known trainings run, by the planner (tuned) and as published.",
+        'Settings are not always the same. Numbers are per accelerator and second; "of peak" is model FLOPs with full',
+        'attention over the dense bf16 peak; "published" has framework, precision, count, and the row\'s id in',
         "`catalogs/evidence/`. Written by `make plain-questions`; a test compares it.",
         "",
         "| what | length | on | way | per accelerator (90 %) | of peak | published |",

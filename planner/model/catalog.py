@@ -162,7 +162,7 @@ class Catalog(Frozen):
                 text = f"The planner has no formula for {missing}. {nearest_to(missing)}"
                 raise NotFoundError("workload", name, (), where=where, fix=text)
             near = nearest_names(name, self.presets)
-            hint = f"Did you mean {' or '.join(near)}?" if near else fix or "The names: docs/workloads.md"
+            hint = f"Did you mean {' or '.join(near)}?" if near else fix or "The names: docs/cli.md"
             raise NotFoundError("workload", name, (), where=where, fix=hint)
         return preset
 

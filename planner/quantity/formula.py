@@ -35,11 +35,13 @@ def formula(unit: str, *, name: str | None = None) -> Callable[[Callable[P, R]],
     """
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
+        signature = functools.cache(lambda: inspect.signature(function))
+
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             if not is_recording():
                 return function(*args, **kwargs)
-            bound = inspect.signature(function).bind(*args, **kwargs)
+            bound = signature().bind(*args, **kwargs)
             for key, value in bound.arguments.items():
                 bound.arguments[key] = _input(key, value)
             result = function(*bound.args, **bound.kwargs)

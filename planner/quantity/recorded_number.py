@@ -151,6 +151,16 @@ def recording() -> Iterator[None]:
         _on.reset(before)
 
 
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Let numbers be floats alone, as long as this lasts: of many trials one answer is taken, and none is printed."""
+    before = _on.set(False)
+    try:
+        yield
+    finally:
+        _on.reset(before)
+
+
 def _divided(one: float, other: float) -> float:
     """Divide as numpy does: by 0 to something endless, or to no number."""
     return one / other if other else math.copysign(math.inf, one) if one else math.nan

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from planner.quantity.interval import Interval
+from planner.quantity.recorded_number import unrecorded
 
 Inputs = TypeVar("Inputs")
 
@@ -33,11 +34,12 @@ def swings(
 
     `moved(inputs, name, value)` returns the inputs with one changed. Source: one-at-a-time sensitivity ("tornado").
     """
-    moves = [
-        Swing(name, answer(moved(inputs, name, each.low)), answer(moved(inputs, name, each.high)))
-        for name, each in ranges.items()
-        if each.low < each.high
-    ]
+    with unrecorded():
+        moves = [
+            Swing(name, answer(moved(inputs, name, each.low)), answer(moved(inputs, name, each.high)))
+            for name, each in ranges.items()
+            if each.low < each.high
+        ]
     return sorted(moves, key=lambda swing: (-swing.width, swing.name))
 
 
@@ -73,13 +75,14 @@ def signed_product(positive: Interval, signed: Interval) -> Interval:
 
 def crossing(function: Callable[[float], float], low: float, high: float) -> float | None:
     """Return where a function changes sign between `low` and `high`; None where it does not. Bisection, 60 steps."""
-    at_low, at_high = function(low), function(high)
-    if not (at_low < 0 < at_high or at_high < 0 < at_low):
-        return None
-    for _ in range(60):
-        middle = (low + high) / 2
-        if (function(middle) < 0) == (at_low < 0):
-            low = middle
-        else:
-            high = middle
+    with unrecorded():
+        at_low, at_high = function(low), function(high)
+        if not (at_low < 0 < at_high or at_high < 0 < at_low):
+            return None
+        for _ in range(60):
+            middle = (low + high) / 2
+            if (function(middle) < 0) == (at_low < 0):
+                low = middle
+            else:
+                high = middle
     return (low + high) / 2

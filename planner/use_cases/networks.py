@@ -24,7 +24,7 @@ from planner.use_cases.network_files import ARCHITECTURE_FIX, is_network_file, n
 from planner.use_cases.plans import parse_plan
 from planner.use_cases.training_files import read_stated_training, training_paths
 
-NAMES_FIX = "Name a network (docs/workloads.md lists them), a model's config.json or an architecture file (mine.yaml)."
+NAMES_FIX = "Name a network (docs/cli.md lists them), a model's config.json or an architecture file (mine.yaml)."
 LONGEST_OWN_NAME = 60
 """Of a workload, in characters; a record's id holds it."""
 

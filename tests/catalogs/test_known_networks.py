@@ -58,7 +58,7 @@ def test_no_spelling_means_two_networks() -> None:
 
 def test_there_are_about_a_hundred_and_the_page_lists_them_all() -> None:
     assert len(ROWS) >= 100
-    page = (Path(__file__).parents[2] / "docs" / "workloads.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "cli.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"[a-z0-9][a-z0-9.-]+", page))
     assert not CATALOG.presets.keys() - listed
 

@@ -1,4 +1,4 @@
-"""The pages for notebooks and CI: their code runs, and the exit codes are those of the commands."""
+"""The pages for Python and CI: their code runs, and the exit codes are those of the commands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.cli.command_tree import EXIT_CODES
 from planner.cli.main import run
 
 ROOT = Path(__file__).parents[2]
-NOTEBOOK, CI = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("notebook.md", "ci.md"))
+PYTHON, CI = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("python.md", "ci.md"))
 COMMANDS = [
     shlex.split(line.partition("#")[0].partition(">")[0])
     for block in re.findall(r"```sh\n(.*?)```", CI, re.DOTALL)
@@ -24,10 +24,10 @@ COMMANDS = [
 
 
 @pytest.mark.slow
-def test_the_code_for_notebooks_runs() -> None:
+def test_the_code_for_python_runs() -> None:
     names: dict[str, Any] = {}
-    for block in re.findall(r"```python\n(.*?)```", NOTEBOOK, re.DOTALL):
-        exec(compile(block, "notebook.md", "exec"), names)
+    for block in re.findall(r"```python\n(.*?)```", PYTHON, re.DOTALL):
+        exec(compile(block, "python.md", "exec"), names)
     assert names["answer"].to_frame().shape[1] == 12
 
 

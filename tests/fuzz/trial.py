@@ -20,8 +20,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
-SECONDS = 5
-"""Of the processor."""
+SECONDS = 10
+"""Most that a command may compute. The slowest on a good file takes 3 s here and 5 s on a slower machine; what does not
+end takes far longer."""
 PATIENCE_S = 120
 """Of the clock, for what waits and does not compute: other processes may hold the processor for most of the time."""
 MEGABYTES = 500

@@ -10,7 +10,7 @@ from statistics import NormalDist
 NORMAL = NormalDist()
 SPREAD = 0.6
 """Standard deviation of ln(length) before the limit stops an answer. Source: logs that state mean, limit and the share
-that was stopped (docs/decisions/2026-11-27-rollout-trainings.md)."""
+that was stopped (docs/decisions/2026-11-27-preferences-and-rollouts.md)."""
 USUAL_MOST = 4.0
 """The limit over the mean, where it is not stated."""
 HALVINGS = 60

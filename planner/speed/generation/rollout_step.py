@@ -33,7 +33,7 @@ ON_ENGINE = (RolloutPhase.GENERATION,)
 """Phases of the devices that generate. The others are of those that train; the weights are of both."""
 HOST_SHARE = 0.05
 """Of a step, in which the host scores, pads and counts while devices stand still. Source: step less its phases in
-verl's tables, 3 to 7 % (docs/decisions/2026-11-27-rollout-trainings.md)."""
+verl's tables, 3 to 7 % (docs/decisions/2026-11-27-preferences-and-rollouts.md)."""
 SWITCH_SECONDS = 2.0
 """To put an engine to sleep and wake it up again, besides moving weights. Source: vLLM's log lines of falling asleep
 (1.3 to 1.6 s) and waking up (0.3 s) in huggingface/trl issue 4086."""

@@ -32,7 +32,7 @@ def fsdp2(
 
 
 # What torch's allocator reserved on the hungriest device. In 2024 torch.compile was of the blocks alone and the loss
-# stayed eager; from April 2025 it is compiled with them (docs/accuracy-tables.md says how that is known).
+# stayed eager; from April 2025 it is compiled with them.
 # torchtitan, benchmarks/llama3_h100_202412_torchtitan.md, tables 1 to 3 (H100 of 96 GB);
 # benchmarks/llama3_8b_h200_2025-06_torchtitan.md; pull request 996 of 2025-03-20.
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_reports_are_predicted_no_worse_than_when_the_table_was_made() -> None:
 
 
 def test_reports_of_methods_are_predicted_no_worse_than_when_the_table_was_made() -> None:
-    """Failures and runs of preference and rollout trainings (docs/decisions/2026-11-27-memory-of-rollouts.md)."""
+    """Failures and runs of preference and rollout trainings (docs/decisions/2026-11-27-memory-of-trainers.md)."""
     score = score_reports([predicted(report, CARDS) for report in METHOD_REPORTS])
     assert (score.peaks, score.failed, score.ran) == (4, 15, 16)
     assert score.failed_below_04 >= 7

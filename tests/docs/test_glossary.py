@@ -1,0 +1,70 @@
+"""Every title of a column, every mark and every main word of an answer stands in the glossary."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from planner.present import option_marks
+from planner.present.columns.registry import COLUMNS, LAYOUTS, MORE
+
+ROOT = Path(__file__).parents[2]
+ROWS = [
+    [cell.strip() for cell in line.split("|")[1:-1]]
+    for line in (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| ")
+]
+EXPLAINED = {term.casefold() for term, _ in ROWS for term in (term, *term.split(", "))}
+SCREENS = ("memory_screen", "own_or_rent_screen", "recommendation_screen")
+"""Modules whose tables are no tables of options: their titles stand in their code."""
+
+
+def registered_titles() -> set[str]:
+    """Return the titles of all columns that a table shows without being asked."""
+    return {
+        title
+        for table, keys in LAYOUTS.items()
+        for key in keys
+        if key != MORE
+        if (title := COLUMNS[key].titles.get(table, COLUMNS[key].title))
+    }
+
+
+def written_titles() -> set[str]:
+    """Return the titles of the columns that the other screens' modules write out."""
+    return {
+        keyword.value.value
+        for name in SCREENS
+        for node in ast.walk(ast.parse((ROOT / "planner" / "present" / f"{name}.py").read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Column"
+        for keyword in node.keywords
+        if keyword.arg == "title" and isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
+    }
+
+
+@pytest.mark.parametrize("title", sorted(registered_titles() | written_titles()))
+def test_the_title_of_a_column_is_explained(title: str) -> None:
+    assert title.casefold() in EXPLAINED
+
+
+def test_every_mark_is_explained() -> None:
+    marks = {value for name, value in vars(option_marks).items() if name.isupper() and isinstance(value, str)}
+    assert {mark for mark in marks if len(mark) == 1} <= EXPLAINED
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        "at most", "sure", "known from", "practice", "tuned", "block", "firm", "spot", "chance", "range", "basis",
+        "measured", "quoted", "modelled", "assumed", "keep", "rent", "buy", "use", "mix", "<-",
+    ],
+)  # fmt: skip
+def test_a_main_word_is_explained(word: str) -> None:
+    assert word in EXPLAINED
+
+
+def test_an_entry_has_one_or_two_sentences() -> None:
+    long = [term for term, meaning in ROWS if meaning.count(". ") + meaning.endswith(".") > 2]
+    assert not long
