@@ -14,9 +14,9 @@ from planner.model.base import Frozen
 from planner.time_limits import within
 
 REGION = "us-east-1"
-"""The only region in which the service answers."""
+"""Only region in which the service answers."""
 LAG_DAYS = 1
-"""A bill is complete about a day after the usage. Source: Cost Explorer user guide."""
+"""Days until a bill is complete after the usage. Source: Cost Explorer user guide."""
 NO_COST_REASON = (
     f"Cost Explorer names no cost for it: the label {RUN_LABEL} must be a cost allocation tag (Billing console, Cost "
     "allocation tags), and costs appear up to a day late"
@@ -24,21 +24,21 @@ NO_COST_REASON = (
 
 
 class Billed(Frozen):
-    """What AWS billed for one launch."""
+    """AWS's bill for one launch."""
 
     usd: float | None
     reason: str | None
-    """Why there is no figure, or why it may still grow."""
+    """Reason why there is no figure, or why it may still grow."""
     estimated: bool
-    """AWS's own word for a figure that is not final."""
+    """True if AWS calls the figure not final."""
 
 
 def billed(run_ids: Collection[str], *, first: date, last: date, today: date) -> dict[str, Billed]:
     """Return the unblended cost of each launch over the days from `first` to `last`, both included.
 
     One request, 0.01 USD (source: AWS Cost Management pricing page), covers all launches of these days.
-    Unblended: what the account was charged on that day, without credits and refunds. An upfront payment (a Capacity
-    Block) stands on the day it was paid, without the launch's label, so it is not in here.
+    Unblended means what the account was charged on that day, without credits and refunds. An upfront payment (a
+    Capacity Block) is charged on the day it was paid, without the launch's label, so it is not included.
     Source: AWS Cost Explorer API reference, GetCostAndUsage.
     """
     sums: dict[str, float] = {}

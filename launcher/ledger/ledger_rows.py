@@ -1,4 +1,4 @@
-"""Rows of the ledger read as what they stand for. What a damaged file holds is one error, with what to do."""
+"""Reads rows of the ledger into objects. A damaged file gives one error that says what to do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def launch_rows(connection: sqlite3.Connection, path: Path) -> list[sqlite3.Row]
 
 
 def known_machines_of(connection: sqlite3.Connection, run_id: str) -> list[Known]:
-    """Return the machines of a launch; none in a ledger that an older planner made and nobody can write."""
+    """Return the machines of a launch; none if the ledger is older and cannot be written."""
     there = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'machines'").fetchone()
     if there is None:
         return []

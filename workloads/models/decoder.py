@@ -1,4 +1,4 @@
-"""The decoder-only transformer in plain torch, dense or a mixture of experts, built from the architecture."""
+"""Decoder-only transformer in plain torch, dense or a mixture of experts, built from the architecture."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Decoder(Model):
             freeze_all_but_adapters(self)
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Mean next-token cross-entropy over the positions that have a target."""
+        """Return the mean next-token cross-entropy over the positions that have a target."""
         if self._cuda_graphs:
             torch.compiler.cudagraph_mark_step_begin()  # type: ignore[no-untyped-call]  # what the last pass left may be written over
         hidden = self._hidden_states(inputs).flatten(0, 1)
@@ -81,7 +81,7 @@ class Decoder(Model):
         return self._scores(self._hidden_states(inputs))
 
     def compile_parts(self) -> None:
-        """Compile what repeats, each block and the loss; what a strategy does between blocks stays outside."""
+        """Compile the repeated parts: each block and the loss. What a strategy does between blocks stays outside."""
         for block in self.blocks:
             assert isinstance(block, Block)
             block.compile_body(cuda_graphs=self._cuda_graphs)
@@ -89,7 +89,7 @@ class Decoder(Model):
         self._piece = torch.compile(piece_of_loss)
 
     def fill(self, name: str, module: nn.Module, draw: Draw) -> None:
-        """Normal weights as GPT-2's; norms start at one, the second half of an adapter at zero."""
+        """Draw normal weights as GPT-2 does. Norms start at one, the second half of an adapter at zero."""
         if isinstance(module, (nn.Linear, nn.Embedding)):
             into_residual = name.endswith((".out", ".down"))
             std = 0.0 if is_zero_at_start(name) else self._residual_std if into_residual else INIT_STD
@@ -126,7 +126,7 @@ class Decoder(Model):
         )
 
     def _summed_loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
-        """Cross-entropy summed over positions; the logits are widened to fp32 first, in every precision."""
+        """Return the cross-entropy summed over positions. The logits are widened to fp32 first, in every precision."""
         return F.cross_entropy(self._scores(hidden).float(), targets, reduction="sum", ignore_index=NO_TARGET)
 
 

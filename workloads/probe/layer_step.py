@@ -19,12 +19,12 @@ from .plan import LayerShape, ProbePlan
 from .rows import Rows
 
 TOKENS_OF_LAUNCHES = 32
-"""So few that the device waits for the host."""
+"""Number of tokens that is small enough for the device to wait for the host."""
 LAYER_SECONDS = 0.5
 
 
 def measure_layers(plan: ProbePlan, rows: Rows, device: torch.device, precision: str, *, compiled: bool) -> None:
-    """Measure a layer of a middle size, and on an accelerator with so few tokens that its launches alone show."""
+    """Measure a layer of a middle size. On an accelerator also with so few tokens that only its launches count."""
     layer = plan.products[len(plan.products) // 2]
     sizes = [("layer", max(1, layer.tokens // plan.layer_length), min(plan.layer_length, layer.tokens))]
     if device.type == "cuda":
@@ -55,7 +55,7 @@ def _numbers(layer: LayerShape, batch: int, length: int) -> Dict[str, int]:
 def _layer(
     layer: LayerShape, batch: int, length: int, device: torch.device, precision: str, *, compiled: bool
 ) -> Timed:
-    """Seconds of one layer's forward and backward pass; calls follow each other, as layers do."""
+    """Return the seconds of one layer's forward and backward pass. Calls follow each other, as layers do."""
     shape = DecoderShape(
         layers=1, hidden=layer.hidden, heads=layer.hidden // layer.head_dim, kv_heads=layer.kv_dim // layer.head_dim,
         head_dim=layer.head_dim, ffn_hidden=layer.ffn_hidden, mlp="swiglu", norm="rmsnorm", norm_eps=1e-5, bias=False,

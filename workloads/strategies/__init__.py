@@ -1,4 +1,4 @@
-"""The strategies by name: one interface (base.py), one file each, imported only when asked for."""
+"""Strategies by name: one interface (base.py), one file each, imported only when asked for."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["StateTensors", "Strategy", "load"]
 
 
 def load(name: str) -> Type[Strategy]:
-    """Return the strategy's class; the spec has already refused unknown names."""
+    """Return the strategy's class. The spec has already refused unknown names."""
     if name == "ddp":
         from ..strategies.ddp import DistributedDataParallelStrategy
 

@@ -17,7 +17,7 @@ from ..strategies.precision import Precision
 
 
 class DistributedDataParallelStrategy(Strategy):
-    """torch.nn.parallel.DistributedDataParallel with its own bucket sizes; one process is the same code."""
+    """Uses torch.nn.parallel.DistributedDataParallel with its own bucket sizes, also for one process."""
 
     def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
         model.to_empty(device=device)
@@ -46,13 +46,13 @@ class DistributedDataParallelStrategy(Strategy):
         return torch.stack(losses).mean()
 
     def apply_gradients(self) -> None:
-        """Step in fp32; with fp16 the scaler leaves out a step whose gradients overflowed."""
+        """Step in fp32. With fp16 the scaler skips a step whose gradients overflowed."""
         self._precision.scaler.step(self.adamw)
         self._precision.scaler.update()
         self.adamw.zero_grad(set_to_none=True)
 
     def state_tensors(self) -> StateTensors:
-        """Everything, on every rank."""
+        """Return all tensors: every rank holds everything."""
         parameters = list(self._model.parameters())
         return StateTensors(parameters, gradients_of(parameters), optimizer_tensors(self.adamw))
 

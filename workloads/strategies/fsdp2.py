@@ -30,9 +30,9 @@ except ImportError as error:
 
 
 class FullyShardedStrategy(Strategy):
-    """torch.distributed.fsdp.fully_shard on every block and on the rest.
+    """Uses torch.distributed.fsdp.fully_shard on every block and on the rest.
 
-    bf16 and fp16 are the policy's: weights are gathered in that type, gradients averaged in fp32, masters stay fp32.
+    bf16 and fp16 follow the policy: weights are gathered in that type, gradients averaged in fp32, masters stay fp32.
     """
 
     def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
@@ -53,7 +53,7 @@ class FullyShardedStrategy(Strategy):
         self.adamw = adamw(model, spec, device)
 
     def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
-        """Average gradients in every micro-batch: keeping them local would need room for all of them, unsharded."""
+        """Average gradients in every micro-batch. Keeping them local would need room for all of them, unsharded."""
         losses = []
         for inputs, targets in micro_batches:
             loss = self._forward(inputs, targets)
@@ -62,7 +62,10 @@ class FullyShardedStrategy(Strategy):
         return torch.stack(losses).mean()
 
     def _forward(self, inputs: Tensor, targets: Tensor) -> Any:
-        """Return the loss, a tensor. Older torch finds out here that it shards no weights of two types in one block."""
+        """Return the loss, a tensor.
+
+        Older torch discovers here that it cannot shard two types of weights in one block.
+        """
         try:
             return self._model(inputs, targets)
         except AssertionError as error:

@@ -1,4 +1,4 @@
-"""Which of a person's credentials SkyPilot may copy to a rented machine: none that the machine does not need. Pure."""
+"""Chooses which of the user's credentials SkyPilot copies to a rented machine: only those that it needs. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from planner.launcher.plan.target import Provider
 
 NO_UPLOAD = "NO_UPLOAD"
 CAN_BE_KEPT = ("aws", "gcp", "azure", "kubernetes", "ssh", "slurm", "nebius", "oci", "vast")
-"""Clouds whose credentials SkyPilot can be told to keep; Lambda's key is none of them, it goes wherever it is found.
+"""Clouds whose credentials SkyPilot can be told not to copy. Lambda is not among them: its key is copied wherever it is
+found.
 
 Source: the configuration schema of skypilot 0.14.1.
 """
@@ -15,10 +16,10 @@ OWN = {Provider.K8S: "kubernetes", Provider.SSH_POOL: "ssh", Provider.SLURM: "sl
 
 
 def identities(launch: Launch) -> list[str]:
-    """Return SkyPilot's settings: a role for machines on AWS, and no upload of what other clouds are reached with.
+    """Return SkyPilot's settings: a role for machines on AWS, and no upload of other clouds' credentials.
 
-    Unasked, SkyPilot copies the credentials of every cloud it finds to every node. A node outside AWS that pushes to a
-    store needs those of AWS, so there they are copied.
+    By default SkyPilot copies the credentials of every cloud it finds to every node. A node outside AWS that pushes to
+    a store needs those of AWS, so they are copied there.
     """
     provider = launch.target.provider
     kept = [cloud for cloud in CAN_BE_KEPT if cloud != OWN.get(provider, provider.value)]

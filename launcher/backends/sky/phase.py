@@ -1,4 +1,4 @@
-"""What SkyPilot's words for requests, clusters and jobs mean for a launch. Pure."""
+"""Translates SkyPilot's words for requests, clusters and jobs into phases of a launch. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from planner.launcher.backends.sky.refusals import is_refusal, plain_words
 from planner.launcher.plan.backend import Launched, NodeStatus, Phase
 
 UNDER_WAY = ("PENDING", "RUNNING", "WAITING")
-"""Of a request to SkyPilot's server."""
+"""Words for an open request to SkyPilot's server."""
 JOB = {
     "INIT": Phase.SETTING_UP,
     "PENDING": Phase.SETTING_UP,
@@ -38,14 +38,14 @@ MANAGED_JOB = {
 }
 
 MANAGED_ENDED = tuple(word for word in MANAGED_JOB if word.startswith("FAILED") or word in ("SUCCEEDED", "CANCELLED"))
-"""The controller does nothing more for such a job, nor for its machines."""
+"""Words for a job that the controller has finished with, including its machines."""
 
 
 def status_of(seen: dict[str, Any]) -> NodeStatus:
-    """Return the phase of a launch from what `look` (worker/status.py) answered.
+    """Return the phase of a launch from the answer of `look` (worker/status.py).
 
-    The job decides; without one the cluster, without that the request. A word that this table lacks is UNKNOWN, for
-    which nothing is taken down and nothing is trusted.
+    The job decides; without one the cluster, and without that the request. A word that this table lacks is UNKNOWN:
+    then nothing is taken down and nothing is trusted.
     """
     request, cluster, job = seen["launch"], seen["cluster"], seen["job"]
     launched = None if cluster is None or cluster["launched"] is None else Launched(**cluster["launched"])
@@ -71,9 +71,10 @@ def status_of(seen: dict[str, Any]) -> NodeStatus:
 
 
 def managed_status_of(seen: dict[str, Any]) -> NodeStatus:
-    """Return the phase of a managed job from what `look_managed` (worker/managed.py) answered.
+    """Return the phase of a managed job from the answer of `look_managed` (worker/managed.py).
 
-    Before there is a job, the request to launch it decides; without that there never was one, or it is forgotten.
+    Before there is a job, the request to launch it decides. Without a request there never was a job, or it is
+    forgotten.
     """
     job, request = seen["job"], seen["launch"]
     if job is None and request is not None and request["status"] in UNDER_WAY:

@@ -1,4 +1,4 @@
-"""Which SkyPilot carries which launch: the person's own, or one with our price of a Capacity Block in its catalog."""
+"""Chooses the SkyPilot for each launch: the user's own, or one whose catalog has our price of a Capacity Block."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ REST_TIMEOUT_S = 30.0
 
 
 class SkyProcessPool:
-    """The processes that hold a SkyPilot each, made when they are asked for. `place`: for logs and own catalogs."""
+    """Processes that hold a SkyPilot each, created on demand. `place` is for logs and own catalogs."""
 
     def __init__(self, place: Path, *, sky_home: Path) -> None:
         self._place = place
@@ -25,7 +25,7 @@ class SkyProcessPool:
         self._own: dict[str, SkyProcess] = {}
 
     def ordinary(self) -> SkyProcess:
-        """Return the person's own SkyPilot."""
+        """Return the user's own SkyPilot."""
         if self._ordinary is None:
             self._ordinary = SkyProcess(log=self._place / "sky.log")
         return self._ordinary
@@ -42,15 +42,15 @@ class SkyProcessPool:
         return self._own[target.name]
 
     def all_of(self, launches: Collection[Launch]) -> list[tuple[SkyProcess, str]]:
-        """Return every SkyPilot that these launches may have used, and what it is called."""
+        """Return every SkyPilot that these launches may have used, with its name."""
         reserved = {launch.target.name: launch for launch in launches if launch.target.reservation is not None}
         own = [(self.of(launch), f"SkyPilot for {name}") for name, launch in sorted(reserved.items())]
         return [(self.ordinary(), "SkyPilot"), *own]
 
     def close(self) -> None:
-        """End the processes. The person's API server goes on; one of ours ends too, unless it has work to do."""
+        """End the processes. The user's API server continues. One of ours ends too, unless it has work to do."""
         for process in self._own.values():
-            with contextlib.suppress(NodeError):  # it goes on then, as it did before it was asked
+            with contextlib.suppress(NodeError):  # then it continues as before
                 process.ask_running("rest", timeout_s=REST_TIMEOUT_S)
             process.close()
         if self._ordinary is not None:

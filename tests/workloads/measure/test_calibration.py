@@ -26,7 +26,7 @@ class Alone:
     def max_over_ranks(self, values):
         return list(values)
 
-    def of_every_rank(self, value):
+    def gather_from_ranks(self, value):
         return [value]
 
 
