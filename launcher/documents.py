@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any, Literal
 
-from planner.launcher.ledger.entry import Event, Outcome, State
-from planner.launcher.plan.backend import Evidence
+from planner.launcher.ledger.entry import Event, LaunchOutcome, State
+from planner.launcher.plan.backend import DownEvidence
 from planner.launcher.plan.bill import LaunchBill
 from planner.launcher.plan.sighting import Said
 from planner.launcher.plan.target import Target
@@ -50,7 +50,7 @@ class LaunchState(Frozen):
     workload: Text
     target: Text
     state: State
-    outcome: Outcome | None
+    outcome: LaunchOutcome | None
     planned_at: datetime
     submitted_at: datetime | None
     deadline_at: datetime | None
@@ -71,7 +71,7 @@ class LaunchStory(Frozen):
     folder: Text
 
 
-class Found(Frozen):
+class FoundResource(Frozen):
     """A running resource, with what the ledger says of it."""
 
     name: Said
@@ -81,7 +81,7 @@ class Found(Frozen):
     verdict: Literal["as planned", "should be gone", "not in this ledger", "cannot be asked", "not asked"]
     alarm: bool
     """True if it may run without a driver."""
-    evidence: Evidence | None = None
+    evidence: DownEvidence | None = None
     """Evidence after it was taken down."""
 
 
@@ -91,7 +91,7 @@ class LaunchesDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["launches"] = "launches"
     launches: tuple[LaunchState, ...]
-    found: tuple[Found, ...] = ()
+    found: tuple[FoundResource, ...] = ()
     """Resources that were taken down by id alone, because the ledger does not know them."""
 
 
@@ -100,7 +100,7 @@ class ReapDocument(Frozen):
 
     schema_version: Literal[1] = 1
     kind: Literal["reap"] = "reap"
-    found: tuple[Found, ...]
+    found: tuple[FoundResource, ...]
     settled: tuple[LaunchState, ...]
     """Launches that were open and overdue, with their current state."""
 

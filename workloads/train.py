@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     import torch
 
     from .inputs.tokens import Samples
-    from .measure.agreement import Agreement
+    from .measure.agreement import RankAgreement
     from .measure.loop import TrainingLoop
     from .models.base import Model
-    from .strategies.precision import Precision
+    from .strategies.precision import PrecisionContexts
 
 STARTED_S = time.perf_counter()
 BUSY_FIX = (
@@ -38,7 +38,7 @@ BUSY_FIX = (
 )
 
 
-class World:
+class RankWorld:
     """Rank and world of this process, as torchrun sets them."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
@@ -63,7 +63,7 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
     parser.add_argument("--spec", type=Path, required=True, help="what to run: spec.json")
     parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
     options = parser.parse_args(arguments)
-    world = World(os.environ)
+    world = RankWorld(os.environ)
     follow_parent()
     environment.use_expandable_segments(os.environ)
     if BEGAN_VARIABLE in os.environ:
@@ -103,7 +103,7 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
         os._exit(end(exit_reason, message))
 
 
-def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave: Callable[[str], int]) -> int:
+def _run(spec_path: Path, record: Record, world: RankWorld, stop: StopRequest, leave: Callable[[str], int]) -> int:
     record.document["environment"] = environment.describe()
     spec = _read_spec(spec_path, record)
     record.document["global_batch"] = spec.global_batch(world.world_size)
@@ -139,7 +139,7 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
     return leave(exit_reason)  # from here, while model and process group still exist
 
 
-def _prepared_device(spec: Spec, record: Record, world: World) -> torch.device:
+def _prepared_device(spec: Spec, record: Record, world: RankWorld) -> torch.device:
     """Return this rank's device, after checks that it is free and that torch can compute on it."""
     device = _device(world)
     busy_before = _busy_before(device)
@@ -156,7 +156,7 @@ def _prepared_device(spec: Spec, record: Record, world: World) -> torch.device:
     return device
 
 
-def _join_process_group(spec: Spec, world: World, device: torch.device) -> None:
+def _join_process_group(spec: Spec, world: RankWorld, device: torch.device) -> None:
     """Wait for all ranks, at most the spec's `peer_timeout_s`, and make the process group."""
     import torch.distributed as dist
 
@@ -171,10 +171,10 @@ def _join_process_group(spec: Spec, world: World, device: torch.device) -> None:
     )
 
 
-def _agreement(world: World, device: torch.device, stop: StopRequest) -> Agreement:
-    from .measure.agreement import Agreement
+def _agreement(world: RankWorld, device: torch.device, stop: StopRequest) -> RankAgreement:
+    from .measure.agreement import RankAgreement
 
-    return Agreement(
+    return RankAgreement(
         rank=world.rank,
         world_size=world.world_size,
         ranks_per_node=world.local_world_size,
@@ -186,7 +186,7 @@ def _agreement(world: World, device: torch.device, stop: StopRequest) -> Agreeme
 def _probe(
     spec: Spec,
     record: Record,
-    world: World,
+    world: RankWorld,
     device: torch.device,
     stop: StopRequest,
     own_topology: Optional[Dict[str, Any]],
@@ -210,7 +210,7 @@ def _probe(
 def _build_loop(
     spec: Spec,
     record: Record,
-    world: World,
+    world: RankWorld,
     device: torch.device,
     stop: StopRequest,
     own_topology: Optional[Dict[str, Any]],
@@ -220,9 +220,9 @@ def _build_loop(
     from .measure.loop import TrainingLoop
     from .probe.attention_trial import take_fastest_attention
     from .strategies import load
-    from .strategies.precision import Precision, tf32_allowed
+    from .strategies.precision import PrecisionContexts, tf32_allowed
 
-    precision = Precision(spec.precision, device)
+    precision = PrecisionContexts(spec.precision, device)
     precision.set_global_flags()
     agreement = _agreement(world, device, stop)
     record.document["topology"] = agreement.gather_from_nodes(own_topology)
@@ -247,7 +247,7 @@ def _build_loop(
     )
 
 
-def _build_model(spec: Spec, record: Record, precision: Precision) -> Model:
+def _build_model(spec: Spec, record: Record, precision: PrecisionContexts) -> Model:
     """Return the model on the meta device, its maps in float8 if asked. Its parameters go to the record."""
     from .models.lora import narrow_frozen
     from .models.registry import build_on_meta, count_parameters
@@ -266,7 +266,7 @@ def _build_model(spec: Spec, record: Record, precision: Precision) -> Model:
     return model
 
 
-def _samples(spec: Spec, world: World, device: torch.device) -> Samples:
+def _samples(spec: Spec, world: RankWorld, device: torch.device) -> Samples:
     """Return the input: token shards if the spec names some, otherwise synthetic tokens or images."""
     from .inputs.images import SyntheticImages
     from .inputs.shard_data import ShardTokens
@@ -298,7 +298,7 @@ def _read_spec(path: Path, record: Record) -> Spec:
         raise RunError(failure.ERROR, str(error)) from error
 
 
-def _device(world: World) -> torch.device:
+def _device(world: RankWorld) -> torch.device:
     import torch
 
     if not torch.cuda.is_available():
@@ -344,7 +344,7 @@ def _check_build(device: torch.device) -> None:
         raise RunError(failure.WRONG_BUILD, problem)
 
 
-def _set_cpu_threads(device: torch.device, world: World) -> None:
+def _set_cpu_threads(device: torch.device, world: RankWorld) -> None:
     """Use cores / ranks threads, unless the user set a number. torchrun sets 1 for several ranks by default."""
     import torch
 

@@ -20,12 +20,12 @@ from planner.launcher.cloud.account import OF_USER, TRUST, fingerprint, is_same_
 from planner.launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
 from planner.launcher.plan.backend import (
     Collected,
-    Evidence,
+    DownEvidence,
     Launch,
     Launched,
+    LaunchPhase,
     Leftover,
     NodeStatus,
-    Phase,
     ProviderTime,
 )
 from planner.launcher.plan.sighting import Sight, Sighting
@@ -33,7 +33,7 @@ from planner.launcher.plan.sighting import Sight, Sighting
 SHARED_VARIABLE = "SKYPILOT_NODE_IPS"
 
 
-class Machine(Protocol):
+class ReachableMachine(Protocol):
     """One machine and the way to talk to it. Each method raises NodeError if the machine is unreachable or fails."""
 
     name: str
@@ -57,7 +57,9 @@ class Machine(Protocol):
 class DirectBackend:
     """A launch over a list of machines; the first is node 0."""
 
-    def __init__(self, machines_of: Callable[[Launch], Sequence[Machine]], everywhere: Sequence[Machine]) -> None:
+    def __init__(
+        self, machines_of: Callable[[Launch], Sequence[ReachableMachine]], everywhere: Sequence[ReachableMachine]
+    ) -> None:
         self._machines_of = machines_of
         self._everywhere = everywhere
 
@@ -122,12 +124,12 @@ class DirectBackend:
             try:
                 text = machine.bash(node_scripts.look(folder=machine.folder, run_id=launch.run_id, rank=rank))
             except NodeError as error:
-                return NodeStatus(phase=Phase.UNKNOWN, detail=error.message)
+                return NodeStatus(phase=LaunchPhase.UNKNOWN, detail=error.message)
             seen.append(_Seen(machine.name, text))
         phase, detail = _phase(seen)
         other = self.other_witness(launch) if phase.is_over else None
         if other is not None:
-            return NodeStatus(phase=Phase.UNKNOWN, detail=other)
+            return NodeStatus(phase=LaunchPhase.UNKNOWN, detail=other)
         began = any(node.phase in ("running", "over") for node in seen)
         return NodeStatus(
             phase=phase,
@@ -167,12 +169,12 @@ class DirectBackend:
         if failures:
             raise failures[0]
 
-    def verify_down(self, launch: Launch) -> Evidence:
+    def verify_down(self, launch: Launch) -> DownEvidence:
         """Look on every machine for processes of the run."""
         checks, down = [], True
         other = self.other_witness(launch)
         if other is not None:
-            return Evidence(down=False, checks=(other,), unknown=other)
+            return DownEvidence(down=False, checks=(other,), unknown=other)
         for machine in self._machines_of(launch):
             try:
                 pids, on_gpu = _processes(machine.bash(node_scripts.count(folder=machine.folder, run_id=launch.run_id)))
@@ -187,7 +189,7 @@ class DirectBackend:
                     "launch's start and may be its own; end it there if it is"
                 )
             down = down and not pids and not on_gpu
-        return Evidence(down=down, checks=tuple(checks))
+        return DownEvidence(down=down, checks=tuple(checks))
 
     def sight(self, launch: Launch) -> tuple[Sighting, ...]:
         """Return the marks that tell each machine from every other, before the launch is started there."""
@@ -218,11 +220,11 @@ class DirectBackend:
         return f"unknown: it was started on {launch.account}, and {launch.target.id} is now {asked or 'without an id'}"
 
     @staticmethod
-    def _marks(launch: Launch, machine: Machine, rank: int) -> dict[str, str]:
+    def _marks(launch: Launch, machine: ReachableMachine, rank: int) -> dict[str, str]:
         script = node_scripts.marks(folder=machine.folder, run_id=launch.run_id, rank=rank)
         return read_marks(machine.bash(script), host_key=machine.host_key())
 
-    def down_by_id(self, run_id: str) -> Evidence:
+    def down_by_id(self, run_id: str) -> DownEvidence:
         """End the processes of a run on every machine that we can reach."""
         checks, down = [], True
         for machine in self._everywhere:
@@ -235,7 +237,7 @@ class DirectBackend:
                 continue
             checks.append(f"{machine.name}: {left} process(es) of {run_id}")
             down = down and left == 0
-        return Evidence(down=down, checks=tuple(checks))
+        return DownEvidence(down=down, checks=tuple(checks))
 
     def provider_time(self, launch: Launch) -> ProviderTime:
         """Return the time on node 0, and the start time of its job."""
@@ -274,7 +276,7 @@ class DirectBackend:
         """Do nothing: no connection stays open."""
 
 
-def _marks_at_start(launch: Launch, machine: Machine) -> dict[str, str]:
+def _marks_at_start(launch: Launch, machine: ReachableMachine) -> dict[str, str]:
     return next((machine_known.marks for machine_known in launch.known if machine_known.id == machine.name), {})
 
 
@@ -310,24 +312,26 @@ def _code(text: str) -> int | None:
     return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else 1
 
 
-def _phase(seen: Sequence[_Seen]) -> tuple[Phase, str]:
+def _phase(seen: Sequence[_Seen]) -> tuple[LaunchPhase, str]:
     """Return the phase of all nodes together: the worst certain one, otherwise the least advanced."""
     absent = [node.name for node in seen if not node.started]
     if absent:
-        return Phase.REFUSED, f"no job was started on {', '.join(absent)}"
+        return LaunchPhase.REFUSED, f"no job was started on {', '.join(absent)}"
     for phase, word, detail in (
-        (Phase.REFUSED, "refused", "another benchmark runs there"),
-        (Phase.SETUP_FAILED, "setup_failed", "the set-up failed; see the log"),
+        (LaunchPhase.REFUSED, "refused", "another benchmark runs there"),
+        (LaunchPhase.SETUP_FAILED, "setup_failed", "the set-up failed; see the log"),
     ):
         names = [node.name for node in seen if node.phase == word]
         if names:
             return phase, f"{', '.join(names)}: {detail}"
     gone = [node.name for node in seen if node.exit is None and not node.alive]
     if gone:
-        return Phase.LOST, f"{', '.join(gone)}: the job is gone and left no exit code"
+        return LaunchPhase.LOST, f"{', '.join(gone)}: the job is gone and left no exit code"
     if any(node.exit is None for node in seen):
         return (
-            (Phase.RUNNING, "") if all(node.phase in ("running", "over") for node in seen) else (Phase.SETTING_UP, "")
+            (LaunchPhase.RUNNING, "")
+            if all(node.phase in ("running", "over") for node in seen)
+            else (LaunchPhase.SETTING_UP, "")
         )
     bad = [f"{node.name}: exit {node.exit}" for node in seen if node.exit != 0]
-    return (Phase.FAILED, ", ".join(bad)) if bad else (Phase.SUCCEEDED, "")
+    return (LaunchPhase.FAILED, ", ".join(bad)) if bad else (LaunchPhase.SUCCEEDED, "")

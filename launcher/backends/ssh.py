@@ -10,7 +10,7 @@ from pathlib import Path
 
 from planner import time_limits
 from planner.errors import InputError, NodeError, NotFoundError
-from planner.launcher.backends.direct import DirectBackend, Machine
+from planner.launcher.backends.direct import DirectBackend, ReachableMachine
 from planner.launcher.backends.hosts import Host
 from planner.launcher.backends.witness import host_key_in
 from planner.launcher.collect.incoming import RSYNC, incoming
@@ -140,9 +140,9 @@ def ssh_backend(hosts: Mapping[str, Host]) -> DirectBackend:
             raise InputError(
                 f"{program} is not installed on this machine.", fix=f"Install it, e.g.: apt-get install {program}"
             )
-    machines: dict[str, Machine] = {name: SshMachine(name, host) for name, host in hosts.items()}
+    machines: dict[str, ReachableMachine] = {name: SshMachine(name, host) for name, host in hosts.items()}
 
-    def machines_of(launch: Launch) -> list[Machine]:
+    def machines_of(launch: Launch) -> list[ReachableMachine]:
         names = (launch.target.name, *launch.target.more_hosts)
         absent = next((name for name in names if name not in machines), None)
         if absent is not None:

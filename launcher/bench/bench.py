@@ -57,7 +57,7 @@ class ProbeSettings:
 
 
 @dataclass(frozen=True)
-class Settings:
+class BenchSettings:
     """Settings chosen by the user; None stands for the workload's own value."""
 
     devices: int
@@ -112,7 +112,7 @@ class Talk:
 
 def spec_of(
     workload: BenchWorkload,
-    settings: Settings,
+    settings: BenchSettings,
     *,
     micro_batch: int | None = None,
     window: Window | None = None,
@@ -150,7 +150,7 @@ def spec_of(
     }
 
 
-def _where_asked(settings: Settings) -> dict[str, Any]:
+def _where_asked(settings: BenchSettings) -> dict[str, Any]:
     """Return keys that older copies of workloads/ do not know, if they differ from what these copies would do."""
     return {
         **({} if settings.probe is None else {"probe": asdict(settings.probe)}),
@@ -168,7 +168,7 @@ def lora_document(lora: LoraSettings | None, precision: Precision) -> dict[str, 
     return asdict(lora) | {"targets": list(lora.targets), "frozen": frozen.value if frozen else None}
 
 
-def window_of(workload: BenchWorkload, settings: Settings) -> Window:
+def window_of(workload: BenchWorkload, settings: BenchSettings) -> Window:
     """Return how long to measure."""
     return workload.quick_window if settings.quick else workload.window
 
@@ -197,7 +197,7 @@ def check_spec(spec: dict[str, Any], *, runs_here: bool) -> None:
 
 def benchmark(
     workload: BenchWorkload,
-    settings: Settings,
+    settings: BenchSettings,
     *,
     work_dir: Path,
     aliases: Mapping[str, str],
@@ -268,13 +268,13 @@ def record_of_complete_starts(
     return record_of(results, aliases=aliases, where=str(work_dir), expect=expect), len(results)
 
 
-def global_batch_of(workload: BenchWorkload, settings: Settings) -> int | None:
+def global_batch_of(workload: BenchWorkload, settings: BenchSettings) -> int | None:
     """Return the samples of one optimizer step over all devices; None if no global batch is asked for."""
     tuned = settings.mode is BenchMode.TUNED
     return settings.global_batch or (workload.global_batch if tuned else None)
 
 
-def _accumulation(workload: BenchWorkload, settings: Settings, micro_batch: int) -> int:
+def _accumulation(workload: BenchWorkload, settings: BenchSettings, micro_batch: int) -> int:
     global_batch = global_batch_of(workload, settings)
     if global_batch is None:
         return 1
@@ -287,7 +287,7 @@ def _accumulation(workload: BenchWorkload, settings: Settings, micro_batch: int)
     return global_batch // (micro_batch * settings.devices)
 
 
-def allowed_micro_batches(workload: BenchWorkload, settings: Settings) -> Sequence[int]:
+def allowed_micro_batches(workload: BenchWorkload, settings: BenchSettings) -> Sequence[int]:
     """Return the allowed micro-batches. With a global batch they must divide each device's share."""
     global_batch = global_batch_of(workload, settings)
     if global_batch is None and settings.mode is BenchMode.TUNED:
@@ -307,7 +307,9 @@ def allowed_micro_batches(workload: BenchWorkload, settings: Settings) -> Sequen
     return allowed_sizes(math.gcd(*(global_batch // count for count in counts)))
 
 
-def _prober(workload: BenchWorkload, settings: Settings, spec: dict[str, Any], *, work_dir: Path, talk: Talk) -> Prober:
+def _prober(
+    workload: BenchWorkload, settings: BenchSettings, spec: dict[str, Any], *, work_dir: Path, talk: Talk
+) -> Prober:
     """Return the prober for the spec's benchmark on this machine."""
     global_batch = global_batch_of(workload, settings)
 

@@ -12,7 +12,7 @@ from planner.errors import NodeError
 from planner.launcher.cloud import aws, kubernetes, lambda_labs
 from planner.launcher.plan.backend import Launch
 from planner.launcher.plan.sighting import ANYTHING
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 
 OF_USER = " of user "
 """Text between the id of a machine and that of its user."""
@@ -26,11 +26,11 @@ def account_of(target: Target) -> str | None:
 
     Returns None if we know of no account at the provider (Slurm).
     """
-    if target.provider is Provider.AWS:
+    if target.provider is LaunchProvider.AWS:
         return aws.account(target.region)
-    if target.provider is Provider.LAMBDA:
+    if target.provider is LaunchProvider.LAMBDA:
         return lambda_account(lambda_labs.launching_key())
-    if target.provider in (Provider.K8S, Provider.SSH_POOL):
+    if target.provider in (LaunchProvider.K8S, LaunchProvider.SSH_POOL):
         identity = fingerprint(kubernetes.cluster_identity(target))
         return f"Kubernetes context {kubernetes.context_of(target)} ({identity})"
     return None
@@ -66,7 +66,7 @@ def wrong_witness(launch: Launch) -> str | None:
     if launch.account is None:
         return None
     try:
-        if launch.target.provider is Provider.LAMBDA:
+        if launch.target.provider is LaunchProvider.LAMBDA:
             asked: str | None = lambda_account(lambda_key_of(launch))
         else:
             asked = account_of(launch.target)

@@ -23,7 +23,7 @@ NO_COST_REASON = (
 )
 
 
-class Billed(Frozen):
+class CostExplorerBill(Frozen):
     """AWS's bill for one launch."""
 
     usd: float | None
@@ -33,7 +33,7 @@ class Billed(Frozen):
     """True if AWS calls the figure not final."""
 
 
-def billed(run_ids: Collection[str], *, first: date, last: date, today: date) -> dict[str, Billed]:
+def billed(run_ids: Collection[str], *, first: date, last: date, today: date) -> dict[str, CostExplorerBill]:
     """Return the unblended cost of each launch over the days from `first` to `last`, both included.
 
     One request, 0.01 USD (source: AWS Cost Management pricing page), covers all launches of these days.
@@ -53,11 +53,11 @@ def billed(run_ids: Collection[str], *, first: date, last: date, today: date) ->
     return {run_id: _billed(sums.get(run_id), late=late, estimated=run_id in estimated) for run_id in run_ids}
 
 
-def _billed(usd: float | None, *, late: bool, estimated: bool) -> Billed:
+def _billed(usd: float | None, *, late: bool, estimated: bool) -> CostExplorerBill:
     if usd is None:
-        return Billed(usd=None, reason=NO_COST_REASON, estimated=True)
+        return CostExplorerBill(usd=None, reason=NO_COST_REASON, estimated=True)
     reason = "AWS completes a bill about a day after the usage" if late or estimated else None
-    return Billed(usd=usd, reason=reason, estimated=late or estimated)
+    return CostExplorerBill(usd=usd, reason=reason, estimated=late or estimated)
 
 
 def _periods(first: date, end: date) -> list[dict[str, Any]]:

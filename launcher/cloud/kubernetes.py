@@ -13,8 +13,8 @@ from typing import Any
 from planner import time_limits
 from planner.errors import MissingExtraError, NodeError
 from planner.launcher.cloud.label import date_of, expiry_of
-from planner.launcher.cloud.machine import Machine
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.plan.target import LaunchProvider, Target
 from planner.launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner.time_limits import within
 
@@ -24,7 +24,7 @@ DEAD = ("Succeeded", "Failed")
 NOT_FOUND = 404
 
 
-def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = None) -> list[Machine]:
+def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = None) -> list[CloudMachine]:
     """Return the pods with our label, of one launch or all, in every namespace of the context.
 
     `ids` are pods of the launch that were seen before, with the unique id of each. They count whatever label they have.
@@ -60,7 +60,7 @@ def contexts() -> list[str]:
     return sorted(str(context["name"]) for context in listed)
 
 
-def delete(machines: Sequence[Machine], *, context: str) -> None:
+def delete(machines: Sequence[CloudMachine], *, context: str) -> None:
     """Delete these pods, as many as possible, before the first refusal is raised. A missing pod is no error."""
     failures: list[NodeError] = []
     for machine in machines:
@@ -86,7 +86,7 @@ def _pod(context: str, qualified_name: str) -> Any | None:
     return None
 
 
-def _delete(machine: Machine, context: str) -> None:
+def _delete(machine: CloudMachine, context: str) -> None:
     from kubernetes.client import ApiException
 
     namespace, _, name = machine.id.partition("/")
@@ -99,7 +99,7 @@ def _delete(machine: Machine, context: str) -> None:
 
 def context_of(target: Target) -> str:
     """Return the context of a target: its own name, or the one that SkyPilot gives an SSH node pool."""
-    return f"{SSH_POOL_PREFIX}{target.name}" if target.provider is Provider.SSH_POOL else target.name
+    return f"{SSH_POOL_PREFIX}{target.name}" if target.provider is LaunchProvider.SSH_POOL else target.name
 
 
 def cluster_identity(target: Target) -> str:
@@ -113,14 +113,14 @@ def cluster_identity(target: Target) -> str:
         api = within(lambda: _api(context), who=f"Kubernetes context '{context}'")
         configuration = api.api_client.configuration
         authority = b"" if not configuration.ssl_ca_cert else Path(configuration.ssl_ca_cert).read_bytes()
-    address = "" if authority and target.provider is Provider.SSH_POOL else configuration.host
+    address = "" if authority and target.provider is LaunchProvider.SSH_POOL else configuration.host
     return f"{address} {hashlib.sha256(authority).hexdigest()}"
 
 
-def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> Machine:
+def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> CloudMachine:
     labels = pod.metadata.labels or {}
     phase = str((pod.status.phase if pod.status is not None else None) or "Unknown")
-    return Machine(
+    return CloudMachine(
         id=f"{pod.metadata.namespace}/{pod.metadata.name}",
         name=pod.metadata.name,
         where=f"context {context}, namespace {pod.metadata.namespace}",

@@ -10,8 +10,8 @@ from planner.errors import InputError
 from planner.launcher.collect.expectations import Expect
 from planner.launcher.collect.probe_record import probe_record_of
 from planner.launcher.collect.record import GOOD_ENDS, record_of
-from planner.launcher.ledger.entry import Entry, Outcome
-from planner.launcher.plan.bill import Rate, billed_usd
+from planner.launcher.ledger.entry import LaunchOutcome, LedgerEntry
+from planner.launcher.plan.bill import NodeRate, billed_usd
 from planner.launcher.plan.target import Target
 from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import LaunchFacts, Probe, RunHardware, RunRecord
@@ -27,7 +27,7 @@ A provider bills from boot to termination, within the ledger's interval, so the 
 
 
 def record_of_launch(
-    entry: Entry,
+    entry: LedgerEntry,
     results: Sequence[Mapping[str, Any]],
     *,
     aliases: Mapping[str, str],
@@ -44,7 +44,9 @@ def record_of_launch(
     return _joined(record, entry.launch.target, facts).model_copy(update={"answer_id": entry.launch.answer_id})
 
 
-def probe_of_launch(entry: Entry, result: Mapping[str, Any], *, aliases: Mapping[str, str], where: str) -> ProbeRecord:
+def probe_of_launch(
+    entry: LedgerEntry, result: Mapping[str, Any], *, aliases: Mapping[str, str], where: str
+) -> ProbeRecord:
     """Return the probe of a launch that is over. Raises NodeError if nothing was measured."""
     record = probe_record_of(result, aliases=aliases, where=where)
     return _joined(record, entry.launch.target, _facts_of(entry)).model_copy(
@@ -52,9 +54,9 @@ def probe_of_launch(entry: Entry, result: Mapping[str, Any], *, aliases: Mapping
     )
 
 
-def _facts_of(entry: Entry) -> LaunchFacts:
+def _facts_of(entry: LedgerEntry) -> LaunchFacts:
     launch, bill = entry.launch, entry.launch.bill
-    truncated = entry.outcome is not Outcome.COMPLETED
+    truncated = entry.outcome is not LaunchOutcome.COMPLETED
     return LaunchFacts(
         run_id=launch.run_id,
         target=launch.target.id,
@@ -75,7 +77,7 @@ def record_by_hand(
     result: Mapping[str, Any],
     *,
     target: Target,
-    rate: Rate | None,
+    rate: NodeRate | None,
     no_price_reason: str | None,
     aliases: Mapping[str, str],
     where: str,
@@ -99,7 +101,7 @@ def record_by_hand(
     return _joined(record, target, facts)
 
 
-def quoted_price(rate: Rate) -> Quantity:
+def quoted_price(rate: NodeRate) -> Quantity:
     """Return the price of a node-hour with its range: from the price itself up to the highest."""
     return Quantity(
         value=rate.usd_per_node_hour,
@@ -112,7 +114,7 @@ def quoted_price(rate: Rate) -> Quantity:
     )
 
 
-def billed_quantity(entry: Entry) -> Quantity | None:
+def billed_quantity(entry: LedgerEntry) -> Quantity | None:
     """Return the cost of a launch by the ledger's interval; None while it is open or if a price is missing."""
     bill = entry.launch.bill
     seconds = entry.billed_seconds

@@ -133,7 +133,7 @@ def read_probes(folder: Path) -> tuple[Probe, ...]:
         return ()
 
 
-class Step(BaseModel):
+class StepLine(BaseModel):
     """One line of the steps file, with the fields that are shown."""
 
     model_config = ConfigDict(allow_inf_nan=False)
@@ -149,7 +149,7 @@ def last_step(lines: Sequence[str]) -> str | None:
     """Return the progress of a job in words, from the end of its steps file. An incomplete line is skipped."""
     for line in reversed(lines):
         try:
-            step = Step.model_validate(json.loads(line[:STEP_LIMIT]))
+            step = StepLine.model_validate(json.loads(line[:STEP_LIMIT]))
         except (ValueError, RecursionError):
             continue
         count, unit = (step.images, "images") if step.tokens is None else (step.tokens, "tokens")

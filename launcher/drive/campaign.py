@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from planner.errors import NodeError, PlannerError
 from planner.launcher.drive.drive import Driver
 from planner.launcher.drive.unwritten import fault_text
-from planner.launcher.ledger.entry import Entry
+from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.backend import Launch, NodeStatus
 
@@ -28,7 +28,7 @@ class Watch:
 
 
 @dataclass(frozen=True)
-class Campaign:
+class LaunchGroup:
     """Launches to drive together. `driver_of` returns the driver for a launch's backend."""
 
     ledger: Ledger
@@ -38,7 +38,7 @@ class Campaign:
     """Function called about once a second in the caller's thread, for the live view."""
     tick_s: float = 1.0
 
-    def start(self, launches: Sequence[Launch], *, check: Callable[[Sequence[Entry]], None]) -> list[Entry]:
+    def start(self, launches: Sequence[Launch], *, check: Callable[[Sequence[LedgerEntry]], None]) -> list[LedgerEntry]:
         """Plan all launches, or none if `check` raises; then submit and drive each to its end.
 
         On Ctrl-C the drivers stop after the current step. The launches continue where they run, and the ledger knows
@@ -55,17 +55,19 @@ class Campaign:
                 ),
             )
 
-    def resume(self, launches: Sequence[Launch]) -> list[Entry]:
+    def resume(self, launches: Sequence[Launch]) -> list[LedgerEntry]:
         """Continue open launches, each from the state in which its last client left it."""
         return self._all(
             launches,
             lambda launch, stop: self.driver_of(launch).drive(launch.run_id, stop=stop, poll_s=self.poll_s(launch)),
         )
 
-    def _all(self, launches: Sequence[Launch], go: Callable[[Launch, threading.Event], Entry]) -> list[Entry]:
+    def _all(
+        self, launches: Sequence[Launch], go: Callable[[Launch, threading.Event], LedgerEntry]
+    ) -> list[LedgerEntry]:
         stop = threading.Event()
         with ThreadPoolExecutor(max_workers=max(1, len(launches))) as pool:
-            futures: list[Future[Entry]] = [pool.submit(go, launch, stop) for launch in launches]
+            futures: list[Future[LedgerEntry]] = [pool.submit(go, launch, stop) for launch in launches]
             try:
                 while not _done(futures, self.tick_s):
                     self._tick()
@@ -105,5 +107,5 @@ def raise_worst(failures: Mapping[str, BaseException]) -> None:
     ) from first
 
 
-def _done(futures: Sequence[Future[Entry]], timeout_s: float) -> bool:
+def _done(futures: Sequence[Future[LedgerEntry]], timeout_s: float) -> bool:
     return not wait(futures, timeout=timeout_s).not_done

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from planner.errors import StoreError
 from planner.launcher.drive.elapsed import Elapsed
-from planner.launcher.ledger.entry import Entry
+from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.ledger.instant import boot_instant
 from planner.launcher.ledger.launch_folder import driving_lock, home_of
 from planner.launcher.ledger.ledger import Ledger
@@ -47,15 +47,15 @@ class DriveContext:
         """Elapsed times, as this client knows them."""
         return Elapsed(self.now, self.instant)
 
-    def elapsed_s(self, entry: Entry) -> float:
+    def elapsed_s(self, entry: LedgerEntry) -> float:
         """Return the seconds since submission, by the best available source."""
         return self.elapsed.seconds(entry, lambda: self.backend.provider_time(entry.launch))
 
-    def is_late(self, entry: Entry) -> bool:
+    def is_late(self, entry: LedgerEntry) -> bool:
         """Return whether the time has passed at which this client takes everything down."""
         return self.elapsed_s(entry) >= entry.launch.bill.caps.watchdog_minutes * 60.0
 
-    def is_overdue(self, entry: Entry) -> bool:
+    def is_overdue(self, entry: LedgerEntry) -> bool:
         """Return whether a launch runs longer than its worst case, so its driver has stopped working."""
         return self.elapsed_s(entry) >= entry.launch.bill.caps.worst_minutes * 60.0
 

@@ -25,19 +25,19 @@ from planner.launcher.drive.submission import (
     settle_poll_s,
 )
 from planner.launcher.drive.unwritten import Unwritten, fault_text
-from planner.launcher.ledger.entry import Entry, Outcome, State
-from planner.launcher.plan.backend import Collected, Launch, NodeStatus, Phase
+from planner.launcher.ledger.entry import LaunchOutcome, LedgerEntry, State
+from planner.launcher.plan.backend import Collected, Launch, LaunchPhase, NodeStatus
 from planner.launcher.plan.guard import mismatches
 from planner.launcher.plan.sighting import ANYTHING, Sight, Sighting
 
 COLLECT_PATIENCE = timedelta(minutes=5)
 """Time for retrying to copy the results of a finished job before its machine is taken down."""
 OUTCOMES = {
-    Phase.SUCCEEDED: Outcome.COMPLETED,
-    Phase.FAILED: Outcome.FAILED,
-    Phase.SETUP_FAILED: Outcome.SETUP_FAILED,
-    Phase.REFUSED: Outcome.REFUSED,
-    Phase.LOST: Outcome.LOST,
+    LaunchPhase.SUCCEEDED: LaunchOutcome.COMPLETED,
+    LaunchPhase.FAILED: LaunchOutcome.FAILED,
+    LaunchPhase.SETUP_FAILED: LaunchOutcome.SETUP_FAILED,
+    LaunchPhase.REFUSED: LaunchOutcome.REFUSED,
+    LaunchPhase.LOST: LaunchOutcome.LOST,
 }
 
 
@@ -45,7 +45,7 @@ OUTCOMES = {
 class Driver(Ending):
     """Drives launches, step by step."""
 
-    def drive(self, run_id: str, *, stop: threading.Event, poll_s: float) -> Entry:
+    def drive(self, run_id: str, *, stop: threading.Event, poll_s: float) -> LedgerEntry:
         """Continue a launch from where its last client left it. Return its entry when it is over or `stop` is set.
 
         If another client drives it, only watch the ledger, until the launch's time is over and that client has not
@@ -59,7 +59,7 @@ class Driver(Ending):
             if not entry.open or self.is_stuck(entry) or stop.wait(poll_s):
                 return entry
 
-    def go_on(self, run_id: str, *, stop: threading.Event, poll_s: float, submit: bool = False) -> Entry:
+    def go_on(self, run_id: str, *, stop: threading.Event, poll_s: float, submit: bool = False) -> LedgerEntry:
         """Do step after step until the launch is over or `stop` is set. The caller holds its lock.
 
         A launch whose time is over is returned open if its end could not be proven within OPERATION_S. `reap` then
@@ -88,7 +88,7 @@ class Driver(Ending):
                 break
         return entry
 
-    def step(self, run_id: str, *, submit: bool = False, known: Unwritten | None = None) -> Entry:
+    def step(self, run_id: str, *, submit: bool = False, known: Unwritten | None = None) -> LedgerEntry:
         """Do the next thing for a launch, once. Failures are written down and retried at the next step."""
         entry = self.ledger.entry(run_id)
         try:
@@ -119,7 +119,7 @@ class Driver(Ending):
                 self.step(run_id)
         return free
 
-    def _watched_step(self, known: Unwritten, *, submit: bool = False) -> Entry:
+    def _watched_step(self, known: Unwritten, *, submit: bool = False) -> LedgerEntry:
         """Do the next thing. If that fails for a local reason, continue from what this client has in memory.
 
         The machines are watched and taken down as usual, without being written down, and the user is told once a
@@ -146,22 +146,22 @@ class Driver(Ending):
                 ) from error
         return known.entry
 
-    def _collect_unwritten(self, entry: Entry) -> None:
+    def _collect_unwritten(self, entry: LedgerEntry) -> None:
         self.backend.collect(entry.launch, self._home_of(entry.launch.run_id))
 
-    def abandon(self, run_id: str) -> Entry:
+    def abandon(self, run_id: str) -> LedgerEntry:
         """Close an intent that was never submitted."""
         self.ledger.move(
             run_id,
             State.DOWN_VERIFIED,
             at=self.now(),
             text="nothing was submitted",
-            outcome=Outcome.NEVER_SUBMITTED,
+            outcome=LaunchOutcome.NEVER_SUBMITTED,
             expected=State.PLANNED,
         )
         return self.ledger.entry(run_id)
 
-    def cancel(self, run_id: str) -> Entry:
+    def cancel(self, run_id: str) -> LedgerEntry:
         """Copy home what exists, then take everything down now, even if another client drives it.
 
         Waits for a client that is submitting at this moment, because its machines would appear after the proof that
@@ -176,7 +176,7 @@ class Driver(Ending):
         except StoreError as error:
             self._cancel_unwritten(entry, error)
 
-    def _cancel_unwritten(self, entry: Entry, error: StoreError) -> NoReturn:
+    def _cancel_unwritten(self, entry: LedgerEntry, error: StoreError) -> NoReturn:
         """Take down a launch whose ledger cannot be written, and raise the result. The wait for a proof is bounded."""
         run_id = entry.launch.run_id
         known = Unwritten(entry, handed=True, may_come=entry.state is State.SUBMITTED)
@@ -197,20 +197,20 @@ class Driver(Ending):
             fix="Make the workspace writable, then: planner launches collect",
         ) from error
 
-    def _cancel(self, run_id: str) -> Entry:
+    def _cancel(self, run_id: str) -> LedgerEntry:
         self._wait_for_submission(run_id)
         entry = self.ledger.entry(run_id)
         if entry.state is State.PLANNED:
             return self.abandon(run_id)
         if entry.state in (State.SUBMITTED, State.RUNNING):
             self.ledger.note(run_id, "CANCELLED", "taken down by the user", at=self.now())
-            self._bring_home(entry, Outcome.CANCELLED, patience=timedelta(0))
+            self._bring_home(entry, LaunchOutcome.CANCELLED, patience=timedelta(0))
         return self.step(run_id)
 
-    def _check_again(self, entry: Entry) -> Entry:
+    def _check_again(self, entry: LedgerEntry) -> LedgerEntry:
         """Check again a launch that is over. A user who takes it down by name has seen something."""
         run_id = entry.launch.run_id
-        if entry.outcome is Outcome.NEVER_SUBMITTED:
+        if entry.outcome is LaunchOutcome.NEVER_SUBMITTED:
             return entry
         evidence = self.backend.verify_down(entry.launch)
         if evidence.unknown is not None:
@@ -227,7 +227,7 @@ class Driver(Ending):
                     return
             time.sleep(0.1)
 
-    def _in_submission(self, entry: Entry) -> bool:
+    def _in_submission(self, entry: LedgerEntry) -> bool:
         return in_submission(entry, self.ledger.events(entry.launch.run_id))
 
     def collect_again(self, run_id: str) -> Collected | None:
@@ -237,7 +237,7 @@ class Driver(Ending):
             return self.backend.collect(entry.launch, self._home_of(run_id))
         return None
 
-    def _submit(self, entry: Entry, known: Unwritten) -> None:
+    def _submit(self, entry: LedgerEntry, known: Unwritten) -> None:
         """Write down that machines may exist, then ask for them. Being killed in between then errs on the safe side."""
         launch, at, instant = entry.launch, self.now(), self.elapsed.begin(entry.launch.run_id)
         deadline = at + timedelta(minutes=launch.bill.caps.watchdog_minutes)
@@ -261,7 +261,7 @@ class Driver(Ending):
         except PlannerError as error:
             self.ledger.note(launch.run_id, "REFUSED", str(error), at=self.now())
             self._open_again(launch.run_id)
-            self._bring_home(entry, Outcome.REFUSED, patience=timedelta(0))
+            self._bring_home(entry, LaunchOutcome.REFUSED, patience=timedelta(0))
             return
         self.ledger.note(launch.run_id, HANDED_OVER, "", at=self.now())
         self._open_again(launch.run_id)
@@ -271,11 +271,11 @@ class Driver(Ending):
         if not self.ledger.entry(run_id).open:
             self.reopen(run_id, "machines were ordered after the proof: the client that did stood still before")
 
-    def _look(self, entry: Entry) -> None:
+    def _look(self, entry: LedgerEntry) -> None:
         launch, run_id = entry.launch, entry.launch.run_id
         if self.is_late(entry):
             self.ledger.note(run_id, "WATCHDOG", "its time is over; everything is taken down", at=self.now())
-            self._bring_home(entry, Outcome.TRUNCATED, patience=timedelta(0))
+            self._bring_home(entry, LaunchOutcome.TRUNCATED, patience=timedelta(0))
             return
         status = self.backend.status(launch)
         self.watch(run_id, status)
@@ -289,26 +289,26 @@ class Driver(Ending):
                     State.LOST,
                     at=self.now(),
                     text="another machine came",
-                    outcome=Outcome.MISMATCH,
+                    outcome=LaunchOutcome.MISMATCH,
                     expected=entry.state,
                 )
                 self._take_down(self.ledger.entry(run_id))
                 return
-        if status.phase is Phase.UNKNOWN:
+        if status.phase is LaunchPhase.UNKNOWN:
             self._note_once(run_id, "UNKNOWN", status.detail)
-        elif status.phase in (Phase.LOST, Phase.REFUSED) and self._may_still_appear(entry):
+        elif status.phase in (LaunchPhase.LOST, LaunchPhase.REFUSED) and self._may_still_appear(entry):
             self._note_once(run_id, "UNKNOWN", "its client died while it submitted; its machines may still appear")
-        elif status.phase is Phase.RUNNING and entry.state is State.SUBMITTED:
+        elif status.phase is LaunchPhase.RUNNING and entry.state is State.SUBMITTED:
             self.ledger.move(run_id, State.RUNNING, at=self.now(), text=_words(status), expected=entry.state)
         elif status.phase.is_over:
-            if status.phase is not Phase.SUCCEEDED:
+            if status.phase is not LaunchPhase.SUCCEEDED:
                 self._note_once(run_id, status.phase.name, status.detail or status.phase.value)
-            patience = timedelta(0) if status.phase is Phase.LOST else COLLECT_PATIENCE
+            patience = timedelta(0) if status.phase is LaunchPhase.LOST else COLLECT_PATIENCE
             self._bring_home(entry, OUTCOMES[status.phase], patience=patience)
 
     def _see_machines(self, launch: Launch, status: NodeStatus) -> None:
         """Write down the machine ids when they are first seen. The provider is asked until all are known."""
-        if not launch.target.through_sky or (status.launched is None and status.phase is not Phase.RUNNING):
+        if not launch.target.through_sky or (status.launched is None and status.phase is not LaunchPhase.RUNNING):
             return
         if len([machine for machine in launch.known if machine.id != ANYTHING]) >= launch.target.nodes:
             return
@@ -326,7 +326,7 @@ class Driver(Ending):
         own = told if launch.target.is_cloud else []
         self.see(launch.run_id, [*seen, *(sighting for sighting in own if sighting.id not in by_provider)])
 
-    def _may_still_appear(self, entry: Entry) -> bool:
+    def _may_still_appear(self, entry: LedgerEntry) -> bool:
         return may_still_appear(entry, self.ledger.events(entry.launch.run_id), elapsed_s=self.elapsed_s(entry))
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from planner.launcher.ledger.entry import Entry
+from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.plan.backend import ProviderTime
 from planner.launcher.plan.instant import Instant
 
@@ -42,7 +42,7 @@ class Elapsed:
         self._bases[run_id] = (0.0, at)
         return at
 
-    def seconds(self, entry: Entry, ask: Callable[[], ProviderTime]) -> float:
+    def seconds(self, entry: LedgerEntry, ask: Callable[[], ProviderTime]) -> float:
         """Return the seconds since submission; 0 before it.
 
         If the time since boot and the clock disagree, either the clock was set or this machine was paused (a virtual
@@ -63,7 +63,7 @@ class Elapsed:
         self._bases.setdefault(run_id, (by_clock, at))
         return self._since_base(run_id, at)
 
-    def by_clock(self, entry: Entry) -> float:
+    def by_clock(self, entry: LedgerEntry) -> float:
         """Return the seconds since submission by this machine's clock, never negative."""
         return 0.0 if entry.submitted_at is None else max(0.0, (self.now() - entry.submitted_at).total_seconds())
 
@@ -83,7 +83,7 @@ class Elapsed:
         seconds, then = self._bases[run_id]
         return seconds + (at.since(then) or 0.0)
 
-    def _told(self, entry: Entry, ask: Callable[[], ProviderTime], at: Instant) -> float | None:
+    def _told(self, entry: LedgerEntry, ask: Callable[[], ProviderTime], at: Instant) -> float | None:
         """Return the provider's answer. It is asked once, and again after a while if it gave none."""
         run_id = entry.launch.run_id
         seconds, then = self._asked.get(run_id, (None, None))
@@ -96,7 +96,7 @@ class Elapsed:
         return None if seconds is None else seconds + passed
 
 
-def _age_s(entry: Entry, told: ProviderTime) -> float | None:
+def _age_s(entry: LedgerEntry, told: ProviderTime) -> float | None:
     began = entry.submitted_at if told.started_at is None or entry.launch.target.managed else told.started_at
     return None if told.now is None or began is None else max(0.0, (told.now - began).total_seconds())
 

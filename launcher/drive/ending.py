@@ -15,8 +15,8 @@ from planner.launcher.drive.elapsed import CLOCKS_DIFFER_S, billed_seconds
 from planner.launcher.drive.gone import Verdict, job_was_seen, judge, sightings
 from planner.launcher.drive.submission import COLLECTING, SEEN_AGAIN, SETTLING, why_collected
 from planner.launcher.drive.unwritten import fault_text
-from planner.launcher.ledger.entry import Entry, Outcome, State
-from planner.launcher.plan.backend import Collected, Evidence
+from planner.launcher.ledger.entry import LaunchOutcome, LedgerEntry, State
+from planner.launcher.plan.backend import Collected, DownEvidence
 from planner.launcher.plan.sighting import Sight, Sighting
 
 BILLED = (Sight.ALIVE, Sight.ENDING)
@@ -38,7 +38,7 @@ class Ending(DriveContext):
         """Return whether the proof that a launch is gone needs only time."""
         return self.ledger.entry(run_id).state in (State.COLLECTED, State.LOST) and self.verdict(run_id).pending
 
-    def is_stuck(self, entry: Entry) -> bool:
+    def is_stuck(self, entry: LedgerEntry) -> bool:
         """Return whether a provider has been ending a machine for so long that more waiting is pointless."""
         given_up = entry.state in (State.COLLECTED, State.LOST)
         return given_up and judge(entry.launch, entry.launch.known, job_seen=True).stuck
@@ -66,7 +66,7 @@ class Ending(DriveContext):
             self.ledger.note(run_id, SEEN_AGAIN, seen, at=self.now())
             self._see_up(self.ledger.entry(run_id))
 
-    def end_seen(self, entry: Entry, seen: str) -> Evidence:
+    def end_seen(self, entry: LedgerEntry, seen: str) -> DownEvidence:
         """Take down what was seen of a launch, open or finished, and return the proof.
 
         Works without a writable ledger, and then says so.
@@ -76,14 +76,14 @@ class Ending(DriveContext):
             self.reopen(run_id, seen)
             now = self.ledger.entry(run_id)
             if now.state in (State.SUBMITTED, State.RUNNING):  # another client has it, and its time is over
-                self._bring_home(now, Outcome.TRUNCATED, patience=timedelta(0))
+                self._bring_home(now, LaunchOutcome.TRUNCATED, patience=timedelta(0))
             return self._take_down(self.ledger.entry(run_id))
         except StoreError:
             self.backend.down(entry.launch)
             self.backend.verify_down(entry.launch)
             raise
 
-    def _bring_home(self, entry: Entry, outcome: Outcome, *, patience: timedelta) -> None:
+    def _bring_home(self, entry: LedgerEntry, outcome: LaunchOutcome, *, patience: timedelta) -> None:
         """Collect before anything is taken down, also after a failure. Retry within `patience`."""
         run_id = entry.launch.run_id
         began = next((event.at for event in self.ledger.events(run_id) if event.kind == COLLECTING), None)
@@ -109,7 +109,7 @@ class Ending(DriveContext):
         self._write_down(entry, collection, outcome)
         self._take_down(self.ledger.entry(run_id))
 
-    def _write_down(self, entry: Entry, collection: Collected, outcome: Outcome) -> None:
+    def _write_down(self, entry: LedgerEntry, collection: Collected, outcome: LaunchOutcome) -> None:
         run_id = entry.launch.run_id
         counts = f"{len(collection.results)} result(s), {len(collection.steps)} file(s) of steps"
         if collection.problems:
@@ -118,17 +118,17 @@ class Ending(DriveContext):
             names = ", ".join(collection.left_out[:NAMES_SHOWN])
             more = len(collection.left_out) - NAMES_SHOWN
             self._note_once(run_id, "LEFT_OUT", f"not taken in: {names}" + (f" and {more} more" if more > 0 else ""))
-        if outcome is Outcome.COMPLETED and not collection.complete:
-            outcome = Outcome.TRUNCATED
-        elif outcome is Outcome.COMPLETED and (collection.problems or not collection.results):
-            outcome = Outcome.FAILED  # the job reports a result, but none can be read
-        if outcome in (Outcome.LOST, Outcome.TRUNCATED) and not collection.results and not collection.steps:
+        if outcome is LaunchOutcome.COMPLETED and not collection.complete:
+            outcome = LaunchOutcome.TRUNCATED
+        elif outcome is LaunchOutcome.COMPLETED and (collection.problems or not collection.results):
+            outcome = LaunchOutcome.FAILED  # the job reports a result, but none can be read
+        if outcome in (LaunchOutcome.LOST, LaunchOutcome.TRUNCATED) and not collection.results and not collection.steps:
             self._lose(entry, outcome)
             return
-        if outcome is Outcome.LOST:
-            outcome = Outcome.TRUNCATED  # the machine is lost, but what it pushed is not
-        if outcome is Outcome.FAILED and any(_was_stopped(path) for path in collection.results):
-            outcome = Outcome.TRUNCATED  # its own time was over
+        if outcome is LaunchOutcome.LOST:
+            outcome = LaunchOutcome.TRUNCATED  # the machine is lost, but what it pushed is not
+        if outcome is LaunchOutcome.FAILED and any(_was_stopped(path) for path in collection.results):
+            outcome = LaunchOutcome.TRUNCATED  # its own time was over
         self.ledger.move(
             run_id,
             State.COLLECTED,
@@ -138,8 +138,10 @@ class Ending(DriveContext):
             expected=self._now_at(entry),
         )
 
-    def _lose(self, entry: Entry, outcome: Outcome) -> None:
-        outcome = Outcome.LOST if outcome is Outcome.COMPLETED else outcome  # without a result the run is not complete
+    def _lose(self, entry: LedgerEntry, outcome: LaunchOutcome) -> None:
+        outcome = (
+            LaunchOutcome.LOST if outcome is LaunchOutcome.COMPLETED else outcome
+        )  # without a result the run is not complete
         self.ledger.move(
             entry.launch.run_id,
             State.LOST,
@@ -150,11 +152,11 @@ class Ending(DriveContext):
         )
 
     @staticmethod
-    def _now_at(entry: Entry) -> State:
+    def _now_at(entry: LedgerEntry) -> State:
         """Return the state in which this client left a launch that it has just submitted or looked at."""
         return State.SUBMITTED if entry.state is State.PLANNED else entry.state
 
-    def _take_down(self, entry: Entry) -> Evidence:
+    def _take_down(self, entry: LedgerEntry) -> DownEvidence:
         """Take everything down, then ask the party that sends the bill. Without its answer the launch stays open."""
         launch, run_id = entry.launch, entry.launch.run_id
         if self.elapsed_s(entry) > launch.bill.caps.worst_minutes * 60.0:
@@ -185,7 +187,7 @@ class Ending(DriveContext):
             self.tell(f"{run_id}: {verdict.said}.")
         return evidence
 
-    def _see_whether_up(self, entry: Entry) -> None:
+    def _see_whether_up(self, entry: LedgerEntry) -> None:
         """Check whether machines are still up although their time is over.
 
         A provider without an answer proves nothing.
@@ -195,12 +197,12 @@ class Ending(DriveContext):
             if status.launched is not None and not status.phase.is_over:
                 self._see_up(entry)
 
-    def _see_up(self, entry: Entry) -> None:
+    def _see_up(self, entry: LedgerEntry) -> None:
         elapsed_s = self.elapsed_s(entry)
         if elapsed_s > entry.launch.bill.caps.worst_minutes * 60.0:
             self.ledger.see_up(entry.launch.run_id, elapsed_s=elapsed_s)
 
-    def _counted_s(self, entry: Entry) -> float:
+    def _counted_s(self, entry: LedgerEntry) -> float:
         """Return the billed duration of a launch that is gone now. Say so if it is not the clock's figure."""
         run_id, worst_s = entry.launch.run_id, entry.launch.bill.caps.worst_minutes * 60.0
         elapsed_s, by_clock_s = self.elapsed_s(entry), self.elapsed.by_clock(entry)

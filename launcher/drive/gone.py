@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.launcher.drive import submission
-from planner.launcher.ledger.entry import Event, Outcome, State
-from planner.launcher.plan.backend import Evidence, Launch
-from planner.launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
-from planner.launcher.plan.target import Provider
+from planner.launcher.ledger.entry import Event, LaunchOutcome, State
+from planner.launcher.plan.backend import DownEvidence, Launch
+from planner.launcher.plan.sighting import ANYTHING, KnownMachine, Sight, Sighting
+from planner.launcher.plan.target import LaunchProvider
 
 ENDING_ALARM_S = 1800.0
 """Time in seconds after which a machine that its provider is ending counts as stuck. It may still be billed."""
@@ -42,7 +42,7 @@ class Verdict:
     """True if a provider has been ending a machine for so long that someone must ask it."""
 
 
-def sightings(evidence: Evidence) -> tuple[Sighting, ...]:
+def sightings(evidence: DownEvidence) -> tuple[Sighting, ...]:
     """Return the state of each id at one look; without ids, the state of the whole launch."""
     whole = Sighting(id=ANYTHING, sight=Sight.ABSENT if evidence.down else Sight.ALIVE)
     return evidence.seen or (whole,)
@@ -50,13 +50,13 @@ def sightings(evidence: Evidence) -> tuple[Sighting, ...]:
 
 def job_was_seen(events: Sequence[Event]) -> bool:
     """Return whether the job was seen running or ended, so that all ordered machines had come."""
-    ends = [submission.why_collected(outcome) for outcome in (Outcome.COMPLETED, Outcome.FAILED)]
+    ends = [submission.why_collected(outcome) for outcome in (LaunchOutcome.COMPLETED, LaunchOutcome.FAILED)]
     return any(
         event.kind == State.RUNNING or (event.kind == submission.COLLECTING and event.text in ends) for event in events
     )
 
 
-def judge(launch: Launch, known: Sequence[Known], *, job_seen: bool, asked: bool = True) -> Verdict:
+def judge(launch: Launch, known: Sequence[KnownMachine], *, job_seen: bool, asked: bool = True) -> Verdict:
     """Return whether a launch is gone.
 
     `asked` says whether the last request to end it was answered for every id. A refusal makes absence worthless.
@@ -97,11 +97,11 @@ def witness_in(text: str) -> str | None:
 
 def _period_s(launch: Launch) -> float:
     """Return how long an id must be absent. Kubernetes reads its list from a quorum, clouds read from copies."""
-    consistent = launch.target.provider in (Provider.K8S, Provider.SSH_POOL)
+    consistent = launch.target.provider in (LaunchProvider.K8S, LaunchProvider.SSH_POOL)
     return 0.0 if consistent else submission.SETTLED_AFTER_S
 
 
-def _ending(ending: Sequence[Known]) -> Verdict:
+def _ending(ending: Sequence[KnownMachine]) -> Verdict:
     longest_s = max(machine.lasted_s for machine in ending)
     names = ", ".join(f"{machine.id} {machine.said} for {_minutes(machine.lasted_s)}" for machine in ending)
     stuck = longest_s > ENDING_ALARM_S
@@ -110,7 +110,7 @@ def _ending(ending: Sequence[Known]) -> Verdict:
     return Verdict(gone=False, said=f"not ended yet: {names}{advice}", pending=pending, stuck=stuck)
 
 
-def _waiting(waiting: Sequence[Known]) -> Verdict:
+def _waiting(waiting: Sequence[KnownMachine]) -> Verdict:
     minutes = submission.SETTLED_AFTER_S / 60
     names = [machine.id for machine in waiting if machine.id != ANYTHING]
     said = (

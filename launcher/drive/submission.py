@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
-from planner.launcher.ledger.entry import Entry, Event, Outcome, State
+from planner.launcher.ledger.entry import Event, LaunchOutcome, LedgerEntry, State
 
 HANDED_OVER = "HANDED_OVER"
 """Event after a submission: the backend has everything, and no further request follows."""
@@ -30,17 +30,17 @@ SEEN_AGAIN = "SEEN_AGAIN"
 """Event of a launch that is open again: something of it was seen after the proof of its end."""
 
 
-def in_submission(entry: Entry, events: Sequence[Event]) -> bool:
+def in_submission(entry: LedgerEntry, events: Sequence[Event]) -> bool:
     """Return whether a client is submitting, or died while it did."""
     return entry.state is State.SUBMITTED and not any(event.kind in (HANDED_OVER, REFUSED) for event in events)
 
 
-def may_still_appear(entry: Entry, events: Sequence[Event], *, elapsed_s: float) -> bool:
+def may_still_appear(entry: LedgerEntry, events: Sequence[Event], *, elapsed_s: float) -> bool:
     """Return whether unseen machines may still appear this long after the submission."""
     return elapsed_s < ORPHAN_GRACE.total_seconds() and in_submission(entry, events)
 
 
-def why_collected(outcome: Outcome) -> str:
+def why_collected(outcome: LaunchOutcome) -> str:
     """Return the text of the event COLLECTING."""
     return f"the job is over: {outcome.value}"
 

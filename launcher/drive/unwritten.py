@@ -9,13 +9,13 @@ from datetime import UTC, datetime
 
 from planner.errors import PlannerError
 from planner.launcher.drive.gone import judge, sightings
-from planner.launcher.ledger.entry import Entry, State
-from planner.launcher.plan.backend import Backend, Evidence, Phase
+from planner.launcher.ledger.entry import LedgerEntry, State
+from planner.launcher.plan.backend import Backend, DownEvidence, LaunchPhase
 from planner.launcher.plan.instant import Instant
-from planner.launcher.plan.sighting import Known, observed
+from planner.launcher.plan.sighting import KnownMachine, observed
 
 SAID_EVERY_S = 60.0
-JOB_SEEN = (Phase.RUNNING, Phase.SUCCEEDED, Phase.FAILED)
+JOB_SEEN = (LaunchPhase.RUNNING, LaunchPhase.SUCCEEDED, LaunchPhase.FAILED)
 """Phases in which all machines of a launch had come."""
 
 
@@ -23,17 +23,17 @@ JOB_SEEN = (Phase.RUNNING, Phase.SUCCEEDED, Phase.FAILED)
 class Unwritten:
     """State of a launch as this client knows it, without the ledger. It stays in memory while the client watches."""
 
-    entry: Entry
+    entry: LedgerEntry
     """Entry as the ledger last returned it."""
     handed: bool = False
     """True if the backend may have been asked for machines since then."""
     deadline_at: datetime | None = None
     """Clock time at which everything is taken down; None before machines were asked for."""
-    down: Evidence | None = None
+    down: DownEvidence | None = None
     """Proof that nothing is left, which could not be written down."""
     may_come: bool = False
     """True if machines may still come after the end: the job was not seen, so not all of them were."""
-    _seen: dict[str, Known] = field(default_factory=dict, repr=False)
+    _seen: dict[str, KnownMachine] = field(default_factory=dict, repr=False)
     """Machines by id, with what was seen since the ledger was last read."""
     _over: bool = field(default=False, repr=False)
     """True if the job was found to be over."""
@@ -55,14 +55,14 @@ class Unwritten:
         with contextlib.suppress(Exception):  # a message that cannot be printed must not end the watch
             tell(f"{self.entry.launch.run_id}: {problem} The launch is watched all the same{until}.")
 
-    def watch(self, backend: Backend, *, late: bool, at: Instant, collect: Callable[[Entry], None]) -> None:
+    def watch(self, backend: Backend, *, late: bool, at: Instant, collect: Callable[[LedgerEntry], None]) -> None:
         """Look once, without the ledger. End the launch when the job is over or its time is (`late`).
 
         Failures are retried at the next look. If no job was seen, machines may still come. Then nothing is a proof
         until none can come (launcher/drive/gone.py).
         """
         if not self._over:
-            phase = Phase.LOST if late else backend.status(self.entry.launch).phase
+            phase = LaunchPhase.LOST if late else backend.status(self.entry.launch).phase
             self._job_seen |= self.entry.state is State.RUNNING or phase in JOB_SEEN
             if not phase.is_over:
                 return

@@ -31,7 +31,7 @@ class State(StrEnum):
     """An alarm: no result came home, and it is not confirmed that everything is down."""
 
 
-class Outcome(StrEnum):
+class LaunchOutcome(StrEnum):
     """Outcome of a launch, independent of whether it still runs."""
 
     COMPLETED = "completed"
@@ -66,12 +66,12 @@ class Event(Frozen):
     text: Said
 
 
-class Entry(Frozen):
+class LedgerEntry(Frozen):
     """One launch, as the ledger has it now."""
 
     launch: Launch
     state: State
-    outcome: Outcome | None
+    outcome: LaunchOutcome | None
     submitted_at: datetime | None
     ended_at: datetime | None
     """Time when it was verified that nothing runs any more."""

@@ -12,18 +12,18 @@ from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
 
 from planner.errors import InputError, NotFoundError, StoreError
-from planner.launcher.ledger.entry import LEGAL, Entry, Event, Outcome, State
+from planner.launcher.ledger.entry import LEGAL, Event, LaunchOutcome, LedgerEntry, State
 from planner.launcher.ledger.ledger_file import LedgerFile
 from planner.launcher.ledger.ledger_rows import entry_of, events_of, known_machines_of, launch_rows
 from planner.launcher.plan.backend import Launch
 from planner.launcher.plan.instant import Instant
-from planner.launcher.plan.sighting import Known, Sighting, observed
+from planner.launcher.plan.sighting import KnownMachine, Sighting, observed
 
 
 class Ledger(LedgerFile):
     """Launches of one workspace. Safe with several clients; every method is one transaction."""
 
-    def plan(self, launches: Sequence[Launch], *, check: Callable[[Sequence[Entry]], None] | None = None) -> None:
+    def plan(self, launches: Sequence[Launch], *, check: Callable[[Sequence[LedgerEntry]], None] | None = None) -> None:
         """Write down intents before anything is submitted: all of them or none.
 
         `check` gets the ledger's entries and may raise. Nothing else can be planned in between, so two clients cannot
@@ -49,7 +49,7 @@ class Ledger(LedgerFile):
         *,
         at: datetime,
         text: str = "",
-        outcome: Outcome | None = None,
+        outcome: LaunchOutcome | None = None,
         deadline_at: datetime | None = None,
         instant: Instant | None = None,
         counted_s: float | None = None,
@@ -94,7 +94,7 @@ class Ledger(LedgerFile):
                 "UPDATE launches SET seen_up_s = max(coalesce(seen_up_s, 0.0), ?) WHERE run_id = ?", (elapsed_s, run_id)
             )
 
-    def see(self, run_id: str, seen: Sequence[Sighting], *, at: datetime, instant: Instant) -> tuple[Known, ...]:
+    def see(self, run_id: str, seen: Sequence[Sighting], *, at: datetime, instant: Instant) -> tuple[KnownMachine, ...]:
         """Add one look to the record of a launch's machines, and return the updated record."""
         with self._transaction() as connection:
             self._state(connection, run_id)
@@ -124,7 +124,7 @@ class Ledger(LedgerFile):
         with self._transaction() as connection:
             connection.execute("UPDATE launches SET record_id = ? WHERE run_id = ?", (record_id, run_id))
 
-    def entry(self, run_id: str) -> Entry:
+    def entry(self, run_id: str) -> LedgerEntry:
         """Return one launch. Raises with the nearest ids if it does not exist."""
         with self._transaction(write=False) as connection:
             row = connection.execute("SELECT * FROM launches WHERE run_id = ?", (run_id,)).fetchone()
@@ -134,16 +134,16 @@ class Ledger(LedgerFile):
                 raise NotFoundError("launch", run_id, known, where=str(self.path), fix=fix)
             return entry_of(connection, row, self.path)
 
-    def entries(self, states: Collection[State] = tuple(State)) -> list[Entry]:
+    def entries(self, states: Collection[State] = tuple(State)) -> list[LedgerEntry]:
         """Return the launches in these states, the oldest first. Launches that cannot be read are left out."""
-        return [entry for entry in self._read().values() if isinstance(entry, Entry) and entry.state in states]
+        return [entry for entry in self._read().values() if isinstance(entry, LedgerEntry) and entry.state in states]
 
     def unreadable(self) -> dict[str, StoreError]:
         """Return by id why launches cannot be read. Each of them may run unseen."""
         return {run_id: entry for run_id, entry in self._read().items() if isinstance(entry, StoreError)}
 
-    def _read(self) -> dict[str, Entry | StoreError]:
-        read: dict[str, Entry | StoreError] = {}
+    def _read(self) -> dict[str, LedgerEntry | StoreError]:
+        read: dict[str, LedgerEntry | StoreError] = {}
         with self._transaction(write=False) as connection:
             for row in launch_rows(connection, self.path):
                 try:
@@ -160,7 +160,7 @@ class Ledger(LedgerFile):
             ).fetchall()
         return events_of(rows, run_id, self.path)
 
-    def _all(self, connection: sqlite3.Connection) -> list[Entry]:
+    def _all(self, connection: sqlite3.Connection) -> list[LedgerEntry]:
         return [entry_of(connection, row, self.path) for row in launch_rows(connection, self.path)]
 
     def _state(self, connection: sqlite3.Connection, run_id: str) -> State:

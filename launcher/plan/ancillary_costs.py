@@ -7,7 +7,7 @@ from __future__ import annotations
 from datetime import date
 
 from planner.launcher.plan.bill import AncillaryCost
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from planner.launcher.plan.task import DISK_GB
 from planner.model.quantity import Basis
 
@@ -37,7 +37,7 @@ def ancillary_costs_of(target: Target) -> tuple[AncillaryCost, ...]:
 
     disk = nodes x (GB x USD per GB-month + extra IOPS x USD + extra MB/s x USD) x 2 / 730
     """
-    if target.provider is not Provider.AWS:
+    if target.provider is not LaunchProvider.AWS:
         return ()
     month = DISK_GB * GP3_USD_PER_GB_MONTH + EXTRA_IOPS * GP3_USD_PER_IOPS_MONTH + EXTRA_MB_S * GP3_USD_PER_MB_S_MONTH
     disks = AncillaryCost(

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Protocol
 from pydantic import AfterValidator, Field
 
 from planner.launcher.plan.bill import LaunchBill
-from planner.launcher.plan.sighting import Known, Said, Sighting
+from planner.launcher.plan.sighting import KnownMachine, Said, Sighting
 from planner.launcher.plan.target import Target
 from planner.model.base import AnswerId, Frozen, Text
 from planner.redact import clean_data
@@ -47,11 +47,11 @@ class Launch(Frozen):
     Examples: `AWS account 123456789012`, `Lambda key sha256:...`, `machine sha256:...` for a user's own machine. Only
     an answer from this account proves that nothing is left. None if the machines have no id or the ledger is older.
     """
-    known: tuple[Known, ...] = Field(default=(), exclude=True)
+    known: tuple[KnownMachine, ...] = Field(default=(), exclude=True)
     """Machines of the launch, by id. The ledger stores them in a table of their own."""
 
 
-class Phase(StrEnum):
+class LaunchPhase(StrEnum):
     """Progress of a launch, as its backend reports it."""
 
     PENDING = "pending"
@@ -72,7 +72,13 @@ class Phase(StrEnum):
     @property
     def is_over(self) -> bool:
         """True if the launch will not progress further."""
-        return self in (Phase.SUCCEEDED, Phase.FAILED, Phase.SETUP_FAILED, Phase.REFUSED, Phase.LOST)
+        return self in (
+            LaunchPhase.SUCCEEDED,
+            LaunchPhase.FAILED,
+            LaunchPhase.SETUP_FAILED,
+            LaunchPhase.REFUSED,
+            LaunchPhase.LOST,
+        )
 
 
 class Launched(Frozen):
@@ -95,7 +101,7 @@ class Launched(Frozen):
 class NodeStatus(Frozen):
     """State of a launch, as a backend sees it now."""
 
-    phase: Phase
+    phase: LaunchPhase
     detail: Said = ""
     """Message for the user: what the launch waits for, or why it failed."""
     progress: Said | None = None
@@ -122,7 +128,7 @@ class Collected(Frozen):
     """True if every node's sentinel line was seen. Otherwise the files are kept and marked as truncated."""
 
 
-class Evidence(Frozen):
+class DownEvidence(Frozen):
     """Evidence for whether anything still runs, and who was asked. What cannot be asked never counts as down."""
 
     down: bool
@@ -204,10 +210,10 @@ class Backend(Protocol):
     def down(self, launch: Launch) -> None:
         """Take down everything of this launch, including machines known only by id. Raise if an id was refused."""
 
-    def verify_down(self, launch: Launch) -> Evidence:
+    def verify_down(self, launch: Launch) -> DownEvidence:
         """Ask the party that sends the bill whether anything of this launch still exists."""
 
-    def down_by_id(self, run_id: str) -> Evidence:
+    def down_by_id(self, run_id: str) -> DownEvidence:
         """End everything that carries the run id of an otherwise unknown launch, and return the evidence."""
 
     def provider_time(self, launch: Launch) -> ProviderTime:

@@ -24,7 +24,7 @@ FAR_BELOW = 1.0 / 3.0
 """Fraction of the published price. A stated price below it is more often a typing error than a discount."""
 
 
-class Rate(Frozen):
+class NodeRate(Frozen):
     """Hourly price of one node, with its source and date."""
 
     usd_per_node_hour: NonNegative
@@ -96,7 +96,7 @@ class LaunchBill(Frozen):
     invoiced: bool
     """True if launching makes an invoice. A machine that already exists makes none."""
     price_kind: Literal["on_demand", "spot", "reservation", "capacity_block", "own"]
-    rate: Rate | None
+    rate: NodeRate | None
     no_price_reason: Text | None
     caps: TimeCaps
     ancillary: tuple[AncillaryCost, ...] = Field(
@@ -120,7 +120,7 @@ def bill_of(
     nodes: int,
     invoiced: bool,
     price_kind: Literal["on_demand", "spot", "reservation", "capacity_block", "own"],
-    rate: Rate | None,
+    rate: NodeRate | None,
     no_price_reason: str | None,
     caps: TimeCaps,
     ancillary: tuple[AncillaryCost, ...] = (),

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from planner.errors import RefusedError
 from planner.launcher.plan.backend import Launched
 from planner.launcher.plan.bill import LaunchBill, capped_usd
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from planner.model.base import Frozen, NonNegative
 
 ROUNDING = 1e-9
@@ -131,17 +131,17 @@ def _needs_price(target: Target, limits: LaunchLimits) -> bool:
     if target.is_cloud:
         return True
     capped = limits.max_usd is not None or limits.budget_usd is not None
-    return not limits.accept_price and (target.through_sky or (capped and target.provider is Provider.HOST))
+    return not limits.accept_price and (target.through_sky or (capped and target.provider is LaunchProvider.HOST))
 
 
 def _price_fix(target: Target) -> str:
-    if target.provider is Provider.AWS and target.purchase == "on_demand":
+    if target.provider is LaunchProvider.AWS and target.purchase == "on_demand":
         return (
             "Give a Capacity Block with its rate: --capacity-block cr-... --usd-per-hour X --region R; or use "
             "spot: --spot."
         )
     if not target.is_cloud:
-        where = " here or in hosts.yaml" if target.provider is Provider.HOST else ""
+        where = " here or in hosts.yaml" if target.provider is LaunchProvider.HOST else ""
         return f"Give --usd-per-hour X for a node{where}; if an hour costs nothing more, add --accept-price."
     return "Give --usd-per-hour X, or another --region."
 

@@ -53,7 +53,7 @@ class Sighting(Frozen):
     """Ids of volumes: they are billed separately and may outlive the machine."""
 
 
-class Known(Frozen):
+class KnownMachine(Frozen):
     """One machine of a launch, as the ledger stores it."""
 
     id: str
@@ -90,14 +90,14 @@ class Known(Frozen):
         return max(0.0, (self.last_at - self.since_at).total_seconds())
 
 
-def observed(known: Known | None, seen: Sighting, *, instant: Instant, now: datetime) -> Known:
+def observed(known: KnownMachine | None, seen: Sighting, *, instant: Instant, now: datetime) -> KnownMachine:
     """Return the record of a machine after one more look.
 
     A machine that was listed as ended stays ended when it disappears from the list: providers never reuse an id.
     """
     sight, said = seen.sight, seen.said
     if known is None:
-        return Known(
+        return KnownMachine(
             id=seen.id,
             where=seen.where,
             first_at=now,

@@ -16,7 +16,7 @@ from planner.errors import InputError, NotFoundError
 from planner.model.base import Count, Frozen, Id, Text
 
 
-class Provider(StrEnum):
+class LaunchProvider(StrEnum):
     """Owner of the machine. `REACHED_BY` names the way to reach it."""
 
     AWS = "aws"
@@ -28,7 +28,7 @@ class Provider(StrEnum):
     LOCAL = "local"
 
 
-CLOUDS = (Provider.AWS, Provider.LAMBDA)
+CLOUDS = (LaunchProvider.AWS, LaunchProvider.LAMBDA)
 """Providers that send an invoice for a launch. The others' machines already exist."""
 
 
@@ -40,23 +40,23 @@ class Reach(StrEnum):
     LOCAL = "local"
 
 
-REACHED_BY: Mapping[Provider, Reach] = {
-    Provider.AWS: Reach.SKYPILOT,
-    Provider.LAMBDA: Reach.SKYPILOT,
-    Provider.K8S: Reach.SKYPILOT,
-    Provider.SSH_POOL: Reach.SKYPILOT,
-    Provider.SLURM: Reach.SKYPILOT,
-    Provider.HOST: Reach.SSH,
-    Provider.LOCAL: Reach.LOCAL,
+REACHED_BY: Mapping[LaunchProvider, Reach] = {
+    LaunchProvider.AWS: Reach.SKYPILOT,
+    LaunchProvider.LAMBDA: Reach.SKYPILOT,
+    LaunchProvider.K8S: Reach.SKYPILOT,
+    LaunchProvider.SSH_POOL: Reach.SKYPILOT,
+    LaunchProvider.SLURM: Reach.SKYPILOT,
+    LaunchProvider.HOST: Reach.SSH,
+    LaunchProvider.LOCAL: Reach.LOCAL,
 }
 """Way to reach each provider. A provider that is missing here cannot be launched on."""
 NAMED = {
-    Provider.AWS: "an instance type",
-    Provider.LAMBDA: "an instance type",
-    Provider.K8S: "a Kubernetes context",
-    Provider.SSH_POOL: "an SSH node pool",
-    Provider.SLURM: "a Slurm cluster",
-    Provider.HOST: "a host of hosts.yaml",
+    LaunchProvider.AWS: "an instance type",
+    LaunchProvider.LAMBDA: "an instance type",
+    LaunchProvider.K8S: "a Kubernetes context",
+    LaunchProvider.SSH_POOL: "an SSH node pool",
+    LaunchProvider.SLURM: "a Slurm cluster",
+    LaunchProvider.HOST: "a host of hosts.yaml",
 }
 """What the name after the slash stands for."""
 
@@ -92,7 +92,7 @@ Source: catalogs and catalog fetchers of skypilot 0.14.1 (a 40 GB A100 is A100 t
 class Target(Frozen):
     """One kind of machine, the number of nodes, and the terms of purchase."""
 
-    provider: Provider
+    provider: LaunchProvider
     name: Id
     """Instance type, context, pool, cluster or host; `local` for this machine."""
     nodes: Count = 1
@@ -114,7 +114,7 @@ class Target(Frozen):
     @property
     def id(self) -> str:
         """Target as the user writes it."""
-        if self.provider is Provider.LOCAL:
+        if self.provider is LaunchProvider.LOCAL:
             return "local"
         return "/".join([self.provider.value, "+".join([self.name, *self.more_hosts])])
 
@@ -157,20 +157,20 @@ def parse_target(text: str, *, instance_types: Collection[str], hosts: Collectio
     `instance_types` are the known ids `aws/...` and `lambda/...`, `hosts` the names in hosts.yaml. An unknown id raises
     an error that names the nearest one: otherwise a misspelt instance type would first show on the provider's bill.
     """
-    if text == Provider.LOCAL:
-        return Target(provider=Provider.LOCAL, name="local")
+    if text == LaunchProvider.LOCAL:
+        return Target(provider=LaunchProvider.LOCAL, name="local")
     prefix, _, name = text.partition("/")
-    if prefix not in set(Provider) or not name or prefix == Provider.LOCAL:
+    if prefix not in set(LaunchProvider) or not name or prefix == LaunchProvider.LOCAL:
         known = [*instance_types, *(f"host/{host}" for host in hosts), "local"]
         forms = "aws/TYPE, lambda/TYPE, k8s/CONTEXT, ssh/POOL, slurm/CLUSTER, host/NAME or local"
         raise NotFoundError("target", text, known, where="--on", fix=f"Write {forms}.")
-    provider = Provider(prefix)
+    provider = LaunchProvider(prefix)
     if provider in CLOUDS and text not in instance_types:
         known = [known for known in instance_types if known.startswith(f"{prefix}/")]
         fix = f"Known: {', '.join(sorted(known))}. Add your own to hardware/nodes.csv in the workspace."
         raise NotFoundError(f"{prefix} instance type", name, [*known, *_names(known)], where="--on", fix=fix)
-    first, *more = name.split("+") if provider is Provider.HOST else [name]
-    for host in [first, *more] if provider is Provider.HOST else []:
+    first, *more = name.split("+") if provider is LaunchProvider.HOST else [name]
+    for host in [first, *more] if provider is LaunchProvider.HOST else []:
         if host not in hosts:
             fix = "Name it in hosts.yaml in the workspace (docs/launching.md)."
             raise NotFoundError("host", host, hosts, where="--on", fix=fix)

@@ -17,7 +17,7 @@ import yaml
 
 from planner.launcher.plan.backend import SENTINEL
 from planner.launcher.plan.bill import IDLE_MINUTES, TimeCaps
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 
 SETUP_MINUTES = 20
 DISK_GB = 256
@@ -136,7 +136,7 @@ def sky_config_of(target: Target, caps: TimeCaps) -> dict[str, Any]:
     """
     if target.managed:
         return {"jobs.controller.resources.autostop": _autostop(IDLE_MINUTES)}
-    if target.provider is not Provider.AWS:
+    if target.provider is not LaunchProvider.AWS:
         return {}
     config: dict[str, Any] = {"aws.post_provision_runcmd": [f"shutdown -h +{math.ceil(caps.worst_minutes)}"]}
     if target.reservation is not None:

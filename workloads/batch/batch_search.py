@@ -10,13 +10,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Callable, Dict, Generic, Optional, Sequence, Tuple, TypeVar
 
-from ..batch.micro_batch_probe import ROOM_SHARE, Tried
+from ..batch.micro_batch_probe import ROOM_SHARE, TriedBatch
 
 GAIN_FRACTION = 0.03
 """Smallest relative gain that counts. The spread from node to node is 0.6 to 2 % for one GPU."""
 LARGEST_MICRO_BATCH = 4096
 
-Probe = TypeVar("Probe", bound=Tried)
+Probe = TypeVar("Probe", bound=TriedBatch)
 
 
 @dataclass(frozen=True)

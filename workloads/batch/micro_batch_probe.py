@@ -27,7 +27,7 @@ ROOM_SHARE = 0.5
 """Share of the memory below which a larger batch is tried after the run."""
 
 
-class Tried(Protocol):
+class TriedBatch(Protocol):
     """Fields of a probe that the search needs."""
 
     @property

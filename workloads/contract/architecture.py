@@ -13,7 +13,7 @@ EXPANSION = 4  # output width of a bottleneck block relative to its 3x3 convolut
 
 
 @dataclass(frozen=True)
-class Transformer:
+class TransformerShape:
     """Common fields of decoder-only transformers. `tied_head` shares the head with the token embedding.
 
     `vectors` of a shape are the norms and biases of the network that it represents, which the planner counts. The built
@@ -63,7 +63,7 @@ class Transformer:
 
 
 @dataclass(frozen=True)
-class DecoderShape(Transformer):
+class DecoderShape(TransformerShape):
     """Decoder with one MLP of `ffn_hidden` in every layer."""
 
     ffn_hidden: int
@@ -72,7 +72,7 @@ class DecoderShape(Transformer):
 
 
 @dataclass(frozen=True)
-class MoeDecoderShape(Transformer):
+class MoeDecoderShape(TransformerShape):
     """Decoder with experts in every layer except the `dense_layers` (numbered from 0), which have one MLP of
     `ffn_hidden`.
     """

@@ -54,7 +54,7 @@ class SpecError(ValueError):
 
 
 @dataclass(frozen=True)
-class Window:
+class MeasurementWindow:
     """Lengths of warm-up and measurement. Source: the measurement protocol in workloads/README.md."""
 
     min_warmup_steps: int
@@ -90,7 +90,7 @@ class Lora:
 
 
 @dataclass(frozen=True)
-class Data:
+class DataFiles:
     """File or folder of token shards on the node. `dtype` is the type of raw .bin files."""
 
     path: str
@@ -118,7 +118,7 @@ class Spec:
     strategy: str
     precision: str
     seed: int
-    window: Window
+    window: MeasurementWindow
     seq_len: Optional[int] = None
     checkpointing: str = "none"
     compile: bool = False
@@ -126,7 +126,7 @@ class Spec:
     method: str = "full"
     lora: Optional[Lora] = None
     calibrate: bool = False
-    data: Optional[Data] = None
+    data: Optional[DataFiles] = None
     mode: str = "matched"
     note: Optional[str] = None
     peer_timeout_s: float = 300.0
@@ -213,7 +213,7 @@ def to_json(spec: Spec) -> Dict[str, Any]:
 
 OPTIONAL: Dict[Any, Any] = {
     Optional[Lora]: Lora,
-    Optional[Data]: Data,
+    Optional[DataFiles]: DataFiles,
     Optional[ProbeTask]: ProbeTask,
     Optional[str]: str,
 }
@@ -240,7 +240,7 @@ def _value(key: str, value: Any, expected: Any, where: str) -> Any:
         expected = OPTIONAL[expected]
     if expected == Optional[int]:
         return None if value is None else _number(key, value, int, where)
-    if expected in (Architecture, Window, Lora, Data, ProbeTask):
+    if expected in (Architecture, MeasurementWindow, Lora, DataFiles, ProbeTask):
         if not isinstance(value, dict):
             raise SpecError(f"{where}: {value!r} is not an object. Write {{...}}.")
         return _section(_shape(value, where) if expected == Architecture else expected, value, where)

@@ -20,7 +20,7 @@ INTERRUPTED = -1
 STORE_TIMEOUT = datetime.timedelta(minutes=30)  # a first step with compilation may take many minutes
 
 
-class Agreement:
+class RankAgreement:
     """Connection of one rank to the others. Every rank must make the same calls in the same order."""
 
     def __init__(

@@ -12,10 +12,10 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import torch
 import torch.distributed as dist
 
-from ..measure.agreement import Agreement
+from ..measure.agreement import RankAgreement
 from ..measure.p2p_bandwidth import Matrix, peer_gb_per_s
 from ..measure.step_clock import synchronise
-from ..strategies.precision import Precision
+from ..strategies.precision import PrecisionContexts
 
 MIB = 2**20
 GB = 1e9
@@ -26,7 +26,7 @@ FP32_BYTES = 4
 
 
 @dataclass(frozen=True)
-class Plan:
+class CalibrationPlan:
     """Measurements for one kind of device, with the time limit of one figure."""
 
     matmul_sizes: Tuple[int, ...]
@@ -38,19 +38,21 @@ class Plan:
     max_seconds: float
 
 
-ON_CUDA = Plan((2048, 4096, 8192, 16384), 1024, (1, 8, 64, 256, 1024), 256, 8, seconds_each=1.5, max_seconds=90.0)
-ON_CPU = Plan((256, 512, 1024), 32, (1, 4, 16, 64), 4, 2, seconds_each=0.2, max_seconds=30.0)
+ON_CUDA = CalibrationPlan(
+    (2048, 4096, 8192, 16384), 1024, (1, 8, 64, 256, 1024), 256, 8, seconds_each=1.5, max_seconds=90.0
+)
+ON_CPU = CalibrationPlan((256, 512, 1024), 32, (1, 4, 16, 64), 4, 2, seconds_each=0.2, max_seconds=30.0)
 """Small plan: on a CPU these buffers stay in the peak of the process's memory."""
 
 
 def calibrate(
-    precision: Precision,
-    agreement: Agreement,
+    precision: PrecisionContexts,
+    agreement: RankAgreement,
     *,
     rank: int,
     world_size: int,
     device: torch.device,
-    plan: Optional[Plan] = None,
+    plan: Optional[CalibrationPlan] = None,
 ) -> Dict[str, Any]:
     """Return the figures of the slowest rank, the same on every rank. All ranks must call it together.
 
@@ -132,7 +134,7 @@ def copies_gb_per_s(num_bytes: int, device: torch.device, *, seconds: float) -> 
 
 
 def all_reduce_bus_gb_per_s(
-    num_bytes: int, agreement: Agreement, *, world_size: int, device: torch.device, seconds: float
+    num_bytes: int, agreement: RankAgreement, *, world_size: int, device: torch.device, seconds: float
 ) -> float:
     """Return 2 (n - 1) / n x bytes / s. If links are the limit, this does not depend on the number of ranks n.
 
@@ -146,7 +148,7 @@ def all_reduce_bus_gb_per_s(
 
 
 def collective_seconds(
-    work: Callable[[], object], agreement: Agreement, *, device: torch.device, seconds: float
+    work: Callable[[], object], agreement: RankAgreement, *, device: torch.device, seconds: float
 ) -> float:
     """Return the mean seconds, on the slowest rank, of one call that all ranks make together."""
 
@@ -186,7 +188,7 @@ def rounds_within(one_s: float, seconds: float) -> int:
     return max(1, min(MAX_ROUNDS, int(seconds / max(one_s, 1e-9))))
 
 
-def _slowest(rates: Dict[str, float], agreement: Agreement) -> Dict[str, float]:
+def _slowest(rates: Dict[str, float], agreement: RankAgreement) -> Dict[str, float]:
     return dict(zip(rates, [-rate for rate in agreement.max_over_ranks([-rate for rate in rates.values()])]))
 
 

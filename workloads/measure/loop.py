@@ -21,14 +21,14 @@ from ..contract.result import MEASURE, WARMUP, Record
 from ..contract.spec import FLOAT8_MULTIPLE, Spec
 from ..inputs.tokens import Batch, Samples
 from ..measure import telemetry, window
-from ..measure.agreement import INTERRUPTED, Agreement
+from ..measure.agreement import INTERRUPTED, RankAgreement
 from ..measure.device_busy import busy_seconds
 from ..measure.environment import GIB
 from ..measure.op_recorder import OpRecorder
 from ..measure.rank_speed import own_work_seconds
 from ..measure.state_bytes import GRADIENT_BYTES, state_bytes
 from ..measure.step_clock import StepClock, synchronise
-from ..strategies import Strategy
+from ..strategies import TrainingStrategy
 
 FIRST_LOSSES = 10
 
@@ -40,10 +40,10 @@ class TrainingLoop:
         self,
         *,
         spec: Spec,
-        strategy: Strategy,
+        strategy: TrainingStrategy,
         compile_model: Optional[Callable[[], None]],
         data: Samples,
-        agreement: Agreement,
+        agreement: RankAgreement,
         record: Record,
         watch: Union[telemetry.Telemetry, telemetry.NoTelemetry],
         world_size: int,

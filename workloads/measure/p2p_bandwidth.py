@@ -12,7 +12,7 @@ from typing import Callable, List, Optional
 import torch
 import torch.distributed as dist
 
-from ..measure.agreement import Agreement
+from ..measure.agreement import RankAgreement
 from ..measure.step_clock import synchronise
 
 GB = 1e9
@@ -23,7 +23,7 @@ Matrix = List[List[Optional[float]]]
 
 def peer_gb_per_s(
     num_bytes: int,
-    agreement: Agreement,
+    agreement: RankAgreement,
     *,
     rank: int,
     world_size: int,

@@ -6,12 +6,12 @@ from typing import Dict, Iterable
 
 from torch import Tensor
 
-from ..strategies import Strategy
+from ..strategies import TrainingStrategy
 
 GRADIENT_BYTES = "gradient_bytes"
 
 
-def state_bytes(strategy: Strategy) -> Dict[str, int]:
+def state_bytes(strategy: TrainingStrategy) -> Dict[str, int]:
     """Return what this rank holds now. Gradients exist only between `backward` and `update`."""
     state = strategy.state_tensors()
     return {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Callable, Sequence
 
-from ..contract.spec import Window
+from ..contract.spec import MeasurementWindow
 
 Decision = Callable[[], int]
 
@@ -19,7 +19,7 @@ STEADY_TOLERANCE_SHORT = 0.05
 BLOCK_S = 0.5
 
 
-def is_steady(step_seconds: Sequence[float], window: Window) -> bool:
+def is_steady(step_seconds: Sequence[float], window: MeasurementWindow) -> bool:
     """Return whether the last two whole blocks of ten steps took the same time:
     t2 / t1 - 1
     <= 1 %.
@@ -33,7 +33,9 @@ def is_steady(step_seconds: Sequence[float], window: Window) -> bool:
     return abs(later / earlier - 1) <= tolerance
 
 
-def warmup_steps_ahead(window: Window, step_seconds: Sequence[float], *, steps_started: int, elapsed_s: float) -> int:
+def warmup_steps_ahead(
+    window: MeasurementWindow, step_seconds: Sequence[float], *, steps_started: int, elapsed_s: float
+) -> int:
     """Return how many more warm-up steps to run before checking again; STOP when steady or out of time."""
     enough = steps_started >= window.min_warmup_steps and elapsed_s >= window.min_warmup_s
     if (enough and is_steady(step_seconds, window)) or elapsed_s >= window.max_warmup_s:
@@ -41,7 +43,7 @@ def warmup_steps_ahead(window: Window, step_seconds: Sequence[float], *, steps_s
     return _block_steps(step_seconds)
 
 
-def measured_steps_ahead(window: Window, step_seconds: Sequence[float], *, steps_started: int) -> int:
+def measured_steps_ahead(window: MeasurementWindow, step_seconds: Sequence[float], *, steps_started: int) -> int:
     """Return how many more steps to measure before checking again; STOP when both minima, or the cap, are reached.
 
     `step_seconds` may lag behind `steps_started` on an asynchronous device. Steps under way are counted at the mean so

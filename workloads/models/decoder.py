@@ -14,14 +14,14 @@ from ..contract.spec import Lora
 from ..models.base import NO_TARGET, Draw, Model
 from ..models.experts import Experts, MixtureOfExperts
 from ..models.fused_loss import Piece, fused_loss, piece_of_loss
-from ..models.layers import MLPS, Attention, Block, RMSNorm, Rope, compute_type, norm, rope_tables
+from ..models.layers import MLPS, AttentionLayer, Block, RMSNorm, Rope, compute_type, norm, rope_tables
 from ..models.lora import freeze_all_but_adapters, is_zero_at_start
 from ..models.recompute import recomputed
 
 INIT_STD = 0.02  # GPT-2: normal weights of 0.02, projections into the residual stream divided by sqrt(2 layers)
 
 
-class Decoder(Model):
+class DecoderModel(Model):
     """Token embedding, pre-norm blocks, final norm, head. `forward` returns the mean cross-entropy in nats."""
 
     def __init__(
@@ -133,7 +133,7 @@ class Decoder(Model):
 def block(architecture: TextShape, number: int, checkpointing: str, lora: Optional[Lora]) -> Block:
     """Return layer `number`: attention, then a dense MLP or a mixture of experts."""
     hidden, bias = architecture.hidden, architecture.bias
-    attention = Attention(
+    attention = AttentionLayer(
         hidden,
         heads=architecture.heads,
         kv_heads=architecture.kv_heads,

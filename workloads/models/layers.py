@@ -22,7 +22,7 @@ class Block(nn.Module):
     def __init__(
         self,
         attention_norm: nn.Module,
-        attention: Attention,
+        attention: AttentionLayer,
         mlp_norm: nn.Module,
         mlp: nn.Module,
         checkpointing: str,
@@ -55,7 +55,7 @@ class Block(nn.Module):
         return after
 
 
-class Attention(nn.Module):
+class AttentionLayer(nn.Module):
     """Attention with grouped key and value heads, through torch's scaled_dot_product_attention."""
 
     def __init__(

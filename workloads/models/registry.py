@@ -10,12 +10,12 @@ from torch import nn
 from ..contract.architecture import Architecture
 from ..contract.spec import Lora, Spec
 from ..models.base import Model
-from ..models.decoder import Decoder
-from ..models.resnet import Resnet
-from ..models.vit import Vit
+from ..models.decoder import DecoderModel
+from ..models.resnet import ResnetModel
+from ..models.vit import VitModel
 
-TEXT_MODELS: Dict[str, Callable[..., Model]] = {"decoder": Decoder, "moe_decoder": Decoder}
-IMAGE_MODELS: Dict[str, Callable[..., Model]] = {"resnet": Resnet, "vit": Vit}
+TEXT_MODELS: Dict[str, Callable[..., Model]] = {"decoder": DecoderModel, "moe_decoder": DecoderModel}
+IMAGE_MODELS: Dict[str, Callable[..., Model]] = {"resnet": ResnetModel, "vit": VitModel}
 """Image models by the kind of their architecture."""
 
 

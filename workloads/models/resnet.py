@@ -18,7 +18,7 @@ NORM_EPS = 1e-5
 CLASSIFIER_STD = 0.01
 
 
-class Resnet(Model):
+class ResnetModel(Model):
     """ResNet of He et al. 2015 with the stride in the 3x3 convolution ("v1.5"), as torchvision and NVIDIA train it."""
 
     def __init__(self, shape: ResnetShape, *, checkpointing: str = "none") -> None:

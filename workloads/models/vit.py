@@ -8,14 +8,14 @@ from torch import Tensor, nn
 
 from ..contract.architecture import COLOURS, VitShape
 from ..models.base import NO_TARGET, Draw, Model
-from ..models.layers import Attention, Block, GeluMlp
+from ..models.layers import AttentionLayer, Block, GeluMlp
 from ..models.pixels import as_numbers
 
 INIT_STD = 0.02
 NORM_EPS = 1e-6  # the paper's and torchvision's
 
 
-class Vit(Model):
+class VitModel(Model):
     """ViT of Dosovitskiy et al. 2020: pre-norm blocks with biases, exact GELU, attention over all pairs of tokens."""
 
     def __init__(self, shape: VitShape, *, checkpointing: str = "none") -> None:
@@ -57,7 +57,7 @@ class Vit(Model):
 def _block(shape: VitShape, checkpointing: str) -> Block:
     hidden, heads = shape.hidden, shape.heads
     attention_norm = nn.LayerNorm(hidden, eps=NORM_EPS)
-    attention = Attention(hidden, heads=heads, kv_heads=heads, head_dim=hidden // heads, bias=True, causal=False)
+    attention = AttentionLayer(hidden, heads=heads, kv_heads=heads, head_dim=hidden // heads, bias=True, causal=False)
     mlp_norm = nn.LayerNorm(hidden, eps=NORM_EPS)
     mlp = GeluMlp(hidden, shape.ffn_hidden, bias=True, approximate="none")
     return Block(attention_norm, attention, mlp_norm, mlp, checkpointing)

@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 
 from ..contract.spec import Spec
-from ..measure.agreement import Agreement
-from ..strategies.precision import Precision
+from ..measure.agreement import RankAgreement
+from ..strategies.precision import PrecisionContexts
 from .cold_timer import ColdTimer
 from .device_kernels import ATTENTION_KERNELS, normal, only_attention
 from .rows import CANNOT
@@ -20,7 +20,9 @@ CANNOT_RUN_S = 1e9
 """Time that stands for a kernel that does not run here. No real one takes so long."""
 
 
-def take_fastest_attention(spec: Spec, precision: Precision, agreement: Agreement, device: torch.device) -> None:
+def take_fastest_attention(
+    spec: Spec, precision: PrecisionContexts, agreement: RankAgreement, device: torch.device
+) -> None:
     """Leave torch only the fastest kernel. All ranks call it together and choose the same.
 
     Does nothing on a CPU, which has one fused kernel, and for images. `sdpa_backend` of the result names what ran.

@@ -13,7 +13,7 @@ FEWEST_ROUNDS = 3
 MIB = 2**20
 
 
-class Timed(NamedTuple):
+class TimedCalls(NamedTuple):
     """Median seconds of one call, and the number of calls."""
 
     seconds: float
@@ -28,7 +28,7 @@ class ColdTimer:
         self._seconds_each = seconds_each
         self._flush = torch.zeros(flush_mib * MIB // 4, dtype=torch.float32, device=device)
 
-    def time(self, work: Callable[[], object], *, before: Callable[[], object] = lambda: None) -> Timed:
+    def time(self, work: Callable[[], object], *, before: Callable[[], object] = lambda: None) -> TimedCalls:
         """Return the median of three calls or more, after one uncounted call (it compiles, or picks a kernel).
 
         `before` runs ahead of each call and is not timed.
@@ -43,7 +43,7 @@ class ColdTimer:
         while len(rounds) < wanted:
             before()
             rounds.append(self._once(work))
-        return Timed(statistics.median(rounds), len(rounds))
+        return TimedCalls(statistics.median(rounds), len(rounds))
 
     def _once(self, work: Callable[[], object]) -> float:
         self._flush.add_(1.0)

@@ -15,8 +15,8 @@ import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor
 
 from ..measure.op_recorder import OpRecorder
-from ..strategies.precision import Precision
-from .cold_timer import ColdTimer, Timed
+from ..strategies.precision import PrecisionContexts
+from .cold_timer import ColdTimer, TimedCalls
 from .plan import AttentionShape, LayerShape, ProbePlan
 from .rows import Rows
 
@@ -56,7 +56,7 @@ def measure_kernels(plan: ProbePlan, rows: Rows, device: torch.device) -> None:
 
 
 def _beside_products(plan: ProbePlan, rows: Rows, timer: ColdTimer, precision: str) -> None:
-    dtype = Precision(precision, timer.device).low_type or torch.float32
+    dtype = PrecisionContexts(precision, timer.device).low_type or torch.float32
     on_cuda = timer.device.type == "cuda"
     optimizer(plan, rows, timer)
     with _flags(precision, timer.device):
@@ -72,7 +72,7 @@ def _beside_products(plan: ProbePlan, rows: Rows, timer: ColdTimer, precision: s
 @contextlib.contextmanager
 def _flags(precision: str, device: torch.device) -> Iterator[None]:
     before = torch.get_float32_matmul_precision()
-    Precision(precision, device).set_global_flags()
+    PrecisionContexts(precision, device).set_global_flags()
     try:
         yield
     finally:
@@ -117,10 +117,10 @@ def products(layers: Sequence[LayerShape], rows: Rows, timer: ColdTimer, precisi
             )
 
 
-def _three_products(tokens: int, inputs: int, outputs: int, timer: ColdTimer, precision: str) -> Timed:
+def _three_products(tokens: int, inputs: int, outputs: int, timer: ColdTimer, precision: str) -> TimedCalls:
     """Return the seconds of y = x W, dx = dy W^T and dW = x^T dy together."""
     device = timer.device
-    dtype = Precision(precision, device).low_type or torch.float32
+    dtype = PrecisionContexts(precision, device).low_type or torch.float32
     multiply: Callable[[Tensor, Tensor], Tensor] = _scaled if precision == "float8" else torch.mm
     total_s, rounds = 0.0, []
     for rows_, inner, columns in ((tokens, inputs, outputs), (tokens, outputs, inputs), (inputs, tokens, outputs)):
@@ -130,7 +130,7 @@ def _three_products(tokens: int, inputs: int, outputs: int, timer: ColdTimer, pr
         timed = timer.time(partial(multiply, left, right))
         total_s += timed.seconds
         rounds.append(timed.rounds)
-    return Timed(total_s, min(rounds))
+    return TimedCalls(total_s, min(rounds))
 
 
 def _scaled(left: Tensor, right: Tensor) -> Tensor:
@@ -150,7 +150,7 @@ def attention(shape: AttentionShape, rows: Rows, timer: ColdTimer, precision: st
         output = F.scaled_dot_product_attention(query, key, value, is_causal=True)
         torch.autograd.grad(output, (query, key, value), gradient)
 
-    def with_kernel(name: str) -> Timed:
+    def with_kernel(name: str) -> TimedCalls:
         with only_attention(name):
             return timer.time(both)
 
@@ -201,7 +201,7 @@ def elementwise(
         again = residual + F.rms_norm(residual, (layer.hidden,), weight, 1e-5)
         return again, F.silu(gate) * up
 
-    def run(function: Callable[..., Tuple[Tensor, Tensor]]) -> Timed:
+    def run(function: Callable[..., Tuple[Tensor, Tensor]]) -> TimedCalls:
         inputs = (hidden, gate, up, weight)
         return timer.time(lambda: torch.autograd.grad(function(hidden, gate, up), inputs, ends))
 
@@ -230,7 +230,7 @@ def loss(
     def summed(hidden: Tensor, head: Tensor) -> Tensor:
         return F.cross_entropy(F.linear(hidden, head).float(), targets, reduction="sum")
 
-    def run(function: Callable[[Tensor, Tensor], Tensor]) -> Timed:
+    def run(function: Callable[[Tensor, Tensor], Tensor]) -> TimedCalls:
         return timer.time(lambda: torch.autograd.grad(function(hidden, head), (hidden, head)))
 
     rows.add("loss", numbers, lambda: run(summed), precision=precision)

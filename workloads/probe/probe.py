@@ -12,9 +12,9 @@ from typing import Any, Dict, Optional, Union
 
 import torch
 
-from ..measure.agreement import Agreement
+from ..measure.agreement import RankAgreement
 from ..measure.telemetry import NoTelemetry, Telemetry
-from ..strategies.precision import Precision
+from ..strategies.precision import PrecisionContexts
 from .device_kernels import measure_kernels, supported
 from .layer_step import measure_layers
 from .plan import ON_CPU, ON_CUDA, ProbePlan
@@ -24,7 +24,7 @@ from .transfers import collectives, host_copies, read_folder
 
 
 def probe(
-    agreement: Agreement,
+    agreement: RankAgreement,
     watch: Union[Telemetry, NoTelemetry],
     *,
     rank: int,
@@ -50,7 +50,9 @@ def probe(
     collectives(plan, rows, agreement, rank=rank, world_size=world_size, device=device)
     if rank == 0:
         read_folder(folder, rows)
-    sustained_facts = sustained(plan.sustained_s, device, Precision(main, device).low_type or torch.float32, watch)
+    sustained_facts = sustained(
+        plan.sustained_s, device, PrecisionContexts(main, device).low_type or torch.float32, watch
+    )
     agreement.wait_for_all()
     return {
         "kernels": rows.kernels,
@@ -60,7 +62,7 @@ def probe(
     }
 
 
-def _slowest(rows: Rows, agreement: Agreement) -> None:
+def _slowest(rows: Rows, agreement: RankAgreement) -> None:
     """Take the slowest rank's seconds if all ranks have the same rows. Otherwise each rank keeps its own."""
     names = json.dumps([[row[key] for key in ("kind", "precision", "kernel", "shape")] for row in rows.kernels])
     digests = agreement.gather_from_ranks(float(zlib.crc32(names.encode())))

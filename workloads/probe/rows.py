@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
-from .cold_timer import Timed
+from .cold_timer import TimedCalls
 
 CANNOT = (RuntimeError, NotImplementedError, ValueError, TypeError, AssertionError, AttributeError)
 """Errors that torch raises if a device, build, version or memory does not suffice."""
@@ -23,7 +23,7 @@ class Rows:
         self,
         kind: str,
         shape: Mapping[str, int],
-        measure: Callable[[], Timed],
+        measure: Callable[[], TimedCalls],
         *,
         precision: Optional[str] = None,
         kernel: Optional[str] = None,

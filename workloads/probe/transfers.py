@@ -13,9 +13,9 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import torch
 import torch.distributed as dist
 
-from ..measure.agreement import Agreement
+from ..measure.agreement import RankAgreement
 from ..measure.calibration import collective_seconds, warm_seconds
-from .cold_timer import Timed
+from .cold_timer import TimedCalls
 from .plan import MIB, ProbePlan
 from .rows import CANNOT, Rows
 
@@ -46,11 +46,11 @@ def host_copies(plan: ProbePlan, rows: Rows, device: torch.device) -> None:
         )
 
 
-def _warm(work: Callable[[], object], device: torch.device, seconds: float) -> Timed:
-    return Timed(warm_seconds(work, device, seconds), 3)
+def _warm(work: Callable[[], object], device: torch.device, seconds: float) -> TimedCalls:
+    return TimedCalls(warm_seconds(work, device, seconds), 3)
 
 
-def _together(work: Callable[[], object], agreement: Agreement, device: torch.device, seconds: float) -> Timed:
+def _together(work: Callable[[], object], agreement: RankAgreement, device: torch.device, seconds: float) -> TimedCalls:
     """Time a collective once all ranks support it. Otherwise the supporting ranks would wait for ever."""
     lacking = 0.0
     try:
@@ -59,7 +59,7 @@ def _together(work: Callable[[], object], agreement: Agreement, device: torch.de
         lacking = 1.0
     if agreement.max_over_ranks([lacking])[0] > 0:
         raise RuntimeError("this backend lacks it")
-    return Timed(collective_seconds(work, agreement, device=device, seconds=seconds), 1)
+    return TimedCalls(collective_seconds(work, agreement, device=device, seconds=seconds), 1)
 
 
 def read_folder(folder: Optional[str], rows: Rows) -> None:
@@ -76,7 +76,7 @@ def read_folder(folder: Optional[str], rows: Rows) -> None:
         return
     paths = [path for size, path in sizes if size]
     read_bytes, seconds = _read(paths)
-    rows.add("read", {"bytes": read_bytes}, lambda: Timed(seconds, 1))
+    rows.add("read", {"bytes": read_bytes}, lambda: TimedCalls(seconds, 1))
 
 
 def _read(paths: List[Path]) -> Tuple[int, float]:
@@ -93,7 +93,7 @@ def _read(paths: List[Path]) -> Tuple[int, float]:
 
 
 def collectives(
-    plan: ProbePlan, rows: Rows, agreement: Agreement, *, rank: int, world_size: int, device: torch.device
+    plan: ProbePlan, rows: Rows, agreement: RankAgreement, *, rank: int, world_size: int, device: torch.device
 ) -> None:
     """Measure all-reduce, all-gather and reduce-scatter by size, among all devices and among powers of two of them.
 

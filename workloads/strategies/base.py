@@ -15,7 +15,7 @@ from ..contract.architecture import Architecture, width
 from ..contract.spec import Spec
 from ..inputs.tokens import Batch
 from ..models.base import Model
-from ..strategies.precision import Precision
+from ..strategies.precision import PrecisionContexts
 
 LEARNING_RATE = 3e-4
 REFERENCE_WIDTH = 1024
@@ -32,7 +32,7 @@ class StateTensors(NamedTuple):
     optimizer: Sequence[Tensor]
 
 
-class Strategy(ABC):
+class TrainingStrategy(ABC):
     """A way to spread a training step over the ranks of an initialised process group."""
 
     adamw: torch.optim.Optimizer
@@ -40,7 +40,7 @@ class Strategy(ABC):
     _updates = 0
 
     @abstractmethod
-    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: PrecisionContexts, device: torch.device) -> None:
         """Give the meta model memory and weights on the device, wrap it, and make the optimizer."""
 
     @abstractmethod

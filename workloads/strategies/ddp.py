@@ -12,14 +12,14 @@ from torch.nn.parallel import DistributedDataParallel
 from ..contract.spec import Spec
 from ..inputs.tokens import Batch
 from ..models.base import Model
-from ..strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
-from ..strategies.precision import Precision
+from ..strategies.base import StateTensors, TrainingStrategy, adamw, gradients_of, optimizer_tensors
+from ..strategies.precision import PrecisionContexts
 
 
-class DistributedDataParallelStrategy(Strategy):
+class DistributedDataParallelStrategy(TrainingStrategy):
     """Uses torch.nn.parallel.DistributedDataParallel with its own bucket sizes, also for one process."""
 
-    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: PrecisionContexts, device: torch.device) -> None:
         model.to_empty(device=device)
         model.init_weights(spec.seed)
         self._precision = precision

@@ -15,7 +15,7 @@ import torch
 LOW_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "float8": torch.bfloat16}
 
 
-class Precision:
+class PrecisionContexts:
     """Contexts that one precision needs on one kind of device."""
 
     def __init__(self, name: str, device: torch.device) -> None:

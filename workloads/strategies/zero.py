@@ -16,14 +16,14 @@ from ..contract.failure import RunError
 from ..contract.spec import Spec
 from ..inputs.tokens import Batch
 from ..models.base import Model
-from ..strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
-from ..strategies.precision import Precision
+from ..strategies.base import StateTensors, TrainingStrategy, adamw, gradients_of, optimizer_tensors
+from ..strategies.precision import PrecisionContexts
 
 BUCKET_ELEMENTS = 50_000_000  # DeepSpeed's own 5e8 takes gigabytes for buffers, and as much from a small model
 NEVER = 2**62
 
 
-class ZeroStrategy(Strategy):
+class ZeroStrategy(TrainingStrategy):
     """One stage of DeepSpeed ZeRO with torch's own AdamW, because DeepSpeed's would be compiled on the node.
 
     bf16 and fp16 are as DeepSpeed does them: weights and gradients in that type, fp32 masters sharded with the moments.
@@ -32,7 +32,7 @@ class ZeroStrategy(Strategy):
 
     stage: ClassVar[int]
 
-    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: PrecisionContexts, device: torch.device) -> None:
         deepspeed = _import_deepspeed(device)
         model.to(precision.low_type or torch.float32)
         model.to_empty(device=device)

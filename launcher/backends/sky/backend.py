@@ -41,7 +41,15 @@ from planner.launcher.cloud.provider_machines import (
     to_end,
 )
 from planner.launcher.cloud.reservation import check_reservation, reservation_of
-from planner.launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
+from planner.launcher.plan.backend import (
+    Collected,
+    DownEvidence,
+    Launch,
+    LaunchPhase,
+    Leftover,
+    NodeStatus,
+    ProviderTime,
+)
 from planner.launcher.plan.sighting import ANYTHING, Sight, Sighting
 from planner.launcher.plan.task import cluster_name, sky_config_of
 
@@ -92,7 +100,7 @@ class SkyBackend:
                 return managed_status_of(self._look_managed(launch))
             seen = self._look(launch)
             status = status_of(seen)
-            if status.phase in (Phase.SETTING_UP, Phase.UNKNOWN) and not _under_way(seen):
+            if status.phase in (LaunchPhase.SETTING_UP, LaunchPhase.UNKNOWN) and not _under_way(seen):
                 status = status_of(self._look(launch, refresh=True))
             if launch.target.reservation is not None and status.launched is not None:
                 place = reservation_of(machines_of(launch), launch.target)
@@ -101,9 +109,11 @@ class SkyBackend:
         except InputError:
             raise
         except NodeError as error:
-            return NodeStatus(phase=Phase.UNKNOWN, detail=str(error))
+            return NodeStatus(phase=LaunchPhase.UNKNOWN, detail=str(error))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            return NodeStatus(phase=Phase.UNKNOWN, detail=f"SkyPilot's answer cannot be read: {type(error).__name__}")
+            return NodeStatus(
+                phase=LaunchPhase.UNKNOWN, detail=f"SkyPilot's answer cannot be read: {type(error).__name__}"
+            )
         return status
 
     def logs(self, launch: Launch, write: Callable[[str], None]) -> None:
@@ -160,7 +170,7 @@ class SkyBackend:
             if seen.problem is not None:
                 raise seen.problem
 
-    def verify_down(self, launch: Launch) -> Evidence:
+    def verify_down(self, launch: Launch) -> DownEvidence:
         """Return whether nothing of the launch is left, according to the provider and to SkyPilot.
 
         The provider's answer counts from the account in which the machines were started, for every region that the
@@ -169,7 +179,7 @@ class SkyBackend:
         """
         unknown = self.other_witness(launch)
         if unknown is not None:
-            return Evidence(down=False, checks=(unknown,), unknown=unknown)
+            return DownEvidence(down=False, checks=(unknown,), unknown=unknown)
         checks, left = [], False
         by_id: tuple[Sighting, ...] = ()
         if could_ask(launch.target):
@@ -185,7 +195,7 @@ class SkyBackend:
             going = _goes_on(managed)
             checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
             by_id = by_id or _by_skypilot(there=going)
-            return Evidence(down=not left and not going, checks=tuple(checks), seen=by_id)
+            return DownEvidence(down=not left and not going, checks=tuple(checks), seen=by_id)
         told = self._look(launch, refresh=not could_ask(launch.target))
         going = _under_way(told)
         checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
@@ -203,10 +213,10 @@ class SkyBackend:
                 f" Does SkyPilot's server (sky api info) use the same account? Start it again with the keys here (sky "
                 f"api stop), or, once the provider's console shows nothing: sky down --purge {launch.cluster}"
             )
-            return Evidence(down=False, checks=(unknown, *checks), unknown=unknown, seen=by_id)
-        return Evidence(down=not left and not going and listed is None, checks=tuple(checks), seen=by_id)
+            return DownEvidence(down=False, checks=(unknown, *checks), unknown=unknown, seen=by_id)
+        return DownEvidence(down=not left and not going and listed is None, checks=tuple(checks), seen=by_id)
 
-    def down_by_id(self, run_id: str) -> Evidence:
+    def down_by_id(self, run_id: str) -> DownEvidence:
         """End the cluster and the managed job of this id, then everything with its label or name at any provider.
 
         The owner of the machines is unknown, so the local credentials of every provider are tried. The machines of a
@@ -218,7 +228,7 @@ class SkyBackend:
                 there = sky.ask(question, cluster=cluster)
                 if there and question == "down_managed" and _goes_on(dict(sky.ask("look_managed", cluster=cluster))):
                     going = f"SkyPilot's managed job {cluster} was cancelled; its controller takes the machines down"
-                    return Evidence(down=False, checks=(going,))
+                    return DownEvidence(down=False, checks=(going,))
                 checks.append(f"SkyPilot, {question}: {'done' if there else 'nothing there'}")
             except NodeError as error:
                 checks.append(f"SkyPilot, {question}: {error.message}")
@@ -226,7 +236,7 @@ class SkyBackend:
         answers = end_everywhere(run_id, cluster=cluster)
         left = any(machine.alive for answer in answers for machine in answer.machines)
         silent_ones = any(answer.problem is not None for answer in answers)
-        return Evidence(
+        return DownEvidence(
             down=not (failed or left or silent_ones), checks=(*checks, *(answer.in_words() for answer in answers))
         )
 

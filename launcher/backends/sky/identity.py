@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.launcher.plan.backend import Launch
-from planner.launcher.plan.target import Provider
+from planner.launcher.plan.target import LaunchProvider
 
 NO_UPLOAD = "NO_UPLOAD"
 CAN_BE_KEPT = ("aws", "gcp", "azure", "kubernetes", "ssh", "slurm", "nebius", "oci", "vast")
@@ -12,7 +12,7 @@ found.
 
 Source: the configuration schema of skypilot 0.14.1.
 """
-OWN = {Provider.K8S: "kubernetes", Provider.SSH_POOL: "ssh", Provider.SLURM: "slurm"}
+OWN = {LaunchProvider.K8S: "kubernetes", LaunchProvider.SSH_POOL: "ssh", LaunchProvider.SLURM: "slurm"}
 
 
 def identities(launch: Launch) -> list[str]:
@@ -25,5 +25,5 @@ def identities(launch: Launch) -> list[str]:
     kept = [cloud for cloud in CAN_BE_KEPT if cloud != OWN.get(provider, provider.value)]
     if launch.store is not None and "aws" in kept:
         kept.remove("aws")
-    role = ["aws.remote_identity=SERVICE_ACCOUNT"] if provider is Provider.AWS else []
+    role = ["aws.remote_identity=SERVICE_ACCOUNT"] if provider is LaunchProvider.AWS else []
     return role + [f"{cloud}.remote_identity={NO_UPLOAD}" for cloud in kept]

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from planner.launcher.cloud.aws_storage import StorageAnswer
-from planner.launcher.cloud.machine import Machine
-from planner.launcher.cloud.provider_machines import Answer
+from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.provider_machines import ProviderAnswer
 from planner.launcher.plan.backend import Launch, Leftover
 
 CLUSTER_PREFIX = "pl-"
@@ -53,7 +53,7 @@ def silent(who: str) -> Leftover:
     return Leftover(name="?", where=who, run_id=None, detail="could not be asked", alarm=True)
 
 
-def answer_leftovers(answer: Answer, *, now: datetime) -> list[Leftover]:
+def answer_leftovers(answer: ProviderAnswer, *, now: datetime) -> list[Leftover]:
     """Return the leftovers in a provider's answer: running machines, and the reason why it was not asked."""
     found = [machine_leftover(machine, now=now) for machine in answer.machines if machine.alive]
     if answer.problem is not None:
@@ -101,7 +101,7 @@ def _age(launched_at: object, now: datetime) -> str:
     return f", launched {round(minutes)} minutes ago" if minutes >= 0 else ""
 
 
-def machine_leftover(machine: Machine, *, now: datetime) -> Leftover:
+def machine_leftover(machine: CloudMachine, *, now: datetime) -> Leftover:
     """Return the leftover of a machine in a cloud's list. It is late by the cloud's own clock if that is known."""
     late = machine.expires_at is not None and machine.expires_at < (machine.seen_at or now)
     detail = f"{machine.state} {machine.instance_type or ''}".strip()

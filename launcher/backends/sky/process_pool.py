@@ -10,7 +10,7 @@ from planner.errors import NodeError
 from planner.launcher.backends.sky.catalog import own_catalog
 from planner.launcher.backends.sky.process import SkyProcess
 from planner.launcher.plan.backend import Launch
-from planner.launcher.plan.target import Provider
+from planner.launcher.plan.target import LaunchProvider
 
 REST_TIMEOUT_S = 30.0
 
@@ -33,7 +33,7 @@ class SkyProcessPool:
     def of(self, launch: Launch) -> SkyProcess:
         """Return the SkyPilot of this launch."""
         target, rate = launch.target, launch.bill.rate
-        if target.provider is not Provider.AWS or target.reservation is None or rate is None:
+        if target.provider is not LaunchProvider.AWS or target.reservation is None or rate is None:
             return self.ordinary()
         if target.name not in self._own:
             place = self._place / f"catalog-{target.name}"

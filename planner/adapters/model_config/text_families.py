@@ -22,7 +22,7 @@ SHARED = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "n
 
 
 @dataclass(frozen=True)
-class TextFamily:
+class TextConfigFamily:
     """What a family's configuration leaves unsaid."""
 
     mlp: str = SWIGLU
@@ -45,7 +45,7 @@ class TextFamily:
     """Reads the MLP's part; None: one of `intermediate_size`."""
 
 
-def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
+def text_document(fields: ConfigFields, family: TextConfigFamily) -> dict[str, Any]:
     """Return the architecture of a text model as a file of ours would state it."""
     hidden = _hidden(fields)
     heads = fields.count("num_attention_heads", "n_head", "n_heads")
@@ -76,7 +76,7 @@ def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
     )
 
 
-def _token_types(fields: ConfigFields, family: TextFamily) -> int:
+def _token_types(fields: ConfigFields, family: TextConfigFamily) -> int:
     return fields.number_of("type_vocab_size", default=family.token_types) if family.token_types else 0
 
 
@@ -180,16 +180,16 @@ def _dense_layers(fields: ConfigFields, dense: tuple[int, ...], width: str) -> d
     return {"dense_layers": dense, "ffn_hidden": fields.count(width)} if dense else {}
 
 
-_LAYERNORM = TextFamily(mlp=GELU, norm="layernorm", bias=True)
-_LEARNED = TextFamily(mlp=GELU, norm="layernorm", bias=True, positions="learned", tied=True)
-_BERT = TextFamily(kind="encoder", mlp=GELU, norm="layernorm", bias=True, positions="learned", tied=True)
+_LAYERNORM = TextConfigFamily(mlp=GELU, norm="layernorm", bias=True)
+_LEARNED = TextConfigFamily(mlp=GELU, norm="layernorm", bias=True, positions="learned", tied=True)
+_BERT = TextConfigFamily(kind="encoder", mlp=GELU, norm="layernorm", bias=True, positions="learned", tied=True)
 
 
-def _moe(read: Callable[[ConfigFields], dict[str, Any]], **others: Any) -> TextFamily:
-    return TextFamily(kind="moe_decoder", mlp_of=read, **others)
+def _moe(read: Callable[[ConfigFields], dict[str, Any]], **others: Any) -> TextConfigFamily:
+    return TextConfigFamily(kind="moe_decoder", mlp_of=read, **others)
 
 
-TEXT_FAMILIES: dict[str, TextFamily] = {
+TEXT_FAMILIES: dict[str, TextConfigFamily] = {
     **dict.fromkeys(
         (
             "llama",
@@ -214,33 +214,33 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
             "aquila",
             "orion",
         ),
-        TextFamily(),
+        TextConfigFamily(),
     ),
-    "arcee": TextFamily(mlp=GELU),
-    "apertus": TextFamily(mlp=GELU, qk_norm=True),
-    "nanochat": TextFamily(mlp=GELU),
-    "jais2": TextFamily(mlp=GELU, norm="layernorm"),
-    "vaultgemma": TextFamily(tied=True, head_dim=256),
-    "ernie4_5": TextFamily(tied=True),
-    "exaone4": TextFamily(qk_norm=True),
-    "hunyuan_v1_dense": TextFamily(qk_norm=True),
-    "gptj": TextFamily(mlp=GELU, norm="layernorm", grouped=False),
-    "smollm3": TextFamily(tied=True),
-    "qwen3": TextFamily(qk_norm=True),
-    "olmo2": TextFamily(qk_norm=True),
-    "olmo3": TextFamily(qk_norm=True),
-    "gemma": TextFamily(tied=True, head_dim=256),
-    "gemma2": TextFamily(tied=True, head_dim=256),
-    "gemma3_text": TextFamily(tied=True, head_dim=256, qk_norm=True),
-    "olmo": TextFamily(norm="layernorm"),
-    "stablelm": TextFamily(norm="layernorm"),
-    "cohere": TextFamily(norm="layernorm", tied=True),
-    "cohere2": TextFamily(norm="layernorm", tied=True),
-    "nemotron": TextFamily(mlp=GELU, norm="layernorm"),
+    "arcee": TextConfigFamily(mlp=GELU),
+    "apertus": TextConfigFamily(mlp=GELU, qk_norm=True),
+    "nanochat": TextConfigFamily(mlp=GELU),
+    "jais2": TextConfigFamily(mlp=GELU, norm="layernorm"),
+    "vaultgemma": TextConfigFamily(tied=True, head_dim=256),
+    "ernie4_5": TextConfigFamily(tied=True),
+    "exaone4": TextConfigFamily(qk_norm=True),
+    "hunyuan_v1_dense": TextConfigFamily(qk_norm=True),
+    "gptj": TextConfigFamily(mlp=GELU, norm="layernorm", grouped=False),
+    "smollm3": TextConfigFamily(tied=True),
+    "qwen3": TextConfigFamily(qk_norm=True),
+    "olmo2": TextConfigFamily(qk_norm=True),
+    "olmo3": TextConfigFamily(qk_norm=True),
+    "gemma": TextConfigFamily(tied=True, head_dim=256),
+    "gemma2": TextConfigFamily(tied=True, head_dim=256),
+    "gemma3_text": TextConfigFamily(tied=True, head_dim=256, qk_norm=True),
+    "olmo": TextConfigFamily(norm="layernorm"),
+    "stablelm": TextConfigFamily(norm="layernorm"),
+    "cohere": TextConfigFamily(norm="layernorm", tied=True),
+    "cohere2": TextConfigFamily(norm="layernorm", tied=True),
+    "nemotron": TextConfigFamily(mlp=GELU, norm="layernorm"),
     "phi": _LAYERNORM,
     "gpt_neox": _LAYERNORM,
-    "starcoder2": TextFamily(mlp=GELU, norm="layernorm", bias=True, tied=True),
-    "falcon": TextFamily(mlp=GELU, norm="layernorm", tied=True),
+    "starcoder2": TextConfigFamily(mlp=GELU, norm="layernorm", bias=True, tied=True),
+    "falcon": TextConfigFamily(mlp=GELU, norm="layernorm", tied=True),
     "gpt2": replace(_LEARNED, grouped=False),
     "gpt_bigcode": _LEARNED,
     "opt": replace(_LEARNED, grouped=False),
@@ -260,6 +260,6 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
     "llama4_text": _moe(_llama4_experts),
     **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), replace(_BERT, token_types=2)),
     "distilbert": _BERT,
-    "modernbert": TextFamily(kind="encoder", norm="layernorm", tied=True),
+    "modernbert": TextConfigFamily(kind="encoder", norm="layernorm", tied=True),
 }
 """By `model_type`."""

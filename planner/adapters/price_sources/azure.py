@@ -30,18 +30,18 @@ NOT_THESE = ("windows", "low priority", "cloudservices", "dedicated host")
 TERMS = {"1 Year": (PriceKind.SAVINGS_1Y, 1), "3 Years": (PriceKind.SAVINGS_3Y, 3)}
 
 
-class _Lenient(BaseModel):
+class _AzureDocument(BaseModel):
     """Somebody else's document: unknown keys are theirs to add."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, alias_generator=to_camel)
 
 
-class _Saving(_Lenient):
+class _Saving(_AzureDocument):
     term: str
     retail_price: Annotated[float, Field(ge=0)]
 
 
-class _Item(_Lenient):
+class _Item(_AzureDocument):
     arm_sku_name: str
     arm_region_name: str
     retail_price: Annotated[float, Field(ge=0)]

@@ -19,17 +19,17 @@ BILLED_BY_S = 60.0
 WHAT = "Lambda's API"
 
 
-class _Lenient(BaseModel):
+class _LambdaDocument(BaseModel):
     """Somebody else's document: unknown keys are theirs to add."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class _Specs(_Lenient):
+class _Specs(_LambdaDocument):
     gpus: int = 0
 
 
-class _Type(_Lenient):
+class _Type(_LambdaDocument):
     name: str
     description: str = ""
     gpu_description: str = ""
@@ -37,11 +37,11 @@ class _Type(_Lenient):
     specs: _Specs = _Specs()
 
 
-class _Region(_Lenient):
+class _Region(_LambdaDocument):
     name: str
 
 
-class _Entry(_Lenient):
+class _Entry(_LambdaDocument):
     instance_type: _Type
     regions_with_capacity_available: tuple[_Region, ...] = ()
 

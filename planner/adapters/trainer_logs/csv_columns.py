@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive, step_number
 from planner.adapters.trainer_logs.processes import COARSE_S, Point
-from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, merged, spans_of_points
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, TrainerLog, merged, spans_of_points
 from planner.errors import InputError
 
 FORMAT = "csv"
@@ -151,7 +151,7 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", own).rstrip("_")
 
 
-def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tuple[list[Span], list[str]]:
+def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tuple[list[LogSpan], list[str]]:
     if "step_seconds" in named or "step_ms" in named:
         return _timed(rows, named), []
     if "clock" in named:
@@ -202,7 +202,7 @@ def _clock_of_mean(row: Mapping[str, object], named: Mapping[str, str], step: in
     return step * seconds if seconds is not None else step / rate if rate is not None else None
 
 
-def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:
+def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[LogSpan]:
     """Return one span a row: the mean seconds of a step since the row before."""
     column, unit = (named["step_seconds"], 1.0) if "step_seconds" in named else (named["step_ms"], 1e-3)
     spans, before = [], None
@@ -213,12 +213,12 @@ def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> li
         steps = int(step) - before if before is not None and step > before else 1
         tokens = positive(row.get(named["tokens_per_s"])) if "tokens_per_s" in named else None
         span_s = seconds * unit * steps
-        spans.append(Span(int(step) - steps, int(step), span_s, tokens and tokens * span_s))
+        spans.append(LogSpan(int(step) - steps, int(step), span_s, tokens and tokens * span_s))
         before = int(step)
     return spans
 
 
-def _with_tokens(spans: list[Span], rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:
+def _with_tokens(spans: list[LogSpan], rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[LogSpan]:
     """Add the tokens of each span, where a column counts them since the start."""
     if "tokens" not in named:
         return spans
@@ -232,26 +232,26 @@ def _with_tokens(spans: list[Span], rows: Sequence[Mapping[str, object]], named:
     for span in spans:
         begin, end = since.get(span.begin), since.get(span.end)
         tokens = end - begin if begin is not None and end is not None and end > begin else None
-        counted.append(Span(span.begin, span.end, span.seconds, tokens, span.beside))
+        counted.append(LogSpan(span.begin, span.end, span.seconds, tokens, span.beside))
     return counted
 
 
 def _of_rates(
     rows: Sequence[Mapping[str, object]], named: Mapping[str, str], what: str, steps: float | None
-) -> list[Span]:
+) -> list[LogSpan]:
     """Return spans of one step each; of a rate of tokens in its own unit: one token and the seconds that it took."""
-    spans: list[Span] = []
+    spans: list[LogSpan] = []
     batch_column: str = named.get("global_batch", "")
     for row in rows:
         step, rate = step_number(row.get(named["step"])), positive(row.get(named[what]))
         if step is None or rate is None:
             continue
         if steps is not None:
-            spans.append(Span(int(step) - 1, int(step), steps / rate))
+            spans.append(LogSpan(int(step) - 1, int(step), steps / rate))
         elif what == "tokens_per_s":
-            spans.append(Span(int(step) - 1, int(step), 1 / rate, 1.0))
+            spans.append(LogSpan(int(step) - 1, int(step), 1 / rate, 1.0))
         elif (batch := count(row.get(batch_column))) is not None:
-            spans.append(Span(int(step) - 1, int(step), batch / rate))
+            spans.append(LogSpan(int(step) - 1, int(step), batch / rate))
     return spans
 
 

@@ -22,7 +22,7 @@ from planner.adapters.trainer_logs.trainer_log import (
     ONLY_TOTALS,
     Beside,
     Facts,
-    Span,
+    LogSpan,
     Total,
     TrainerLog,
     spans_between,
@@ -136,7 +136,7 @@ def _log(source: LogSource, state: Json, console: Console, files: tuple[str, ...
     )
 
 
-def console_spans(console: Console, state: Json) -> tuple[list[Span], list[str]]:
+def console_spans(console: Console, state: Json) -> tuple[list[LogSpan], list[str]]:
     """Return the spans of the training's bar; evaluations stand in the output, checkpoints at their interval."""
     total = count(state.get("max_steps")) or console.planned_steps
     bar = console.bar(total)
@@ -169,7 +169,7 @@ def _total(totals: Json, state: Json, entries: list[Json]) -> tuple[Total | None
     return Total(steps, seconds - evaluation if evaluation < MOST_EVALUATION * seconds else seconds), [ONLY_TOTALS]
 
 
-def _total_of_a_sparse_bar(spans: list[Span], total: Total | None, state: Json, console: Console) -> Total | None:
+def _total_of_a_sparse_bar(spans: list[LogSpan], total: Total | None, state: Json, console: Console) -> Total | None:
     """Return the totals of the process where they say more than its bar, whose whole seconds are coarse.
 
     After a jump tqdm shows the bar at logging alone. The totals count where their steps are those of this process, as
@@ -198,7 +198,7 @@ def _batch_of_rates(totals: Json) -> int | None:
     return round(found) if abs(found - round(found)) < 0.03 * found and found >= 1 else None
 
 
-def _with_tokens(spans: list[Span], counted: list[tuple[int, float]]) -> list[Span]:
+def _with_tokens(spans: list[LogSpan], counted: list[tuple[int, float]]) -> list[LogSpan]:
     """Add the mean tokens of a step, of a training that counts those that are no padding (TRL)."""
     (first, before), (last, after) = counted[0], counted[-1]
     if last <= first or after <= before:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from planner.adapters.trainer_logs.csv_columns import table
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog, spans_between
 
 FORMAT, FRAMEWORK = "litgpt", "Lightning"
 _LINE = re.compile(
@@ -67,7 +67,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     spans = _whole_steps(passes, each)
     doubts = () if spans or each == 1 else (LAST_PASS,)
     if not spans:
-        spans = [Span(one.step - 1, one.step, each * one.seconds) for one in passes if one.is_step or each == 1]
+        spans = [LogSpan(one.step - 1, one.step, each * one.seconds) for one in passes if one.is_step or each == 1]
     return TrainerLog(
         format=FORMAT, framework=FRAMEWORK, spans=tuple(spans),
         facts=Facts(
@@ -84,7 +84,7 @@ def _passes_of_a_step(passes: Sequence[_Pass]) -> int:
     return max(1, round(statistics.median(shares))) if shares else 1
 
 
-def _whole_steps(passes: Sequence[_Pass], each: int) -> list[Span]:
+def _whole_steps(passes: Sequence[_Pass], each: int) -> list[LogSpan]:
     """Return a span for each step all of whose passes are timed."""
     spans = []
     since: list[_Pass] = []
@@ -92,7 +92,7 @@ def _whole_steps(passes: Sequence[_Pass], each: int) -> list[Span]:
         since.append(one)
         if one.is_step:
             if len(since) >= each and one.number - since[-each].number == each - 1:
-                spans.append(Span(one.step - 1, one.step, sum(part.seconds for part in since[-each:])))
+                spans.append(LogSpan(one.step - 1, one.step, sum(part.seconds for part in since[-each:])))
             since = []
     return spans
 
@@ -113,7 +113,7 @@ def _of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
     ]
     spans, doubts = spans_between([(step, time) for step, time, _ in timed], beside=beside)
     since = {step: tokens for step, _, tokens in timed}
-    counted = [Span(one.begin, one.end, one.seconds, since[one.end] - since[one.begin], one.beside) for one in spans]
+    counted = [LogSpan(one.begin, one.end, one.seconds, since[one.end] - since[one.begin], one.beside) for one in spans]
     if not counted:
         return None
     last = next((row for row in reversed(rows) if number(row["iter"])), rows[0])

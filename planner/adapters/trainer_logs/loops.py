@@ -11,7 +11,7 @@ from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.loop_lines import DEVICE_LINE, FACT_LINES, LOOPS, PRECISION_LINE, Loop
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, Total, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, Total, TrainerLog, spans_between
 
 LIKE_A_STEP = re.compile(r"\b(?:step|iter)\b.{0,200}\bloss\b", re.IGNORECASE)
 RESET = 11
@@ -72,7 +72,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     )
 
 
-def _total(steps: Sequence[dict[str, str | None]], spans: Sequence[Span]) -> Total | None:
+def _total(steps: Sequence[dict[str, str | None]], spans: Sequence[LogSpan]) -> Total | None:
     """Return steps and seconds between the first and the last line that says the minutes of all steps so far."""
     timed = [(int(step["step"] or 0), minutes) for step in steps if (minutes := positive(step.get("minutes")))]
     if len(timed) < 2 or timed[-1][0] <= timed[0][0] or len(spans) < timed[-1][0] - timed[0][0]:
@@ -127,18 +127,18 @@ class _FactsSaid:
         )
 
 
-def _span(step: dict[str, str | None], tokens: float | None, evaluated: set[int]) -> Span | None:
+def _span(step: dict[str, str | None], tokens: float | None, evaluated: set[int]) -> LogSpan | None:
     at = int(step["step"] or 0)
     rate = positive(step.get("rate") or step.get("device_rate"))
     ms, seconds = positive(step.get("ms")), positive(step.get("s"))
     seconds = ms / 1e3 if ms else seconds
     if seconds is None:
-        return Span(at, at + 1, 1 / rate, 1.0) if rate else None
+        return LogSpan(at, at + 1, 1 / rate, 1.0) if rate else None
     beside = Beside.EVALUATION if at in evaluated else None
-    return Span(at, at + 1, seconds, tokens or (rate * seconds if rate else None), beside)
+    return LogSpan(at, at + 1, seconds, tokens or (rate * seconds if rate else None), beside)
 
 
-def _with_even_tokens(spans: Sequence[Span]) -> list[Span]:
+def _with_even_tokens(spans: Sequence[LogSpan]) -> list[LogSpan]:
     """Give each step the same tokens: the middle one of smoothed rate x seconds, as a multiple of 256 if it is near."""
     middle = statistics.median(span.tokens or 0.0 for span in spans)
     whole = round(middle / WHOLE_TOKENS) * WHOLE_TOKENS

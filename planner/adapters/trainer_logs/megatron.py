@@ -15,7 +15,7 @@ import re
 
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog
 
 _LINE = re.compile(r"(.{0,200}?)iteration:?\s{1,12}(\d{1,12})\s?/\s{0,12}(\d{1,12}) \|(.{1,2000})")
 _FIELD = re.compile(r"\s{0,9}([^:|]{1,60}):\s{0,20}([^|\s]{1,30})\s{0,9}(?:\||$)")
@@ -31,7 +31,7 @@ def read(source: LogSource) -> list[TrainerLog]:
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:
-    spans: list[Span] = []
+    spans: list[LogSpan] = []
     losses: list[float] = []
     said: dict[str, str] = {}
     batch, before, skipped, planned = None, 0, 0, 0
@@ -56,7 +56,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
             continue
         steps = step - before if 0 < before < step else 1
         planned = int(found[3])
-        spans.append(Span(step - steps, step, ms / 1e3 * steps, beside=None if before else Beside.COMPILE))
+        spans.append(LogSpan(step - steps, step, ms / 1e3 * steps, beside=None if before else Beside.COMPILE))
         batch, before = count(fields.get("global batch size")) or _batch(fields, ms) or batch, step
         if "lm loss" in fields:
             loss = number(fields["lm loss"])

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from planner.adapters.trainer_logs.trainer_log import Beside, Span
+from planner.adapters.trainer_logs.trainer_log import Beside, LogSpan
 
 WARM_UP_FACTOR = 1.25
 """First steps slower than so many times the median are compilation and warm-up."""
@@ -49,7 +49,7 @@ class Steady:
     """Seconds of a step in the last third over those in the first; None where the difference is scatter."""
 
 
-def steady(spans: Sequence[Span], resolution_s: float = 0.0) -> Steady | None:
+def steady(spans: Sequence[LogSpan], resolution_s: float = 0.0) -> Steady | None:
     """Return the steady part of a training; None where the log holds no span.
 
     Left out: spans beside which the log names other work (unless all are such), the first ones of each process that
@@ -98,7 +98,7 @@ class _Sums(NamedTuple):
 class _TimedSpan:
     """A span, and why it does not count."""
 
-    span: Span
+    span: LogSpan
     left_out: Beside | None
     """None: it counts."""
 

@@ -9,7 +9,7 @@ import re
 
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import number, positive
-from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, TrainerLog
 
 _STEP = re.compile(r"(?:^|\s)Step (\d{1,9}) \| (.{1,2000})$")
 _FIGURE = re.compile(r"(\w{1,60}):([-+\w.]{1,40})")
@@ -21,7 +21,7 @@ def read(source: LogSource) -> list[TrainerLog]:
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:
-    spans: list[Span] = []
+    spans: list[LogSpan] = []
     losses: list[float] = []
     for line in source.lines(name):
         if not (found := _STEP.search(line[:LONGEST_LINE])):
@@ -30,7 +30,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
         rate = positive(figures.get("tokens_per_second_per_gpu"))
         if rate is None:
             continue
-        spans.append(Span(step - 1, step, 1 / rate, 1.0))
+        spans.append(LogSpan(step - 1, step, 1 / rate, 1.0))
         loss = number(figures.get("loss"))
         losses.append(float("nan") if loss is None else loss)
     if not spans:

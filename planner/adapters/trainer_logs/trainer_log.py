@@ -23,7 +23,7 @@ class Beside(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class LogSpan:
     """Optimizer steps in a row: from after step `begin` to after step `end`."""
 
     begin: int
@@ -123,7 +123,7 @@ class TrainerLog:
 
     format: str
     framework: str | None
-    spans: tuple[Span, ...] = ()
+    spans: tuple[LogSpan, ...] = ()
     total: Total | None = None
     facts: Facts = field(default_factory=Facts)
     resolution_s: float = 0.0
@@ -187,7 +187,7 @@ CLOCK_WENT_BACK = "the clock of the log goes back, and the steps there are left 
 
 def spans_between(
     points: Sequence[tuple[int, float]], *, beside: Iterable[tuple[int, Beside]] = ()
-) -> tuple[list[Span], list[str]]:
+) -> tuple[list[LogSpan], list[str]]:
     """Return the spans between points (optimizer step, clock in seconds), and doubts.
 
     `beside` says after which steps something else ran. Points of several processes are told apart by their clocks
@@ -198,12 +198,12 @@ def spans_between(
 
 def spans_of_points(
     points: Sequence[Point], *, beside: Iterable[tuple[int, Beside]] = ()
-) -> tuple[list[Span], list[str]]:
+) -> tuple[list[LogSpan], list[str]]:
     """Return the spans of points that know when the next step began, as `spans_between` does."""
     marked = _Marked(list(beside))
     doubts = [CLOCK_WENT_BACK for one, two in pairwise(points) if two.step > one.step and two.reached_s < one.left_s]
     spans = [
-        Span(one.step, two.step, two.reached_s - one.left_s, beside=marked.first(one.step, two.step))
+        LogSpan(one.step, two.step, two.reached_s - one.left_s, beside=marked.first(one.step, two.step))
         for process in processes_of(points)
         for one, two in pairwise(_first_of_each_moment(process.points))
     ]

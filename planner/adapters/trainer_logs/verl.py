@@ -13,7 +13,7 @@ from statistics import fmean
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import positive
 from planner.adapters.trainer_logs.rollout_figures import rollouts_of
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog
 
 _STEP = re.compile(r"(?:^|\s)step:(\d{1,9}) - (.{1,30000})$")
 _FIGURE = re.compile(r"([\w@./-]{1,80}):(?:np\.float\d{2}\()?([-+\w.]{1,40})\)?(?: - |\s*$)")
@@ -51,11 +51,11 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     )
 
 
-def _span(step: int, figures: Mapping[str, str]) -> Span:
+def _span(step: int, figures: Mapping[str, str]) -> LogSpan:
     seconds = positive(figures.get("timing_s/step"))
     assert seconds is not None, "steps without a time were left out"
     beside = next((what for name, what in BESIDE.items() if positive(figures.get(name))), None)
-    return Span(step - 1, step, seconds, positive(figures.get("perf/total_num_tokens")), beside)
+    return LogSpan(step - 1, step, seconds, positive(figures.get("perf/total_num_tokens")), beside)
 
 
 def _facts(figures: list[dict[str, str]]) -> Facts:

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.cost.cloud.bill_lines import (
-    Entry,
+    UnroundedLine,
     as_bill,
     at_assumed_rates,
     hours_entry,
     kept_and_moved,
 )
 from planner.cost.cloud.bill_rates import BillRates
-from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, Terms, billing_text, sold_hours
+from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, BillingTerms, billing_text, sold_hours
 from planner.model.answer.bill import Bill
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
@@ -31,7 +31,7 @@ UNSUPPORTED = ("waiting for capacity", "taxes", "requests to storage")
 
 
 @dataclass(frozen=True)
-class Work:
+class BilledTrainings:
     """How often a training runs: `at_once` side by side, each on machines of its own, until `trainings` are done."""
 
     trainings: int = 1
@@ -60,7 +60,7 @@ class Work:
 class Rent:
     """What renting the machines costs, and what of it is more than the trainings use."""
 
-    entries: list[Entry]
+    entries: list[UnroundedLine]
     usd: Interval
     usd_of_hours: Interval
     """Of all hours used, also where they are paid for already."""
@@ -84,7 +84,12 @@ class Billed:
 
 
 def rented_bill(
-    training: Quantity, rates: BillRates, work: Work, *, lost: Quantity | None = None, practice: Quantity | None = None
+    training: Quantity,
+    rates: BillRates,
+    work: BilledTrainings,
+    *,
+    lost: Quantity | None = None,
+    practice: Quantity | None = None,
 ) -> Billed:
     """Bill trainings on rented machines: `training` holds the hours of the steps, `lost` those of what stops them.
 
@@ -135,16 +140,20 @@ def _as_doubtful(training: Quantity, practice: Quantity | None) -> Quantity:
     return training.model_copy(update={"low": practice.low * times, "high": practice.high * times})
 
 
-def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, currency: str = "USD") -> Entry:
+def support_entry(
+    entries: list[UnroundedLine], usd: Interval, fraction: Quantity, *, currency: str = "USD"
+) -> UnroundedLine:
     """Bill a provider's support: a share of everything above."""
     value = sum(entry.usd.value for entry in entries)
     rate = interval(fraction, Unit.RATIO, name="support_fraction").value
     share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(rate)
     source = f"{fraction.value:g} of everything above; {fraction.source}"
-    return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source, currency=currency)
+    return UnroundedLine("support", share, fraction.value, "of the rest", None, (fraction,), source, currency=currency)
 
 
-def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | None, practice: Quantity | None) -> Rent:
+def _rent(
+    training: Quantity, rates: BillRates, work: BilledTrainings, lost: Quantity | None, practice: Quantity | None
+) -> Rent:
     """Bill every launch by itself, or buy one term or block for all of them.
 
     billed hours = training + lost + practice + set-up + data to the nodes + idle tail
@@ -218,35 +227,35 @@ def _parts_of_a_run(
     return [*parts, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
 
 
-def _committed(entries: list[Entry], rates: BillRates) -> Rent:
+def _committed(entries: list[UnroundedLine], rates: BillRates) -> Rent:
     """Take the hours off again whose term is paid for: they add nothing to the bills."""
     used = sum_of([entry.usd for entry in entries])
     off = Interval(-used.value, -used.high, -used.low)
     hours = sum(entry.quantity for entry in entries)
     source = f"the plan: commitment_bought; the hours above are worth {used.value:,.2f} USD at its rate"
-    credit = Entry(
+    credit = UnroundedLine(
         COMMITMENT, off, hours, "node-h", None, (rates.price,), source, currency=rates.price_currency
     )  # the currency of the hours that it takes off
     return Rent([*entries, credit], Interval.exact(0.0), used)
 
 
-def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entry:
+def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> UnroundedLine:
     usd = named(UNUSED, node_hours * interval(rates.price, Unit.USD_PER_HOUR).value, "USD", "bought and not used")
     source = (
         f"{bought_hours:,.5g} node-h are bought: {billing_text(rates.terms)}; {node_hours:,.5g} of them are left; "
         f"{rates.price.source}"
     )
-    return Entry(
+    return UnroundedLine(
         UNUSED, Interval.exact(usd), node_hours, "node-h", rates.price.value, (rates.price,), source,
         currency=rates.price_currency,
     )  # fmt: skip
 
 
-def _not_to_be_had(node_hours: float, rates: BillRates) -> Entry:
+def _not_to_be_had(node_hours: float, rates: BillRates) -> UnroundedLine:
     """Take off the hours that the work would take beyond the end of its window."""
     usd = -node_hours * interval(rates.price, Unit.USD_PER_HOUR).value
     source = f"{billing_text(rates.terms)}; the work takes {node_hours:,.5g} node-h more; {rates.price.source}"
-    return Entry(
+    return UnroundedLine(
         BEYOND, Interval.exact(usd), -node_hours, "node-h", rates.price.value, (rates.price,), source,
         currency=rates.price_currency,
     )  # fmt: skip
@@ -260,6 +269,6 @@ def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, bought: Se
     return derived(rent, Unit.USD, training, rates.price, source=source)
 
 
-def _sold(hours: Interval, terms: Terms) -> Interval:
+def _sold(hours: Interval, terms: BillingTerms) -> Interval:
     value, low, high = (sold_hours(each, terms) for each in hours)
     return Interval(stated("sold_hours", value, "h", billing_text(terms)), low, high)  # the seller's own sizes

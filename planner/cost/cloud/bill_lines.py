@@ -22,7 +22,7 @@ USD = "USD"
 
 
 @dataclass(frozen=True)
-class Entry:
+class UnroundedLine:
     """A line before its amount is rounded."""
 
     what: str
@@ -37,7 +37,9 @@ class Entry:
     currency: str = USD
 
 
-def hours_entry(what: str, hours: Interval, parts: tuple[Quantity, ...], *, rates: BillRates, trainings: int) -> Entry:
+def hours_entry(
+    what: str, hours: Interval, parts: tuple[Quantity, ...], *, rates: BillRates, trainings: int
+) -> UnroundedLine:
     """Bill hours of machines: USD = trainings x nodes x hours x USD per node-hour."""
     times = trainings * rates.nodes
     usd = rent_usd(
@@ -47,13 +49,13 @@ def hours_entry(what: str, hours: Interval, parts: tuple[Quantity, ...], *, rate
     counts += [f"{rates.nodes} nodes"] if rates.nodes > 1 else []
     product = " x ".join([*counts, f"{hours.value:.5g} h", f"{rates.price.value:g} USD/h"])
     source = "; ".join([product, rates.price.source, *(part.source for part in parts)])
-    return Entry(
+    return UnroundedLine(
         what, named(what, usd, USD), hours.value * times, "node-h", rates.price.value, (*parts, rates.price), source,
         currency=rates.price_currency,
     )  # fmt: skip
 
 
-def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days: Interval) -> list[Entry]:
+def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days: Interval) -> list[UnroundedLine]:
     """Bill storage, upload and egress, as far as sizes and rates are known.
 
     storage     = GB x (campaign days + days kept after) / 30.4375 days a month x USD/GB-month
@@ -78,7 +80,7 @@ def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days
     return entries
 
 
-def at_assumed_rates(rates: BillRates, entries: Sequence[Entry]) -> tuple[AssumedRate, ...]:
+def at_assumed_rates(rates: BillRates, entries: Sequence[UnroundedLine]) -> tuple[AssumedRate, ...]:
     """Return what the lines come to whose rate is assumed, by what is charged for."""
     found = []
     for rate, lacking in rates.assumed:
@@ -92,7 +94,7 @@ def at_assumed_rates(rates: BillRates, entries: Sequence[Entry]) -> tuple[Assume
 
 
 def as_bill(
-    entries: Sequence[Entry],
+    entries: Sequence[UnroundedLine],
     usd: Interval,
     *,
     trainings: int,
@@ -148,7 +150,9 @@ def _total_of(lines: Sequence[Decimal], amount: LocalAmount | None) -> LocalAmou
     return LocalAmount(code=amount.code, value=value, low=min(value, amount.low), high=max(value, amount.high))
 
 
-def _kept(what: str, size: Interval, months: Interval, parts: tuple[Quantity, ...], rates: BillRates) -> list[Entry]:
+def _kept(
+    what: str, size: Interval, months: Interval, parts: tuple[Quantity, ...], rates: BillRates
+) -> list[UnroundedLine]:
     if rates.storage is None or size.value == 0:
         return []
     gigabyte_months = size.times(months)
@@ -158,10 +162,10 @@ def _kept(what: str, size: Interval, months: Interval, parts: tuple[Quantity, ..
         f"{rates.storage.source}; " + "; ".join(part.source for part in parts) + f"; {rates.keep_days.source}"
     )
     used = (*parts, rates.keep_days, rates.storage)
-    return [Entry(what, usd, gigabyte_months.value, "GB-month", rates.storage.value, used, source)]
+    return [UnroundedLine(what, usd, gigabyte_months.value, "GB-month", rates.storage.value, used, source)]
 
 
-def _upload(dataset: Quantity, rates: BillRates) -> list[Entry]:
+def _upload(dataset: Quantity, rates: BillRates) -> list[UnroundedLine]:
     if rates.ingress is None or dataset.value == 0:
         return []
     usd = interval(dataset, Unit.GB, name="dataset_gb").times(interval(rates.ingress, Unit.USD_PER_GB))
@@ -171,11 +175,13 @@ def _upload(dataset: Quantity, rates: BillRates) -> list[Entry]:
         f"{rates.upload_mbit_per_s.value:g} Mbit/s; {rates.ingress.source}; {rates.upload_mbit_per_s.source}"
     )
     return [
-        Entry("upload", usd, dataset.value, "GB", rates.ingress.value, (dataset, rates.ingress), source, hours=hours)
+        UnroundedLine(
+            "upload", usd, dataset.value, "GB", rates.ingress.value, (dataset, rates.ingress), source, hours=hours
+        )
     ]
 
 
-def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[Entry]:
+def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[UnroundedLine]:
     if rates.egress is None or each.value == 0:
         return []
     size = Interval(
@@ -185,10 +191,10 @@ def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[Entry]:
     usd = Interval(size.value * rate.value, size.low * rate.low, size.high * rate.high)
     free = f" less {rates.free_egress_gb:g} free" if rates.free_egress_gb else ""
     source = f"{each.value * times:,.4g} GB{free} x {rate.value:g} USD/GB; {rates.egress.source}; {each.source}"
-    return [Entry("egress", usd, size.value, "GB", rate.value, (each, rates.egress), source)]
+    return [UnroundedLine("egress", usd, size.value, "GB", rate.value, (each, rates.egress), source)]
 
 
-def _line(entry: Entry, usd: float, local: Decimal | None) -> BillLine:
+def _line(entry: UnroundedLine, usd: float, local: Decimal | None) -> BillLine:
     exact = derived(entry.usd, Unit.USD, *entry.parts, source=entry.source)
     return BillLine(
         what=entry.what,

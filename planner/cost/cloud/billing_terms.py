@@ -31,7 +31,7 @@ SHORT_HOURS = 1.0
 
 
 @dataclass(frozen=True)
-class Terms:
+class BillingTerms:
     """How hours of one node are sold."""
 
     minimum_hours: float = 0.0
@@ -55,27 +55,27 @@ class Terms:
         return self.blocks or not math.isinf(self.most_hours)
 
 
-def terms_of(candidate: Candidate) -> Terms:
+def terms_of(candidate: Candidate) -> BillingTerms:
     """Return how the candidate's hours are sold: by its kind of price, and by its row where the row's price counts."""
     row, kind = candidate.price, candidate.option.price or PriceKind.ON_DEMAND
     window = candidate.option.window
     if window is not None:
-        return Terms(minimum_hours=window.hours, most_hours=window.hours, upfront_fraction=1.0)
+        return BillingTerms(minimum_hours=window.hours, most_hours=window.hours, upfront_fraction=1.0)
     if kind is PriceKind.CAPACITY_BLOCK:
-        return Terms(blocks=True, upfront_fraction=1.0)
+        return BillingTerms(blocks=True, upfront_fraction=1.0)
     term = TERM_HOURS.get(kind, 0.0)
     if row is None or candidate.has_own_price:
-        return Terms(minimum_hours=max(term, candidate.option.minimum_hours or 0.0))
+        return BillingTerms(minimum_hours=max(term, candidate.option.minimum_hours or 0.0))
     step_hours = (row.billing_granularity_s or 0.0) / SECONDS_PER_HOUR
     least = max(row.minimum_term_hours or term, row.minimum_hours)
-    return Terms(
+    return BillingTerms(
         minimum_hours=least,
         step_hours=step_hours if step_hours > UNRESOLVED_HOURS else 0.0,
         upfront_fraction=row.upfront_fraction,
     )
 
 
-def sold_hours(hours: float, terms: Terms) -> float:
+def sold_hours(hours: float, terms: BillingTerms) -> float:
     """Return the hours that must be bought for `hours` of use.
 
     max(minimum, ceil(hours / step) x step); for blocks the shortest length that is sold and holds hours + 0.5, after
@@ -104,7 +104,7 @@ def terms_notes(candidate: Candidate) -> tuple[str, ...]:
     return (f"a Capacity Block holds {BLOCK_INSTANCES} instances: {candidate.nodes} nodes need {blocks} blocks",)
 
 
-def billing_text(terms: Terms) -> str:
+def billing_text(terms: BillingTerms) -> str:
     """Write in words how the hours are sold."""
     if terms.blocks:
         return "blocks of 1 to 14 days or of weeks up to 26, bought once for the campaign, ended 30 minutes early"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.cost.cloud.bill import Billed, support_entry
-from planner.cost.cloud.bill_lines import Entry, as_bill
+from planner.cost.cloud.bill_lines import UnroundedLine, as_bill
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import interval
@@ -34,7 +34,7 @@ def hosted_bill(rates: HostedRates, *, trainings: int) -> Billed:
     usd = interval(price, Unit.USD_PER_MILLION_TOKENS).scaled(count)
     times = f"{trainings} trainings x " if trainings > 1 else ""
     source = f"{times}{rates.million_tokens:,.6g} million tokens x {price.value:g} USD; {price.source}"
-    entries = [Entry(BY_TOKENS, usd, count, "M tokens", price.value, (price,), source)]
+    entries = [UnroundedLine(BY_TOKENS, usd, count, "M tokens", price.value, (price,), source)]
     if rates.support_fraction.value > 0:
         entries.append(support_entry(entries, usd, rates.support_fraction))
     total = sum_of([entry.usd for entry in entries])

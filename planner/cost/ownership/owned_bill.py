@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.cost.cloud.bill import Billed
-from planner.cost.cloud.bill_lines import Entry, as_bill
+from planner.cost.cloud.bill_lines import UnroundedLine, as_bill
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import interval
@@ -21,7 +21,7 @@ def owned_bill(
     trainings: int,
     currency: Currency | None,
     paid_in: str,
-    kept: Sequence[Entry] = (),
+    kept: Sequence[UnroundedLine] = (),
 ) -> Billed | None:
     """Bill trainings on an owned machine: electricity = trainings x usd_marginal, and what keeping it costs.
 
@@ -32,7 +32,7 @@ def owned_bill(
     count = "1 training" if trainings == 1 else f"{trainings} trainings"
     each = interval(marginal, Unit.USD).scaled(trainings)
     source = f"{count} x {marginal.value:.5g} USD; {marginal.source}"
-    line = Entry(
+    line = UnroundedLine(
         ELECTRICITY, each, float(trainings), "trainings", marginal.value, (marginal,), source, currency=paid_in
     )
     usd = sum_of([each, *(entry.usd for entry in kept)])

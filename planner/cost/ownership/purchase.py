@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from planner.cost.cloud.bill_lines import Entry
+from planner.cost.cloud.bill_lines import UnroundedLine
 from planner.cost.ownership.owned_cost import capex_usd, running_cost
 from planner.cost.ownership.residual import residual_fraction
 from planner.cost.ownership.resolved_site import ResolvedSite
@@ -34,7 +34,7 @@ def pay_now(resolved: ResolvedSite, *, nodes: int) -> Quantity:
     return derived(each.scaled(nodes), Unit.USD, *priced, source=source)
 
 
-def keeping(resolved: ResolvedSite, *, nodes: int, days: int) -> list[Entry]:
+def keeping(resolved: ResolvedSite, *, nodes: int, days: int) -> list[UnroundedLine]:
     """Bill what keeping machines costs others than its owner for some days.
 
     maintenance, software = nodes x USD a year x days / 365.25
@@ -48,13 +48,13 @@ def keeping(resolved: ResolvedSite, *, nodes: int, days: int) -> list[Entry]:
     return [line for line in lines if line.usd.high > 0]
 
 
-def lease_term(resolved: ResolvedSite, *, nodes: int) -> Entry:
+def lease_term(resolved: ResolvedSite, *, nodes: int) -> UnroundedLine:
     """Bill a lease that must be signed: its whole term is owed, nodes x months x USD a month."""
     months = resolved.inputs.years * MONTHS_PER_YEAR
     monthly = resolved.quantities["lease_usd_per_month"]
     usd = interval(monthly, Unit.USD).scaled(months * nodes)
     source = f"{nodes} x {months:g} months x {monthly.value:,.2f} USD; {monthly.source}"
-    return Entry("lease, its whole term", usd, months * nodes, "node-months", monthly.value, (monthly,), source)
+    return UnroundedLine("lease, its whole term", usd, months * nodes, "node-months", monthly.value, (monthly,), source)
 
 
 def left(resolved: ResolvedSite, paid: Quantity, selling: Figure, *, nodes: int, days: int) -> Quantity:
@@ -80,10 +80,10 @@ def left(resolved: ResolvedSite, paid: Quantity, selling: Figure, *, nodes: int,
     return derived(usd, Unit.USD, paid, sold, aged, source=source)
 
 
-def _kept(resolved: ResolvedSite, part: str, what: str, nodes: int, count: float, unit: str) -> Entry:
+def _kept(resolved: ResolvedSite, part: str, what: str, nodes: int, count: float, unit: str) -> UnroundedLine:
     each = 1.0 if unit == "years" else 1 / MONTHS_PER_YEAR
     yearly = resolved.range_of(lambda moved: float(getattr(running_cost(moved), part)))
     source = f"{nodes} x {count:.3g} {unit} x {yearly.value * each:,.2f} USD; site {resolved.site.id}"
     cost = to_quantity(yearly, Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
     usd = yearly.scaled(each * count * nodes)
-    return Entry(what, usd, count * nodes, f"node-{unit}", yearly.value * each, (cost,), source)
+    return UnroundedLine(what, usd, count * nodes, f"node-{unit}", yearly.value * each, (cost,), source)
