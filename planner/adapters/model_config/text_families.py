@@ -1,8 +1,8 @@
-"""Transformers on tokens as Hugging Face describes them: what each `model_type` means in the planner's terms.
+"""Transformers on tokens as Hugging Face describes them: translates each `model_type` into the planner's terms.
 
 Keys and their defaults: the configuration classes of huggingface/transformers, src/transformers/models/*/
-configuration_*.py. Norms, biases and gates: `text_vectors.py`. Left out: heads that predict further tokens. Windows of
-sliding attention are counted as whole samples.
+configuration_*.py. Norms, biases and gates: `text_vectors.py`. Heads that predict further tokens are left out. Windows
+of sliding attention count as whole samples.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from planner.model.network.architecture import MOST_LAYERS
 
 GELU, SWIGLU = "gelu", "swiglu"
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
-"""One figure, by the family and the release of transformers that saved it."""
+"""Keys of the number of experts, by the family and the release of transformers that saved it."""
 PER_TOKEN = ("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k", "moe_topk", "moe_top_k")
 SHARED = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert")
 
 
 @dataclass(frozen=True)
 class TextConfigFamily:
-    """What a family's configuration leaves unsaid."""
+    """Facts of a family that its configuration does not save."""
 
     mlp: str = SWIGLU
-    """gelu: two matrices, whatever the activation between them; swiglu: three."""
+    """Kind of MLP. gelu has two matrices, whatever the activation between them; swiglu has three."""
     norm: str = "rmsnorm"
     bias: bool = False
-    """Every linear map of a block has one."""
+    """True if every linear map of a block has a bias."""
     positions: str = "rope"
     qk_norm: bool = False
     grouped: bool = True
-    """Queries may share keys and values."""
+    """True if queries may share keys and values."""
     tied: bool = False
-    """Whether the head shares the embedding's weights if the configuration does not say."""
+    """True if the head shares the embedding's weights by default."""
     kind: str = "decoder"
     token_types: int = 0
-    """Of an encoder, where the configuration does not say."""
+    """Token types of an encoder, if the configuration does not say."""
     head_dim: int | None = None
-    """None: hidden / heads."""
+    """Width of a head; None means hidden / heads."""
     mlp_of: Callable[[ConfigFields], dict[str, Any]] | None = None
-    """Reads the MLP's part; None: one of `intermediate_size`."""
+    """Reader of the MLP's part; None means one MLP of `intermediate_size`."""
 
 
 def text_document(fields: ConfigFields, family: TextConfigFamily) -> dict[str, Any]:
-    """Return the architecture of a text model as a file of ours would state it."""
+    """Return the architecture of a text model as our own files state it."""
     hidden = _hidden(fields)
     heads = fields.count("num_attention_heads", "n_head", "n_heads")
     mlp = (family.mlp_of or _dense)(fields)
@@ -89,7 +89,7 @@ def _hidden(fields: ConfigFields) -> int:
 
 
 def _kv_heads(fields: ConfigFields, heads: int) -> int:
-    """Key and value heads; Falcon says so by flags: one, unless its newer layout counts them."""
+    """Return the number of key and value heads. Falcon has one by a flag, unless its newer layout counts them."""
     if fields.flag("new_decoder_architecture", default=False):
         return fields.count("num_kv_heads", default=heads)
     if fields.has("multi_query"):
@@ -98,7 +98,7 @@ def _kv_heads(fields: ConfigFields, heads: int) -> int:
 
 
 def _dense(fields: ConfigFields) -> dict[str, Any]:
-    """One MLP; the families that may leave its width out have four times the hidden size."""
+    """Return one MLP. The families that may leave its width out have four times the hidden size."""
     hidden = _hidden(fields)
     names = ("ffn_dim", "ffn_hidden_size", "intermediate_size", "n_inner", "hidden_dim")
     may_be_left_out = fields.has("n_embd") or fields.has("new_decoder_architecture")
@@ -106,7 +106,7 @@ def _dense(fields: ConfigFields) -> dict[str, Any]:
 
 
 def _experts(fields: ConfigFields) -> dict[str, Any]:
-    """Every layer has experts of `intermediate_size`: Mixtral and its kind."""
+    """Return layers that all have experts of `intermediate_size`, as in Mixtral."""
     return {
         "experts": fields.count(*EXPERTS),
         "experts_per_token": fields.count(*PER_TOKEN),
@@ -115,7 +115,7 @@ def _experts(fields: ConfigFields) -> dict[str, Any]:
 
 
 def _qwen_experts(fields: ConfigFields) -> dict[str, Any]:
-    """Every `decoder_sparse_step`-th layer has experts, but those of `mlp_only_layers`; one wide shared expert."""
+    """Return experts in every `decoder_sparse_step`-th layer except `mlp_only_layers`, with one wide shared expert."""
     step, only = fields.count("decoder_sparse_step", default=1), set(fields.numbers("mlp_only_layers"))
     dense = tuple(layer for layer in range(_layers(fields)) if layer in only or (layer + 1) % step)
     width = fields.count("moe_intermediate_size")
@@ -135,7 +135,7 @@ def _whole_experts(shared: int, width: int) -> int:
 
 
 def _deepseek_experts(fields: ConfigFields) -> dict[str, Any]:
-    """The first `first_k_dense_replace` layers are dense, the others have experts and `n_shared_experts`."""
+    """Return dense layers up to `first_k_dense_replace`, then layers with experts and `n_shared_experts`."""
     first, step = fields.number_of("first_k_dense_replace"), fields.count("moe_layer_freq", default=1)
     if fields.has("mlp_layer_types"):  # as transformers 5 saves it
         kinds = fields.words("mlp_layer_types")
@@ -150,7 +150,7 @@ def _deepseek_experts(fields: ConfigFields) -> dict[str, Any]:
 
 
 def _llama4_experts(fields: ConfigFields) -> dict[str, Any]:
-    """Every `interleave_moe_layer_step`-th layer has experts beside one that sees every token."""
+    """Return experts in every `interleave_moe_layer_step`-th layer, beside one that sees every token."""
     step = fields.count("interleave_moe_layer_step", default=1)
     dense = tuple(layer for layer in range(_layers(fields)) if (layer + 1) % step)
     return {
@@ -162,7 +162,7 @@ def _llama4_experts(fields: ConfigFields) -> dict[str, Any]:
 
 
 def _ernie_experts(fields: ConfigFields) -> dict[str, Any]:
-    """Layers from `moe_layer_start_index` to `moe_layer_end_index` have experts, every `moe_layer_interval`-th."""
+    """Return experts in every `moe_layer_interval`-th layer, from `moe_layer_start_index` to `moe_layer_end_index`."""
     layers, interval = _layers(fields), fields.count("moe_layer_interval", default=1)
     start = fields.number_of("moe_layer_start_index", default=1)
     end = fields.number_of("moe_layer_end_index", default=layers - 1)
@@ -262,4 +262,4 @@ TEXT_FAMILIES: dict[str, TextConfigFamily] = {
     "distilbert": _BERT,
     "modernbert": TextConfigFamily(kind="encoder", norm="layernorm", tied=True),
 }
-"""By `model_type`."""
+"""Families by `model_type`."""

@@ -1,4 +1,4 @@
-"""Prices from Lambda's own API: what each instance type costs, and where it can be had at this moment."""
+"""Prices from Lambda's own API: the price of each instance type, and where it is available now."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WHAT = "Lambda's API"
 
 
 class _LambdaDocument(BaseModel):
-    """Somebody else's document: unknown keys are theirs to add."""
+    """A document of Lambda. Unknown keys are allowed."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -51,7 +51,7 @@ def lambda_prices(
 ) -> SourceAnswer:
     """Read `GET /instance-types`: one price for all regions, whole instance, in cents; billed by the minute, no spot.
 
-    An empty list of regions means sold out; the price holds all the same.
+    An empty list of regions means sold out; the price is valid anyway.
     """
     fetched = fetch(
         f"{api_url.rstrip('/')}/instance-types", what=WHAT, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES,

@@ -1,6 +1,6 @@
-"""Composer and llm-foundry: `[batch=10/120]:` and lines of figures below it, as the console's logger writes them.
+"""Composer and llm-foundry: `[batch=10/120]:` with lines of figures below, as the console logger writes them.
 
-Rates are means over SpeedMonitor's window and leave evaluation out (composer/callbacks/speed_monitor.py).
+Rates are means over SpeedMonitor's window without evaluation (composer/callbacks/speed_monitor.py).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _FIGURE = re.compile(r"^(?:\d{1,5}: )?\s{1,12}Train ([\w/]{1,80}): ([-+\w.]{1,40
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 

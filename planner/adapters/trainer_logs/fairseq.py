@@ -1,7 +1,7 @@
 """fairseq and metaseq: `epoch 001: 100 / 8223 loss=..., wps=..., wpb=..., num_updates=100, ..., wall=83`, or as JSON.
 
-`wall` counts the seconds since the start, in whole ones, with validation in them; `wpb` the target tokens of an update.
-Releases before 2019 have rates alone (fairseq/logging/progress_bar.py, trainer.py).
+`wall` is the whole seconds since the start, including validation. `wpb` is the target tokens of an update. Releases
+before 2019 have only rates (fairseq/logging/progress_bar.py, trainer.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _WORLD = re.compile(r"(?:training on|distributed_world_size[=:]) ?(\d{1,6})\b")
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 

@@ -27,7 +27,7 @@ RESOLUTION_S = 0.5
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 
@@ -83,7 +83,7 @@ def _of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[LogSpa
 
 
 def _batch(timed: dict[int, tuple[float, dict[str, str]]]) -> int | None:
-    """Return the samples of a step: as stated, else by how many more were consumed from step to step."""
+    """Return the samples of a step: as stated, otherwise from the growth of the consumed samples."""
     stated = {count(figures.get("global_batch_size")) for _, figures in timed.values()}
     if len(stated) == 1 and (only := stated.pop()):
         return only

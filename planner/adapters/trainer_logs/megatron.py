@@ -26,7 +26,7 @@ PRECISIONS = ("bf16", "fp16")
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 
@@ -70,7 +70,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
 
 
 def _batch(fields: dict[str, str], ms: float) -> int | None:
-    """Return samples/s x seconds, where a line has samples/s and no batch."""
+    """Return samples/s x seconds, if a line has samples/s and no batch."""
     rate = next((rate for name in SAMPLES_PER_S if (rate := positive(fields.get(name)))), None)
     return count(round(rate * ms / 1e3)) if rate else None
 

@@ -1,6 +1,7 @@
-"""torchtune: `Step 12 | loss:1.2 lr:2e-05 tokens_per_second_per_gpu:8123.4 ...` (training/metric_logging.py).
+"""torchtune: `Step 12
+loss:1.2 lr:2e-05 tokens_per_second_per_gpu:8123.4 ...` (training/metric_logging.py).
 
-A line's rate is of the tokens with a label of that step alone, which may be fewer than those that were computed.
+A line's rate counts only that step's tokens with a label, which may be fewer than the computed ones.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _FIGURE = re.compile(r"(\w{1,60}):([-+\w.]{1,40})")
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each file."""
+    """Return one training for each file."""
     return source.each_console(_log)
 
 

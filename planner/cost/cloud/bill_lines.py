@@ -1,4 +1,4 @@
-"""The lines of a bill: hours of machines, gigabytes kept and moved; rounded to cents that add up."""
+"""Lines of a bill: hours of machines, gigabytes kept and moved, rounded to cents that add up."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class UnroundedLine:
     unit: str
     usd_per_unit: float | None
     parts: tuple[Quantity, ...]
-    """What it was computed from: its basis and date are the weakest and oldest among them."""
+    """Inputs of the amount. Its basis is the weakest of theirs, its date the oldest."""
     source: str
     hours: float | None = None
     currency: str = USD
@@ -81,7 +81,7 @@ def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days
 
 
 def at_assumed_rates(rates: BillRates, entries: Sequence[UnroundedLine]) -> tuple[AssumedRate, ...]:
-    """Return what the lines come to whose rate is assumed, by what is charged for."""
+    """Return the amounts of the lines whose rate is assumed, by service."""
     found = []
     for rate, lacking in rates.assumed:
         usd = [entry.usd for entry in entries if any(part is rate for part in entry.parts)]
@@ -103,11 +103,11 @@ def as_bill(
     unsupported: tuple[str, ...],
     assumed: tuple[AssumedRate, ...] = (),
 ) -> tuple[Bill, Quantity]:
-    """Round the lines to cents that add up to the total; return the bill, and the total before rounding.
+    """Round the lines to cents that add up to the total. Return the bill, and the total before rounding.
 
     `usd` carries the total's range; its value is the sum of the lines. The total's basis and date are the weakest and
-    oldest of the lines that make up `MATERIAL_FRACTION` of it or more. Amounts in the plan's currency are the exact
-    ones at its rate, in its smallest unit, not the rounded cents at it: 30 h at 60,000 KRW are 1,800,000 KRW.
+    oldest of the lines that make up `MATERIAL_FRACTION` of it or more. Amounts in the plan's currency are converted
+    exactly at its rate, in its smallest unit, and not from the rounded cents: 30 h at 60,000 KRW are 1,800,000 KRW.
     """
     exact = named("bill_usd", sum(named(entry.what, entry.usd.value, USD) for entry in entries), USD, "all lines")
     usd = Interval(exact, min(exact, usd.low), max(exact, usd.high))

@@ -1,4 +1,4 @@
-"""The bill of a service that trains for a price per million tokens."""
+"""Bill of a service that trains for a price per million tokens."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from planner.quantity.interval import sum_of
 
 BY_TOKENS = "training by the token"
 UNSUPPORTED = ("validation tokens", "keeping and serving the trained model", "taxes")
-"""What services charge beside the tokens that are trained on."""
+"""Charges of services besides the tokens that are trained on."""
 
 
 @dataclass(frozen=True)
 class HostedRates:
-    """What the bill multiplies."""
+    """Factors of the bill."""
 
     usd_per_million_tokens: Quantity
     million_tokens: float
-    """Of one training."""
+    """Million tokens of one training."""
     support_fraction: Quantity
     currency: Currency | None
 
 
 def hosted_bill(rates: HostedRates, *, trainings: int) -> Billed:
-    """Bill trainings by the token, and the support that the plan adds to a provider's bill."""
+    """Bill trainings by the token, with the support that the plan adds to a provider's bill."""
     price = rates.usd_per_million_tokens
     count = trainings * rates.million_tokens
     usd = interval(price, Unit.USD_PER_MILLION_TOKENS).scaled(count)

@@ -1,4 +1,4 @@
-"""The bill of an owned machine: electricity, and what keeping a bought or leased one costs meanwhile (docs/bill.md)."""
+"""Bill of an owned machine: electricity, and the cost of keeping a bought or leased one meanwhile (docs/bill.md)."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def owned_bill(
     paid_in: str,
     kept: Sequence[UnroundedLine] = (),
 ) -> Billed | None:
-    """Bill trainings on an owned machine: electricity = trainings x usd_marginal, and what keeping it costs.
+    """Bill trainings on an owned machine: electricity = trainings x usd_marginal, plus the cost of keeping it.
 
-    Electricity is paid in the tariff's currency, the rest in USD. None where the electricity is not known.
+    Electricity is paid in the tariff's currency, the rest in USD. Returns None if the electricity is unknown.
     """
     if marginal is None:
         return None

@@ -1,4 +1,4 @@
-"""The money of a machine that must be bought, or leased, for a campaign: paid now, kept meanwhile, left at its end."""
+"""Money for a machine that is bought or leased for a campaign: paid now, kept meanwhile, recovered at its end."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from planner.quantity.time_units import DAYS_PER_MONTH, DAYS_PER_YEAR, MONTHS_PE
 
 BY_THE_YEAR = {"maintenance": "maintenance", "software": "software"}
 BY_THE_MONTH = {"colocation": "colocation", "room": "room", "demand": "demand charge"}
-"""Parts of the yearly cost of keeping a machine that are bills to others, with their names on a bill."""
+"""Parts of the yearly keeping cost that are billed by others, with their names on a bill."""
 
 
 def pay_now(resolved: ResolvedSite, *, nodes: int) -> Quantity:
-    """Return what the machines cost at once: nodes x (capex - grants), capex with its shares of network and storage."""
+    """Return the immediate cost of the machines: nodes x (capex - grants), capex with its shares of network and
+    storage.
+    """
     inputs = resolved.inputs
     each = resolved.range_of(lambda moved: capex_usd(moved) - moved.grants_usd)
     names = ("server_usd", "network_fraction_of_capex", "storage_fraction_of_capex")
@@ -35,12 +37,12 @@ def pay_now(resolved: ResolvedSite, *, nodes: int) -> Quantity:
 
 
 def keeping(resolved: ResolvedSite, *, nodes: int, days: int) -> list[UnroundedLine]:
-    """Bill what keeping machines costs others than its owner for some days.
+    """Bill the external cost of keeping machines for some days.
 
     maintenance, software = nodes x USD a year x days / 365.25
     colocation, room, demand charge = nodes x USD a year / 12 x months begun
 
-    The wages of one's own people are no bill: they are paid whatever is bought. `owning: full` counts them.
+    Wages of the owner's own staff are not billed: they are paid whatever is bought. `owning: full` counts them.
     """
     years, months = days / DAYS_PER_YEAR, math.ceil(days / DAYS_PER_MONTH)
     lines = [_kept(resolved, part, what, nodes, years, "years") for part, what in BY_THE_YEAR.items()]
@@ -49,7 +51,7 @@ def keeping(resolved: ResolvedSite, *, nodes: int, days: int) -> list[UnroundedL
 
 
 def lease_term(resolved: ResolvedSite, *, nodes: int) -> UnroundedLine:
-    """Bill a lease that must be signed: its whole term is owed, nodes x months x USD a month."""
+    """Bill a lease that must be signed. Its whole term is owed: nodes x months x USD a month."""
     months = resolved.inputs.years * MONTHS_PER_YEAR
     monthly = resolved.quantities["lease_usd_per_month"]
     usd = interval(monthly, Unit.USD).scaled(months * nodes)
@@ -58,7 +60,7 @@ def lease_term(resolved: ResolvedSite, *, nodes: int) -> UnroundedLine:
 
 
 def left(resolved: ResolvedSite, paid: Quantity, selling: Figure, *, nodes: int, days: int) -> Quantity:
-    """Return what the machines fetch when they are `days` old.
+    """Return the sale value of the machines at `days` of age.
 
     USD = nodes x capex x residual(days) x (1 - share lost in selling), at most what was paid, at least 0
     """
