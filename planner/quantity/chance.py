@@ -11,14 +11,14 @@ NORMAL = NormalDist()
 TAIL = NORMAL.inv_cdf(0.95)
 """Standard deviations from the middle to either end of a 90 % range: 1.645."""
 UNSTATED_FACTOR = 1.5
-"""Of a figure that is assumed or modelled and states no range: how far it may be off both ways, 9 times in 10.
+"""Factor by which an assumed or modelled figure without a range may be off either way, 9 times in 10.
 
 Without it a guess would count as certain, and a measured figure, which states its range, as less so.
 """
 
 
 def doubted(quantity: Quantity) -> Interval:
-    """Return the range that a decision counts with: the quantity's own, or of a guess without one a factor of 1.5."""
+    """Return the range for decisions: the quantity's own, or a factor of 1.5 for a guess without one."""
     if quantity.low == quantity.high and quantity.basis in (Basis.ASSUMED, Basis.MODELLED):
         return Interval.within_factor(quantity.value, UNSTATED_FACTOR)
     return Interval(quantity.value, quantity.low, quantity.high)

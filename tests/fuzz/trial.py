@@ -65,7 +65,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What a trial came to; `fault` is None where the command did as it must."""
 
     trial: Trial
@@ -79,14 +79,14 @@ class Outcome:
 
 @dataclass
 class _Running:
-    outcome: Outcome
+    outcome: TrialOutcome
     pid: int
     folder: Path
     began: float
     said: bytearray = field(default_factory=bytearray)
 
 
-def outcomes(trials: Iterable[Trial], *, scratch: Path, workers: int = 2) -> Iterator[Outcome]:
+def outcomes(trials: Iterable[Trial], *, scratch: Path, workers: int = 2) -> Iterator[TrialOutcome]:
     """Run trials, some at a time, each in an empty folder below `scratch`; the order is that of their ends."""
     gc.collect()
     gc.freeze()  # so that a child's collector copies no pages
@@ -126,10 +126,10 @@ def _start(trial: Trial, scratch: Path) -> tuple[int, _Running]:
         os.close(reading)
         _child(trial, folder, writing)
     os.close(writing)
-    return reading, _Running(Outcome(trial, None), pid, folder, time.monotonic())
+    return reading, _Running(TrialOutcome(trial, None), pid, folder, time.monotonic())
 
 
-def _end(one: _Running) -> Outcome:
+def _end(one: _Running) -> TrialOutcome:
     _, status, usage = os.wait4(one.pid, 0)
     seconds = usage.ru_utime + usage.ru_stime
     shutil.rmtree(one.folder, ignore_errors=True)

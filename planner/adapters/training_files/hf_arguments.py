@@ -1,4 +1,7 @@
-"""Arguments of Hugging Face's Trainer: TRL's commands and files, and what LLaMA-Factory, ms-swift and axolotl share."""
+"""Arguments of Hugging Face's Trainer:
+
+TRL's commands and files, and those shared by LLaMA-Factory, ms-swift and axolotl.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +28,19 @@ MARKS = (
 
 
 def reads(data: Mapping[str, Any]) -> bool:
-    """Return whether a mapping is arguments of the Trainer."""
+    """Return whether a mapping holds arguments of the Trainer."""
     return any(name in data for name in MODELS) and any(name in data for name in MARKS)
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return what arguments state; a training is one of all weights where nothing says otherwise."""
+    """Return the facts in arguments. A training trains all weights by default."""
     keys = Keys(data)
     lora = keys.flag("use_peft", "use_lora") or None
     return shared_facts(keys, MODELS, method="lora" if lora or keys.count("lora_r", "lora_rank") else "full")
 
 
 def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, framework: str = "HF Trainer") -> Facts:
-    """Return what the arguments state that all trainers on it share."""
+    """Return the facts in the arguments that all trainers built on it share."""
     packing = keys.flag("packing", "sample_packing")
     liger = keys.flag("use_liger_kernel", "use_liger", "enable_liger_kernel", "liger_fused_linear_cross_entropy")
     deepspeed = keys.value("deepspeed")

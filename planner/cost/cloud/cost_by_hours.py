@@ -1,4 +1,4 @@
-"""The cost of a term, and of what credits pay, over every length that a campaign may have."""
+"""Cost of a term, and payments by credits, over every length that a campaign may have."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 ROUNDING = 1e-9
-"""Of hours: work that ends with the last day of a credit is paid by it."""
+"""Tolerance of hours: work that ends with the last day of a credit is paid by it."""
 
 
 def usd_at(cost: CostByHours, hours: Array) -> Array:
-    """Return the bills of campaigns of so many hours, by the most likely price."""
+    """Return the bills of campaigns of these lengths, at the most likely price."""
     import numpy as np
 
     return np.interp(hours, cost.hours, cost.usd)
 
 
 def credits_at(credits: Sequence[LastingCredit], hours: Array) -> Array:
-    """Return what credits pay of campaigns of so many hours: those that last until the end."""
+    """Return the payments by credits for campaigns of these lengths: credits count if they last until the end."""
     import numpy as np
 
     return np.asarray(
@@ -35,5 +35,5 @@ def credits_at(credits: Sequence[LastingCredit], hours: Array) -> Array:
 
 
 def price_range(cost: CostByHours) -> Interval:
-    """Return the factor by which the bill may be off beside its hours."""
+    """Return the factor by which the bill may be off besides its hours."""
     return Interval(1.0, cost.least_factor, cost.most_factor)

@@ -32,9 +32,9 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.recommendation import (
     AtConfidence,
     InputSwing,
-    Measurement,
     PlannedRuns,
     RecommendationDocument,
+    SuggestedMeasurement,
 )
 from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.catalog import Catalog
@@ -140,7 +140,7 @@ def _probes(one: Valued) -> bool:
 
 def _measurement(
     case: Case, one: Valued, chosen: CampaignOption | None, asked: AskedPlan, *, settles: bool
-) -> Measurement:
+) -> SuggestedMeasurement:
     rivals = [name_of(option) for option in (chosen, one.instead) if option is not None]
     decides = f": it decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
     if settles and one.option is chosen:
@@ -154,7 +154,7 @@ def _measurement(
     price = one.probe.usd if probes and one.probe is not None else one.usd
     usd = f"about {price:,.0f} USD" if price >= 1 else "under 1 USD"
     told = "Probe {} for two minutes" if probes else "Measure {} with one 20-minute run"
-    return Measurement(
+    return SuggestedMeasurement(
         option=one.option.id,
         display_name=name_of(one.option),
         usd=one.usd,

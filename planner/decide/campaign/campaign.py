@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons
-from planner.cost.cloud.bill import Billed, Work
+from planner.cost.cloud.bill import Billed, BilledTrainings
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import with_credits
 from planner.cost.ownership.life import life_reasons
@@ -70,7 +70,9 @@ def campaign_option(
     hours = _campaign_hours(estimated, groups, at_once, limits.runs)
     timed = TimedOption.of(estimate)
     alone = timed.hours_at(hours, limits.confidence, runs=limits.runs, at_once=at_once) if hours else 0.0
-    work = Work(trainings=limits.runs, at_once=at_once, longer=alone / hours.value if hours and alone else 1.0)
+    work = BilledTrainings(
+        trainings=limits.runs, at_once=at_once, longer=alone / hours.value if hours and alone else 1.0
+    )
     between = between_turns(estimated, hours, at_once, limits, readiness, today=today)
     hours = with_turns(hours, between)
     start = max(begins, readiness.on)
@@ -137,7 +139,7 @@ def _queued(estimated: EstimatedOption) -> Queue | Tries | None:
     return machine.option.queue or machine.option.tries
 
 
-def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: Work) -> float | None:
+def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: BilledTrainings) -> float | None:
     """Return the hours for which a block, its stated window, or an allocation's node-hours can be used."""
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is not None:

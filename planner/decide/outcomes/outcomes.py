@@ -10,7 +10,7 @@ from datetime import date
 import numpy as np
 
 from planner.decide.outcomes.draws import SAMPLES, SEED, Array, Mask, at_scores, scores
-from planner.model.answer.simulated import SimulatedCampaign, Spread
+from planner.model.answer.simulated import SimulatedCampaign, SimulatedSpread
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity
 from planner.quantity.interval import Interval
@@ -118,5 +118,5 @@ def _at(samples: Array, chance: float) -> float:
     return float(np.quantile(samples, chance, method="inverted_cdf"))
 
 
-def _spread(percentiles: Sequence[float]) -> Spread:
-    return Spread(**dict(zip(("p10", "p50", "p90"), percentiles, strict=True)))
+def _spread(percentiles: Sequence[float]) -> SimulatedSpread:
+    return SimulatedSpread(**dict(zip(("p10", "p50", "p90"), percentiles, strict=True)))

@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import date
 
-from planner.cost.cloud.bill import Work
+from planner.cost.cloud.bill import BilledTrainings
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.campaign_bill import campaign_bill
@@ -224,7 +224,7 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
     option, estimated = candidate.alone, candidate.estimated
     runs = sum(lane.count for lane in lanes)
     work = sum(one.runs * one.work for lane in lanes for one in lane.runs) / runs
-    together = Work(runs, len(lanes), candidate.longer(1.0, confidence))
+    together = BilledTrainings(runs, len(lanes), candidate.longer(1.0, confidence))
     billed = campaign_bill(estimated, together, (), share=work)
     usd_of_bill = billed.usd if billed is not None else None
     by_hours = cost_by_hours(estimated, together, share=work, hours=LIKELY, usd=usd_of_bill, credits=())

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 from planner.speed.estimator.expected_error import ACCELERATOR, PART_ERROR, SITE, WORKLOAD
-from planner.speed.estimator.own_runs import SHARED_UNKNOWN, WIRES, Place, unknown_variance
+from planner.speed.estimator.own_runs import SHARED_UNKNOWN, WIRES, UpdatePoints, unknown_variance
 
 Causes = tuple[tuple[str, float], ...]
 """Names of independent causes, each with the standard deviation that it adds to the logarithm."""
 
 
-def causes_of(place: Place) -> Causes:
+def causes_of(place: UpdatePoints) -> Causes:
     """Return the causes of the first configuration's error, as shares of its standard deviation.
 
     variance = site^2 + accelerator^2 + workload^2 + sum over parts (error of the part x its share of the step)^2 + rest
