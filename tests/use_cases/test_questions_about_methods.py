@@ -118,7 +118,7 @@ TIMED = (
             "qwen3-30b-a3b", 12_000, {"steps": 60, "tokens_per_sample": 150},
             {
                 "method": "grpo", "group": 16, "prompts": 2, "completion_tokens": {"mean": 2000, "most": 8192},
-                "generation": {"tensor": 2}, "adapters": {"rank": 8}, "micro_batch": 1, "strategy": "zero3",
+                "generation": {"tensor": 2, "memory_share": 0.4, "sleep_level": 1}, "adapters": {"rank": 8}, "micro_batch": 1, "strategy": "zero3",
                 "framework": "HF Trainer, ms-swift",
             },
             _own("A100-80GB-SXM", 8),

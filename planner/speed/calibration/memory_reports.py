@@ -136,7 +136,7 @@ def predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) -> 
     trainer = planned_trainer_memory(settings, report.framework, one_device=one_device)
 
     def needed(one: TrainerMemory) -> Memory:
-        parts = device_parts(report.setup, devices=report.devices, trainer=one)
+        parts = device_parts(report.setup, devices=report.devices, trainer=one, device_gib=accelerator.training_gib)
         return parts.fullest(accumulates=report.accumulates)
 
     known = known_names(settings, report.framework, one_device=one_device)
