@@ -6,11 +6,7 @@ open stands in `assumed`. Result: docs/decisions/2026-11-27-questions-about-meth
 
 from __future__ import annotations
 
-import math
-from statistics import median
 from typing import Any, NamedTuple
-
-import pytest
 
 from planner import api
 from planner.model.answer.option_estimate import OptionEstimate
@@ -113,13 +109,13 @@ TIMED = (
         30.0, "as above; the data are not named",
     ),
     Question(
-        "swift-moe-lora", "500 s a step for LoRA-GRPO of a 30B mixture on eight A100s: why?", "modelscope/ms-swift 6718",
+        "swift-moe-lora", "500 s a step for LoRA-GRPO of a 30B mixture on eight A100s?", "modelscope/ms-swift 6718",
         _plan(
             "qwen3-30b-a3b", 12_000, {"steps": 60, "tokens_per_sample": 150},
             {
                 "method": "grpo", "group": 16, "prompts": 2, "completion_tokens": {"mean": 2000, "most": 8192},
-                "generation": {"tensor": 2, "memory_share": 0.4, "sleep_level": 1}, "adapters": {"rank": 8}, "micro_batch": 1, "strategy": "zero3",
-                "framework": "HF Trainer, ms-swift",
+                "generation": {"tensor": 2, "memory_share": 0.4, "sleep_level": 1}, "adapters": {"rank": 8},
+                "micro_batch": 1, "strategy": "zero3", "framework": "HF Trainer, ms-swift",
             },
             _own("A100-80GB-SXM", 8),
         ),

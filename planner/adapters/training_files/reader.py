@@ -48,7 +48,8 @@ class MappingFormat(NamedTuple):
 FORMATS = tuple(
     MappingFormat(name, module.reads, module.facts)
     for name, module in (
-        ("SkyPilot task", skypilot), ("verl", verl), ("torchtitan", torchtitan), ("torchtune", torchtune), ("axolotl", axolotl),
+        ("SkyPilot task", skypilot), ("verl", verl), ("torchtitan", torchtitan), ("torchtune", torchtune),
+        ("axolotl", axolotl),
         ("accelerate", accelerate), ("DeepSpeed", deepspeed), ("ms-swift", ms_swift), ("LLaMA-Factory", llama_factory),
         ("HF Trainer", hf_arguments), ("Megatron-LM", megatron),
     )

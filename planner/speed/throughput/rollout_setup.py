@@ -83,8 +83,8 @@ class RolloutQuestion:
     def free_bytes(self, copy: EngineCopy, *, offloaded: bool) -> float:
         """Return what is left on a device for the cache.
 
-        memory x 0.9 - what the training leaves there, unless that is `offloaded` to the host meanwhile, and at most what
-        the engine reserves; less 2 GiB of the engine and its weights. An engine that never sleeps reserves, where
+        memory x 0.9 - what the training leaves there, unless that is `offloaded` to the host meanwhile, and at most
+        what the engine reserves; less 2 GiB of the engine and its weights. An engine that never sleeps reserves, where
         nothing is stated, three tenths of the memory, or a tenth beside weights that need more. The trainer's own
         generation uses the weights that are there.
         """

@@ -232,8 +232,9 @@ torchrun --nproc_per_node=$GPUS_PER_NODE --nnodes 2 pretrain_gpt.py \\
         "set -x\npython3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_prompt_length=512 \\\n"
         "    data.max_response_length=1024 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct \\\n"
         "    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 actor_rollout_ref.rollout.n=5 \\\n"
-        "    actor_rollout_ref.model.enable_gradient_checkpointing=True actor_rollout_ref.model.use_remove_padding=True "
-        "actor_rollout_ref.rollout.gpu_memory_utilization=0.6 trainer.n_gpus_per_node=8 trainer.nnodes=2 \\\n"
+        "    actor_rollout_ref.model.enable_gradient_checkpointing=True "
+        "actor_rollout_ref.model.use_remove_padding=True actor_rollout_ref.rollout.gpu_memory_utilization=0.6 "
+        "trainer.n_gpus_per_node=8 trainer.nnodes=2 \\\n"
         "    trainer.total_epochs=15 $@\n",
         {
             "objective": "grpo", "model": "Qwen/Qwen2.5-7B-Instruct", "seq_len": 1536, "micro_batch": 4, "group": 5,
