@@ -6,7 +6,10 @@ open stands in `assumed`. Result: docs/decisions/2026-11-27-questions-about-meth
 
 from __future__ import annotations
 
+import json
 from typing import Any, NamedTuple
+
+import pytest
 
 from planner import api
 from planner.model.answer.option_estimate import OptionEstimate
@@ -20,7 +23,7 @@ class Question(NamedTuple):
     source: str
     """Repository and number of the issue."""
     plan: dict[str, Any]
-    published: float | None
+    published: float
     assumed: str
 
 
@@ -165,3 +168,96 @@ TIMED = (
 def answer(plan: dict[str, Any]) -> OptionEstimate:
     """Return the answer of the plan's option."""
     return api.estimate(plan).document.options[0]
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, OptionEstimate]:
+    """Return the answer of each question about hours."""
+    return {one.id: answer(one.plan) for one in TIMED}
+
+
+WITHOUT_HOURS = "how fast a training is whose weights wait in the host's memory is not known: measure it"
+
+
+@pytest.mark.parametrize("question", TIMED, ids=lambda one: one.id)
+def test_a_question_about_hours_is_answered(answers: dict[str, OptionEstimate], question: Question) -> None:
+    """With hours and their range, whether it fits, and of rollouts where a step goes; else with what to measure."""
+    found = answers[question.id]
+    if found.wall_hours is None:
+        assert found.why_not is not None
+        assert WITHOUT_HOURS in found.why_not
+        return
+    assert found.fits
+    assert found.wall_hours.low < found.wall_hours.value < found.wall_hours.high
+    if "prompts" in question.plan["training"]:
+        assert found.rollout is not None
+        assert sum(found.rollout.shares.values()) == pytest.approx(1)
+        assert found.rollout.instead
+    else:
+        assert found.rollout is None
+
+
+def test_published_hours_lie_in_the_range_as_often_as_when_the_table_was_made(
+    answers: dict[str, OptionEstimate],
+) -> None:
+    """Eight of ten: one is refused, and a search engine that answers between turns is no part of a plan."""
+    hours = {name: one.wall_hours for name, one in answers.items()}
+    missed = [
+        one.id for one in TIMED if (found := hours[one.id]) is None or not found.low <= one.published <= found.high
+    ]
+    assert len(TIMED) - len(missed) >= 8, missed
+
+
+class FitQuestion(NamedTuple):
+    """A question about the least machines: on how many devices a source says that it runs, and on how many not."""
+
+    id: str
+    asked: str
+    source: str
+    command: str
+    """Of `planner memory`, without the number of devices."""
+    runs_on: int
+    fails_on: int
+
+
+FITS = (
+    FitQuestion(
+        "simpo-mistral", "SimPO of Mistral 7B runs out of memory on one A100: how many do I need?",
+        "princeton-nlp/SimPO 10",
+        "mistral-7b-v0.2 --method simpo --seq-len 2048 --micro-batch 2 --strategy zero3 --checkpointing full "
+        "--framework trl --on A100-80GB-SXM",
+        runs_on=4, fails_on=1,
+    ),
+    FitQuestion(
+        "grpo-h20", "How many H20s does GRPO of Qwen 7B need?", "verl-project/verl 401",
+        "qwen2.5-7b --method grpo --seq-len 768 --micro-batch 1 --strategy fsdp2 --checkpointing full --on H20",
+        runs_on=4, fails_on=1,
+    ),
+    FitQuestion(
+        "grpo-32b", "Are eight A800s enough for GRPO of a 32B model?", "BytedTsinghua-SIA/Enigmata 6",
+        "qwen2.5-32b --method grpo --seq-len 8192 --micro-batch 1 --strategy fsdp2 --checkpointing full "
+        "--on A800-80GB-SXM",
+        runs_on=64, fails_on=8,
+    ),
+    FitQuestion(
+        "dpo-7b", "Which cards does DPO of all weights of a 7B model need?", "hiyouga/LlamaFactory 558",
+        "llama-7b --method dpo --seq-len 1024 --micro-batch 1 --strategy zero3 --checkpointing full --on A100-80GB-SXM",
+        runs_on=4, fails_on=1,
+    ),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("question", FITS, ids=lambda one: one.id)
+def test_the_machines_are_those_that_the_source_names(planner, question: FitQuestion) -> None:
+    """It fits where it ran, more likely than not does not where it failed, and the answer says what would help."""
+
+    def memory(devices: int) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(
+            planner("memory", *question.command.split(), "--gpus", str(devices), "--json").out
+        )
+        return found
+
+    failed = memory(question.fails_on)
+    assert memory(question.runs_on)["fits"] == "yes"
+    assert failed["chance"] < 0.5
+    assert failed["remedies"]
