@@ -85,6 +85,12 @@ class Facts:
     """Method: full, or lora."""
     objective: str | None = None
     """Objective with preferences or rewards, as the trainer calls it: dpo, grpo, ppo, rm."""
+    group: int | None = None
+    """Completions of each prompt, of a training on its own completions."""
+    engine_share: float | None = None
+    """Share of a device's memory that its engine reserves."""
+    engine_sleep: int | None = None
+    """What its engine gives back while the devices train: vLLM's level, 0 where it never sleeps."""
     epochs: float | None = None
     optimizer: str | None = None
     """Optimizer as plans name it."""

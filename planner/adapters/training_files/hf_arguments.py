@@ -81,6 +81,9 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         quantized=True if is_lora and (bits == "4" or keys.flag("load_in_4bit", "use_4bit")) else None,
         eight_bit=True if is_lora and (bits == "8" or keys.flag("load_in_8bit")) else None,
         objective=stated_objective({name: keys.text(name) for name in ("pref_loss", *OBJECTIVE_KEYS)}),
+        group=keys.count("num_generations"),
+        engine_share=keys.number("vllm_gpu_memory_utilization"),
+        engine_sleep=_sleep_level(keys),
         padded=None if packing is None else not packing,
         compiled=keys.flag("torch_compile"),
         loss="chunked" if liger else None,
@@ -88,6 +91,15 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         devices=keys.count("num_processes", "nproc_per_node", "world_size"),
         framework=framework,
     )
+
+
+def _sleep_level(keys: Keys) -> int | None:
+    """Return vLLM's sleep level: a number in ms-swift, a switch in TRL, which is read as level 2."""
+    stated = keys.value("sleep_level")
+    if stated is not None and str(stated) in ("0", "1", "2"):
+        return int(stated)
+    sleeps = keys.flag("vllm_enable_sleep_mode")
+    return None if sleeps is None else 2 if sleeps else 0
 
 
 def _precision(keys: Keys) -> str | None:

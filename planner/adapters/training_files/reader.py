@@ -24,6 +24,7 @@ from planner.adapters.training_files import (
     skypilot,
     torchtitan,
     torchtune,
+    verl,
 )
 from planner.adapters.training_files.commands import Command, command_of, launched
 from planner.adapters.training_files.keys import Keys
@@ -47,7 +48,8 @@ class MappingFormat(NamedTuple):
 FORMATS = tuple(
     MappingFormat(name, module.reads, module.facts)
     for name, module in (
-        ("SkyPilot task", skypilot), ("torchtitan", torchtitan), ("torchtune", torchtune), ("axolotl", axolotl),
+        ("SkyPilot task", skypilot), ("verl", verl), ("torchtitan", torchtitan), ("torchtune", torchtune),
+        ("axolotl", axolotl),
         ("accelerate", accelerate), ("DeepSpeed", deepspeed), ("ms-swift", ms_swift), ("LLaMA-Factory", llama_factory),
         ("HF Trainer", hf_arguments), ("Megatron-LM", megatron),
     )
@@ -180,7 +182,9 @@ def _add_command(said: Statements, command: Command | None, path: Path) -> list[
     files = [NamedFile(_beside(path, name), command.arguments) for name in command.files]
     found = ms_swift if command.is_of_swift else format_of(command.arguments)
     if found is not None and not any(file.is_of_trainer() for file in files):
-        said.add(replace(found.facts(command.arguments), devices=None), path.name)  # the launcher counts them
+        trained = found.facts(command.arguments)
+        counted = facts.devices is not None  # by the launcher
+        said.add(replace(trained, devices=None) if counted else trained, path.name)
     for missing in (file.path.name for file in files if not file.path.is_file()):
         if strategy := strategy_of_file_name(missing):
             of_name = Facts(strategy=strategy, offload=offload_of_file_name(missing))

@@ -80,9 +80,8 @@ def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usag
     if usage.epoch is None or usage.training is None or usage.time is None:
         return Money()
     time = usage.time
-    billed = rented_bill(
-        usage.training, rates, BilledTrainings(longer=longer), lost=time.lost_hours, practice=time.practice_hours
-    )
+    once = BilledTrainings(longer=longer)
+    billed = rented_bill(usage.training, rates, once, lost=time.lost_hours, practice=time.practice_hours)
     return Money(
         usd_per_epoch=_rent(usage.epoch, rates.price, candidate),
         usd_total=billed.worth,
