@@ -81,8 +81,11 @@ def _planned(document: CampaignDocument) -> list[str]:
         near = document.nearest_feasible
         if near is not None:
             lines.append(f"Nearest: {_total(near, document.confidence)}")
-        return lines + ([_line(placed) for placed in near.placements] if near is not None else [])
-    lines = [f"Plan: {_total(document, document.confidence)}", *(_line(placed) for placed in document.placements)]
+        return lines + ([_line(placed, near) for placed in near.placements] if near is not None else [])
+    lines = [
+        f"Plan: {_total(document, document.confidence)}",
+        *(_line(placed, document) for placed in document.placements),
+    ]
     return [*lines, *_last_of_several(document)]
 
 
@@ -131,9 +134,10 @@ def _chances(plan: CampaignDocument | FeasiblePlan) -> str:
     return f"{percent_text(plan.chance_both)} to keep all limits at once: {parts}."
 
 
-def _line(placed: PlacedRuns) -> str:
+def _line(placed: PlacedRuns, plan: CampaignDocument | FeasiblePlan) -> str:
     when = f"{_moment(placed.start)} to {_moment(placed.end)}"
-    return f"{_trainings(placed.runs)} on {placed.name}, {when}, {usd_text(placed.usd)}."
+    before = " before credits" if plan.credits_usd else ""
+    return f"{_trainings(placed.runs)} on {placed.name}, {when}, {usd_text(placed.usd)}{before}."
 
 
 def _moment(iso: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from planner.decide.owning.owning_sentence import trainings_text
 from planner.decide.recommend.wording import share_text, short_amount
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
@@ -71,8 +72,9 @@ def _title(year: PlannedYear) -> str:
     name = next(option.display_name for option in year.options if option.id == year.owning)
     if year.trainings is None:
         return f"{name}, own or rent: {share_text(year.site_busy_fraction)} busy"
-    many = "1 training" if year.trainings == 1 else f"{year.trainings:,.3g} trainings"
-    return f"{name}, own or rent: {many} a year make it {share_text(year.busy_fraction.value)} busy"
+    many = trainings_text(year.trainings)
+    verb = "makes" if many == "1 training" else "make"
+    return f"{name}, own or rent: {many} a year {verb} it {share_text(year.busy_fraction.value)} busy"
 
 
 def _columns(document: OwnOrRentDocument, width: int) -> list[Column]:

@@ -118,7 +118,8 @@ def _robustness(document: RecommendationDocument) -> str:
         if one.recommended is None and not one.options:
             parts.append(f"{sure} no option")
         elif one.more_usd is not None:
-            other = f" ({one.display_name})" if one.display_name and one.recommended != document.recommended else ""
+            name = one.display_name or ("a mix" if one.options and document.recommended is not None else None)
+            other = f" ({name})" if name and one.recommended != document.recommended else ""
             more = "more" if one.more_usd >= 0 else "less"
             done = f", done by {one.done_by}" if one.done_by is not None and one.done_by != own else ""
             usd = short_amount(abs(one.more_usd))

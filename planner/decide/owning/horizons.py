@@ -97,13 +97,14 @@ def _year(best: YearOption | None, year: PlannedYear) -> str:
     deed = f"{start}: {VERBS[best.hold].lower()} {best.display_name}"
     done, wanted = year.trainings, year.trainings_wanted
     if best.id == year.owning and done is not None and wanted is not None and done < wanted:
-        deed += f", which does {trainings_text(done).split()[0]} of {trainings_text(wanted)}"
+        deed += f", which does at most {trainings_text(done).split()[0]} of {trainings_text(wanted)}"
     against = names.get(best.costs_less_than or "")
     if against is None or best.chance_costs_less is None:
         return f"{deed}."
     if best.chance_costs_less < EVEN_CHANCE:
         chance = percent_text(1 - best.chance_costs_less)
         return f"{deed}; {against.display_name} costs less with {chance}, which is not sure enough."
-    other = DOING[against.hold] if against.id == year.owning else against.display_name
+    ours = against.id == year.owning and best.hold is not Hold.HAVE  # of two that stand there, say which
+    other = DOING[against.hold] if ours else against.display_name
     other += " as if bought today (already_owned states what it would sell for)" if against.as_if_bought else ""
     return f"{deed}, {percent_text(best.chance_costs_less)} sure to cost less than {other}."

@@ -18,6 +18,8 @@ from planner.model.owning.site import Acquisition
 from planner.model.prices.offer import PriceKind
 
 ACQUIRING = {Acquisition.PURCHASE: "Buying", Acquisition.LEASE: "Leasing", Acquisition.ALREADY_OWNED: "Keeping"}
+WHOLE = 9.95
+"""Trainings from which a number of them is written without a fraction."""
 DOING = {Hold.HAVE: "keeping ours", Hold.RENT: "leasing ours", Hold.BUY: "buying", Hold.USE: "using ours"}
 NOT_FIRM = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
 
@@ -125,8 +127,9 @@ def _work(year: PlannedYear) -> str:
 
 
 def trainings_text(number: float) -> str:
-    """Write a number of trainings with three digits."""
-    return "1 training" if number == 1 else f"{number:,.3g} trainings" if number < 1000 else f"{number:,.0f} trainings"
+    """Write a number of trainings: whole from 10 on, with two digits below."""
+    written = f"{number:,.0f}" if number >= WHOLE else f"{number:.2g}"
+    return f"{written} {'training' if written == '1' else 'trainings'}"
 
 
 def _money(option: YearOption) -> str:

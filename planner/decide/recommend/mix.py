@@ -18,7 +18,7 @@ from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.pareto import is_known
 from planner.decide.recommend.phrases import WORDS, Phrases, joined
 from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked, ranking_usd
-from planner.decide.recommend.wording import confidence_text, percent_text
+from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of, percent_text
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
@@ -80,7 +80,8 @@ def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: Campai
         unsure = (first, shares, "What runs when: planner campaign.")
         return document.model_copy(update={"headline": unsure, "sentence": " ".join(unsure)})
     best = next((option for option in document.options if option.id == document.recommended), None)
-    sentences = tuple(_sentences(chosen, best, Phrases(limits, document.currency)))[:SENTENCES]
+    placed = [one for one in document.options if one.id in {each.option for each in chosen.plan.placements}]
+    sentences = tuple(_sentences(chosen, best, placed, Phrases(limits, document.currency)))[:SENTENCES]
     return document.model_copy(
         update={
             "mix": feasible_plan(chosen),
@@ -114,7 +115,9 @@ def _is_surer(chosen: Chosen, alone: Alone) -> bool:
     return chosen.least_chance > max(chances, default=0.0) + WORTH_MIXING
 
 
-def _sentences(chosen: Chosen, best: CampaignOption | None, phrases: Phrases) -> Iterator[str]:
+def _sentences(
+    chosen: Chosen, best: CampaignOption | None, placed: Sequence[CampaignOption], phrases: Phrases
+) -> Iterator[str]:
     """Yield the deed, who does how much, what is doubtful, and the best option alone; each at most twenty words."""
     placements = chosen.plan.placements
     sure = confidence_text(phrases.limits.confidence)
@@ -125,6 +128,9 @@ def _sentences(chosen: Chosen, best: CampaignOption | None, phrases: Phrases) ->
     stale = [one for one in placements if one.price_stale]
     if doubtful:
         yield f"But the measurement of {doubtful[0]} is doubtful: planner explain says why."
+    tight = min(filter(may_not_fit, placed), key=lambda option: option.fit_chance or 0.0, default=None)
+    if tight is not None:
+        yield f"{name_of(tight)} fits its memory with {percent_text(tight.fit_chance or 0.0)}: try a step first."
     if stale:
         prices = f"The price of {stale[0].name} is" if len(stale) == 1 else f"The prices of {len(stale)} options are"
         yield f"{prices} out of date: {renewal(*(one.price_refreshed for one in stale))} first."

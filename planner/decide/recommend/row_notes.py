@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from planner.cost.cloud.price import BLOCK_PRICE
 from planner.decide.campaign.side_by_side import Hurry
+from planner.decide.limits import refusals
 from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.wording import name_of, percent_text, usd_text
@@ -66,7 +67,8 @@ def term_note(recommended: CampaignOption | None, order: Sequence[CampaignOption
     if recommended is None or recommended.smallest_purchase_usd is None:
         return None
     term = recommended.payable_usd
-    as_used = [one for one in order if one.price_kind is PriceKind.ON_DEMAND and one.payable_usd is not None]
+    allowed = [option for option in order if option.not_allowed is None and not refusals(option)]
+    as_used = [one for one in allowed if one.price_kind is PriceKind.ON_DEMAND and one.payable_usd is not None]
     cheapest = min(as_used, key=_likely_usd, default=None)
     if term is None or cheapest is None or _likely_usd(cheapest) >= term.value:
         return None
