@@ -63,9 +63,8 @@ class Chosen:
 
     def keeps(self, confidence: float) -> bool:
         """Return whether it keeps all limits, at once, with this confidence."""
-        if self.row is not None:
-            return bool(self.row.meets_deadline) and bool(self.row.within_budget) and self.row.keeps_both is not False
-        return self.least_chance >= confidence - STANDARD_ERROR
+        each = self.row is None or (bool(self.row.meets_deadline) and bool(self.row.within_budget))
+        return each and self.least_chance >= confidence - STANDARD_ERROR
 
     @property
     def usd_confident(self) -> float:

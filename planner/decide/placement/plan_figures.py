@@ -46,8 +46,7 @@ def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> 
     placed, hours = plan.placements[0], row.campaign_hours
     if limits.timezone is not None:
         return _counted("days of its time zone")
-    ends = placed.most_hours is not None or any(lane.closes for lane in placed.lanes)
-    if ends and placed.between is None:
+    if row.paid_ahead_hours is None and placed.between is None and any(lane.closes for lane in placed.lanes):
         return _counted("the ends of its windows")
     shares = sorted((lane.count for lane in placed.lanes), reverse=True)
     sets, least = min(limits.runs, row.at_once), limits.runs // max(1, row.at_once)
