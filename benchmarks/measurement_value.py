@@ -41,7 +41,7 @@ LIMITS = ("none", "deadline")
 
 
 @dataclass(frozen=True)
-class Case:
+class ValueCase:
     """One network on the machines of one source; USD and hours of as much work as costs 1 where it is predicted to be
     cheapest.
     """
@@ -87,7 +87,7 @@ def main() -> None:
     print(json.dumps({"benchmark": "measurement_value", "cases": len(totals["none"]["before"]), "mean_regret": means}))
 
 
-def scored(case: Case) -> dict[str, float]:
+def scored(case: ValueCase) -> dict[str, float]:
     """Return the true regret before any measurement, after the proposed ones, and after random ones on average."""
     count = len(case.usd)
     start = np.zeros(count), case.together * np.outer(case.sd, case.sd)
@@ -107,7 +107,7 @@ def scored(case: Case) -> dict[str, float]:
     }
 
 
-def measure(case: Case, options: Sequence[int], start: tuple[Array, Array]) -> int:
+def measure(case: ValueCase, options: Sequence[int], start: tuple[Array, Array]) -> int:
     """Return what is chosen after these measurements."""
     known = start
     for option in options:
@@ -115,13 +115,13 @@ def measure(case: Case, options: Sequence[int], start: tuple[Array, Array]) -> i
     return case.decide(*known)
 
 
-def result(case: Case, option: int, shift: Array, covariance: Array) -> tuple[Array, Array]:
+def result(case: ValueCase, option: int, shift: Array, covariance: Array) -> tuple[Array, Array]:
     """Return what is known after one measurement."""
     gain, left = given(covariance, option, NOISE)
     return shift + gain * (case.truth[option] - shift[option]), left
 
 
-def propose(case: Case, shift: Array, covariance: Array) -> int | None:
+def propose(case: ValueCase, shift: Array, covariance: Array) -> int | None:
     """Return the option whose measurement is worth most; None where none is worth anything."""
     errors = Errors.drawn(covariance, generator(2, case.name), DRAWS)
     regret, chosen = case.regret(shift + errors.draws), case.decide(shift, covariance)
@@ -137,7 +137,7 @@ def propose(case: Case, shift: Array, covariance: Array) -> int | None:
     return best if worths[best] > 0 else None
 
 
-def cases(catalog: Catalog) -> Iterator[tuple[str, Case]]:
+def cases(catalog: Catalog) -> Iterator[tuple[str, ValueCase]]:
     """Return every held-out case, without a deadline and with one that half of the options are predicted to keep."""
     evidence = bundled_evidence(catalog)
     price = prices(catalog)
@@ -162,7 +162,7 @@ def cases(catalog: Catalog) -> Iterator[tuple[str, Case]]:
             for limit in LIMITS:
                 deadline = math.inf if limit == "none" else float(np.median(hours))
                 name = f"{source}: {workload}"
-                yield limit, Case(name, usd / usd.min(), hours, sd, together, truth, deadline)
+                yield limit, ValueCase(name, usd / usd.min(), hours, sd, together, truth, deadline)
 
 
 def machines(rows: Sequence[Observation], rates: Array) -> list[Observation]:

@@ -21,8 +21,8 @@ from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.speed.calibration.memory_peaks import (
     FREE,
-    Bin,
     MemoryPeak,
+    PeakBin,
     Scored,
     calibration_bins,
     mean_log_error,
@@ -86,7 +86,7 @@ def _figures(source: str, scored: Sequence[Scored]) -> Row:
     }
 
 
-def _bin(one: Bin) -> Row:
+def _bin(one: PeakBin) -> Row:
     return {
         "chance_from": one.low,
         "cases": one.cases,
@@ -95,7 +95,7 @@ def _bin(one: Bin) -> Row:
     }
 
 
-def _picture(bins: Sequence[Bin]) -> str:
+def _picture(bins: Sequence[PeakBin]) -> str:
     """Draw what fitted against the chance that was given, with the line on which both agree."""
     import vl_convert
 

@@ -36,7 +36,7 @@ import torch
 import torch.distributed as dist
 
 from planner.workloads import train
-from planner.workloads.contract.spec import Spec, Window, from_json, read, to_json
+from planner.workloads.contract.spec import MeasurementWindow, Spec, from_json, read, to_json
 from planner.workloads.inputs.tokens import POOL_STEPS, Batch, SyntheticTokens
 from planner.workloads.measure import window
 from planner.workloads.measure.environment import available_cores
@@ -44,7 +44,7 @@ from planner.workloads.measure.step_clock import synchronise
 from planner.workloads.models.registry import build_on_meta
 from planner.workloads.strategies import load
 from planner.workloads.strategies.base import BETAS, LEARNING_RATE, WEIGHT_DECAY
-from planner.workloads.strategies.precision import Precision
+from planner.workloads.strategies.precision import PrecisionContexts
 
 TARGET_SHARE = 0.005
 WHOLE_TARGET_SHARE = 0.03
@@ -175,7 +175,7 @@ def document(spec: Spec, device: torch.device, long: Times, short: Times) -> dic
 
 def limited(spec: Spec, steps: int) -> Spec:
     """Return the spec with a window of so many steps: bounded by steps alone, so that both loops do the same work."""
-    limits = Window(
+    limits = MeasurementWindow(
         min_warmup_steps=WARMUP_STEPS, min_warmup_s=0.0, max_warmup_s=1e-3, min_steps=steps, min_s=0.0, max_s=1e6
     )
     return replace(spec, window=limits)
@@ -197,7 +197,7 @@ def benchmark_step_s(spec: Spec, device: torch.device) -> float:
 
 def plain_step_s(spec: Spec, device: torch.device) -> float:
     """Return the seconds of a step in a loop that keeps no books: wall / steps."""
-    precision = Precision(spec.precision, device)
+    precision = PrecisionContexts(spec.precision, device)
     precision.set_global_flags()
     model = build_on_meta(spec)
     model.to_empty(device=device)
@@ -221,7 +221,7 @@ def bare_step_s(spec: Spec, device: torch.device) -> float:
     """Return the seconds of a step of the benchmark's strategy in a loop that keeps no books."""
     with meeting_place():
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
-        precision = Precision(spec.precision, device)
+        precision = PrecisionContexts(spec.precision, device)
         precision.set_global_flags()
         strategy = load(spec.strategy)(build_on_meta(spec), spec, precision, device)
         seconds = step_s(lambda batch: strategy.step([batch]), spec, device)

@@ -31,8 +31,8 @@ from planner.model.network.workload import BenchWorkload, Checkpointing, Precisi
 from planner.model.plan.plan import Plan
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.estimator.expected_error import Known
-from planner.speed.estimator.own_runs import Place, update
+from planner.speed.estimator.expected_error import KnownLabels
+from planner.speed.estimator.own_runs import UpdatePoints, update
 from planner.speed.estimator.text_estimator import fitted, model_rows
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
@@ -54,7 +54,7 @@ WANTED_CUT = 0.25
 
 
 @dataclass(frozen=True)
-class Setting:
+class ProbeSetting:
     """One setting of the table, as the planner describes it, with the seconds of its step."""
 
     name: str
@@ -63,7 +63,7 @@ class Setting:
     compiled: bool
 
 
-def settings(catalog: Catalog, candidate: Candidate) -> list[Setting]:
+def settings(catalog: Catalog, candidate: Candidate) -> list[ProbeSetting]:
     """Return the trainings of text networks large enough for the estimator."""
     found = []
     with (FROZEN / "h100_measurements.csv").open(encoding="utf-8", newline="") as file:
@@ -92,7 +92,7 @@ def settings(catalog: Catalog, candidate: Candidate) -> list[Setting]:
             label = labels_of(candidate.accelerator, row["model"])
             run = Observation(row["id"], config, label, float(row["tokens_per_s_per_gpu"]), 1.0)
             assert setup.precision is not None
-            found.append(Setting(row["id"], run, setup.precision, bool(setup.compiled)))
+            found.append(ProbeSetting(row["id"], run, setup.precision, bool(setup.compiled)))
     return found
 
 
@@ -110,12 +110,12 @@ def machine(catalog: Catalog) -> Candidate:
     return expand(plan, catalog)[0]
 
 
-class Errors:
+class ProbeErrors:
     """ln(measured / predicted) seconds of settings, given other measurements."""
 
     def __init__(self, catalog: Catalog) -> None:
         assert catalog.calibration is not None
-        self._fit, self._known = fitted(catalog.calibration), Known.of(catalog.calibration)
+        self._fit, self._known = fitted(catalog.calibration), KnownLabels.of(catalog.calibration)
 
     def of(self, asked: Observation, known: Sequence[Observation]) -> tuple[float, float]:
         """Return the error left, and the standard deviation that is then expected."""
@@ -126,7 +126,7 @@ class Errors:
         posterior = update(place, anchors, seen)
         return float(errors[0] - posterior.shift[0]), float(place.expected[0] * posterior.left[0])
 
-    def _seen(self, rows: Sequence[Observation]) -> tuple[Place, np.ndarray]:
+    def _seen(self, rows: Sequence[Observation]) -> tuple[UpdatePoints, np.ndarray]:
         modelled = model_rows(self._fit, rows, self._known)
         configs = from_rows([row.config for row in rows])
         rates = np.array([row.tokens_per_s_per_gpu for row in rows])
@@ -142,7 +142,7 @@ class Errors:
 
 def scored(catalog: Catalog, candidate: Candidate, probe: ProbeRecord | None) -> dict[str, Any]:
     """Return the median error of each state of knowledge, of all settings and of those bound by a part."""
-    every, errors = settings(catalog, candidate), Errors(catalog)
+    every, errors = settings(catalog, candidate), ProbeErrors(catalog)
     found: dict[str, dict[str, list[float]]] = {"none": {}, "one own run": {}, "probe": {}, "both": {}}
     known = catalog if probe is None else catalog.model_copy(update={"probes": {probe.id: probe}})
     for one in every:
@@ -163,7 +163,7 @@ def scored(catalog: Catalog, candidate: Candidate, probe: ProbeRecord | None) ->
 
 
 def _states(
-    one: Setting, every: Sequence[Setting], kernels: Sequence[Observation]
+    one: ProbeSetting, every: Sequence[ProbeSetting], kernels: Sequence[Observation]
 ) -> Iterator[tuple[str, Sequence[Observation]]]:
     others = [other.run for other in every if other is not one]
     yield "none", []
@@ -186,7 +186,7 @@ def freeze(catalog: Catalog, candidate: Candidate, folder: Path) -> None:
             shape = " ".join(f"{name}={value}" for name, value in kernel.shape.items())
             precision = "" if kernel.precision is None else kernel.precision.value
             writer.writerow([kernel.kind.value, precision, shape, f"{kernel.seconds:.6g}"])
-    errors = Errors(catalog)
+    errors = ProbeErrors(catalog)
     with (folder / "h100_probe_predictions.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["id", "predicted_tokens_per_s", "expected_error", "expected_error_with_probe"])

@@ -1,12 +1,12 @@
-"""The documents that `planner launch` and `planner launches` print."""
+"""Documents that `planner launch` and `planner launches` print."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any, Literal
 
-from planner.launcher.ledger.entry import Event, Outcome, State
-from planner.launcher.plan.backend import Evidence
+from planner.launcher.ledger.entry import Event, LaunchOutcome, State
+from planner.launcher.plan.backend import DownEvidence
 from planner.launcher.plan.bill import LaunchBill
 from planner.launcher.plan.sighting import Said
 from planner.launcher.plan.target import Target
@@ -23,34 +23,34 @@ class PlannedLaunch(Frozen):
     bill: LaunchBill
     task: dict[str, Any]
     answer_id: str | None = None
-    """The answer that asked for it."""
+    """Id of the answer that asked for the launch."""
     notes: tuple[Text, ...] = ()
     checks: tuple[Said, ...] = ()
-    """What `--check` saw."""
+    """Results of `--check`."""
 
 
 class LaunchDocument(Frozen):
-    """What `planner launch` answers: the bill first, then what came of it."""
+    """Document of `planner launch`: the bill first, then the outcome."""
 
     schema_version: Literal[1] = 1
     kind: Literal["launch"] = "launch"
     dry_run: bool
     worst_case_usd: NonNegative | None
-    """Of all targets; null where none of them has a price."""
+    """Worst case of all targets; null if none of them has a price."""
     max_usd: NonNegative | None
     launches: tuple[PlannedLaunch, ...]
     results: tuple[LaunchState, ...] = ()
 
 
 class LaunchState(Frozen):
-    """Where one launch stands."""
+    """Current state of one launch."""
 
     run_id: Text
     cluster: Text
     workload: Text
     target: Text
     state: State
-    outcome: Outcome | None
+    outcome: LaunchOutcome | None
     planned_at: datetime
     submitted_at: datetime | None
     deadline_at: datetime | None
@@ -61,7 +61,7 @@ class LaunchState(Frozen):
 
 
 class LaunchStory(Frozen):
-    """One launch with all that happened to it."""
+    """One launch with all its events."""
 
     schema_version: Literal[1] = 1
     kind: Literal["launch_story"] = "launch_story"
@@ -71,8 +71,8 @@ class LaunchStory(Frozen):
     folder: Text
 
 
-class Found(Frozen):
-    """Something that runs, and what the ledger says of it."""
+class FoundResource(Frozen):
+    """A running resource, with what the ledger says of it."""
 
     name: Said
     where: Said
@@ -80,33 +80,33 @@ class Found(Frozen):
     detail: Said
     verdict: Literal["as planned", "should be gone", "not in this ledger", "cannot be asked", "not asked"]
     alarm: bool
-    """It may run, and nobody drives it."""
-    evidence: Evidence | None = None
-    """After it was taken down."""
+    """True if it may run without a driver."""
+    evidence: DownEvidence | None = None
+    """Evidence after it was taken down."""
 
 
 class LaunchesDocument(Frozen):
-    """Every launch of the ledger."""
+    """All launches of the ledger."""
 
     schema_version: Literal[1] = 1
     kind: Literal["launches"] = "launches"
     launches: tuple[LaunchState, ...]
-    found: tuple[Found, ...] = ()
-    """What was taken down by its id alone, for the ledger says nothing of it."""
+    found: tuple[FoundResource, ...] = ()
+    """Resources that were taken down by id alone, because the ledger does not know them."""
 
 
 class ReapDocument(Frozen):
-    """What runs anywhere, compared with the ledger."""
+    """Everything that runs anywhere, compared with the ledger."""
 
     schema_version: Literal[1] = 1
     kind: Literal["reap"] = "reap"
-    found: tuple[Found, ...]
+    found: tuple[FoundResource, ...]
     settled: tuple[LaunchState, ...]
-    """Launches that were open and overdue, as they stand now."""
+    """Launches that were open and overdue, with their current state."""
 
 
 class BilledLine(Frozen):
-    """What one launch was to cost, what the ledger says it did, and what the provider says."""
+    """Planned cost of one launch, its cost by the ledger, and its cost by the provider."""
 
     run_id: Text
     target: Text
@@ -114,7 +114,7 @@ class BilledLine(Frozen):
     ledger: Quantity | None
     provider_usd: NonNegative | None
     provider_note: Said
-    """Where the provider's figure comes from, or why there is none."""
+    """Source of the provider's figure, or the reason why there is none."""
 
 
 class BillDocument(Frozen):

@@ -1,4 +1,4 @@
-"""The day that answers are given on: prices age, offers run out and deadlines come near from it."""
+"""The current day, from which the age of prices, expiry of offers and deadlines are counted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from datetime import UTC, date, datetime
 
 
 def now() -> datetime:
-    """Return the time, in UTC like every record's and price list's."""
+    """Return the current time in UTC, as all records and price lists use."""
     return datetime.now(UTC)
 
 
 def today() -> date:
-    """Return the day, in UTC."""
+    """Return the current day in UTC."""
     return now().date()

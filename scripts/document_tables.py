@@ -30,7 +30,7 @@ BYTES_PER_PARAMETER = 16
 """Weights and gradients in bf16, fp32 copy and both moments of Adam: Rajbhandari and others, SC 2020, section 3.1."""
 
 
-class Size(NamedTuple):
+class GuideSize(NamedTuple):
     """A row of the guide's table of model sizes, with the GB and the number of H100 that it says."""
 
     name: str
@@ -40,8 +40,8 @@ class Size(NamedTuple):
 
 
 SIZES = (
-    Size("7B", "size_7b", 56, "1"), Size("13B", "size_13b", 104, "2"), Size("70B", "size_70b", 560, "8"),
-    Size("405B", "size_405b", 3_200, "40 and more"), Size("1T", "size_1t", 8_000, "100 and more"),
+    GuideSize("7B", "size_7b", 56, "1"), GuideSize("13B", "size_13b", 104, "2"), GuideSize("70B", "size_70b", 560, "8"),
+    GuideSize("405B", "size_405b", 3_200, "40 and more"), GuideSize("1T", "size_1t", 8_000, "100 and more"),
 )  # fmt: skip
 CARDS = {"A100-80GB-SXM": "A100 80GB", "H100-SXM": "H100", "H200-SXM": "H200", "B200-SXM": "B200"}
 BUDGETS = ("budget_researcher", "budget_startup", "budget_team", "budget_institution")

@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.fuzz.trial import Outcome
+    from tests.fuzz.trial import TrialOutcome
 
 ROOT = Path(__file__).parents[1]
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -58,12 +58,12 @@ def _find_tests() -> None:
     tests.__path__ = [str(ROOT / "tests")]
 
 
-def _watch(ended: Iterable[Outcome], asked: argparse.Namespace) -> Counter[tuple[str, str]]:
+def _watch(ended: Iterable[TrialOutcome], asked: argparse.Namespace) -> Counter[tuple[str, str]]:
     """Count faults, keep their inputs, and print how fast, how long and how large."""
     faults: Counter[tuple[str, str]] = Counter()
     codes: Counter[int | None] = Counter()
-    longest: Outcome | None = None
-    largest: Outcome | None = None
+    longest: TrialOutcome | None = None
+    largest: TrialOutcome | None = None
     began = time.monotonic()
     for outcome in ended:
         codes[outcome.code] += 1
@@ -97,7 +97,7 @@ def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(arguments)
 
 
-def _keep(outcome: Outcome, where: Path, seed: str) -> None:
+def _keep(outcome: TrialOutcome, where: Path, seed: str) -> None:
     """Keep a failing input with its command, and what was said."""
     folder = where / f"{seed}-{outcome.trial.index}"
     outcome.trial.lay(folder)

@@ -12,17 +12,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from planner.adapters.catalog import load_catalog
-from planner.launcher.bench.bench import ProbeSettings, Settings, spec_of
+from planner.launcher.bench.bench import BenchSettings, ProbeSettings, spec_of
 from planner.model.network.workload import BenchWorkload, Checkpointing, Precision, Strategy, Window
 
-ONE = Settings(devices=1)
+ONE = BenchSettings(devices=1)
 FAST = replace(ONE, compile=True, loss_chunks=8)
 FUSED = replace(FAST, fused_loss=True)
 FASTEST = replace(FUSED, attention_by_trial=True)
 PROBE = replace(ONE, probe=ProbeSettings())
-SEVERAL = Settings(devices=8)
+SEVERAL = BenchSettings(devices=8)
 """Specs for several devices; the number of processes is an argument of `scripts/gpu-measurements`."""
-GROUPS: dict[str, dict[str, tuple[str, int, Settings]]] = {
+GROUPS: dict[str, dict[str, tuple[str, int, BenchSettings]]] = {
     "1-twelve-settings": {
         "01-qwen3-0.6b-compiled-b8": ("qwen3-0.6b", 8, FAST),
         "02-qwen3-0.6b-eager-b4": ("qwen3-0.6b", 4, ONE),
@@ -104,7 +104,7 @@ def main() -> None:
             (folder / f"{name}.json").write_text(json.dumps(spec, indent=1) + "\n", encoding="utf-8")
 
 
-def _small(preset: BenchWorkload, settings: Settings) -> dict[str, object]:
+def _small(preset: BenchWorkload, settings: BenchSettings) -> dict[str, object]:
     precision = settings.precision if settings.precision is not Precision.FLOAT8 else None
     kept = replace(
         settings,

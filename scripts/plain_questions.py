@@ -21,7 +21,7 @@ LORA = {"adapters": {"rank": 16}}
 QLORA = {"adapters": {"rank": 16, "frozen": "nf4"}}
 
 
-class Asked(NamedTuple):
+class PlainQuestion(NamedTuple):
     """One question: what, on which option of a plan, and the published rows that come nearest (ids of evidence)."""
 
     what: str
@@ -39,34 +39,42 @@ def on(offer: str, nodes: int = 1) -> dict[str, Any]:
 
 TITAN, HF, MEGATRON = ({"framework": name} for name in ("torchtitan", "HF Trainer", "Megatron-LM"))
 QUESTIONS = (
-    Asked("Llama 3 8B, QLoRA", "llama3-8b", 2048, {"site": "pc-rtx4090"}, HF | QLORA, ("field-0119",)),
-    Asked("Llama 3 8B, all weights", "llama3-8b", 2048, {"site": "pc-rtx4090"}, HF),
-    Asked("Llama 3 8B, LoRA", "llama3-8b", 4096, on("lambda/gpu_1x_h100_sxm5"), HF | LORA, ("field-0478",)),
-    Asked("Llama 3 8B, LoRA", "llama3-8b", 2048, on("aws/p4d.24xlarge"), HF | LORA),
-    Asked(
+    PlainQuestion("Llama 3 8B, QLoRA", "llama3-8b", 2048, {"site": "pc-rtx4090"}, HF | QLORA, ("field-0119",)),
+    PlainQuestion("Llama 3 8B, all weights", "llama3-8b", 2048, {"site": "pc-rtx4090"}, HF),
+    PlainQuestion("Llama 3 8B, LoRA", "llama3-8b", 4096, on("lambda/gpu_1x_h100_sxm5"), HF | LORA, ("field-0478",)),
+    PlainQuestion("Llama 3 8B, LoRA", "llama3-8b", 2048, on("aws/p4d.24xlarge"), HF | LORA),
+    PlainQuestion(
         "Llama 3 8B, all weights",
         "llama3-8b",
         2048,
         on("aws/p3dn.24xlarge"),
         {"framework": "DeepSpeed", "precision": "fp16"},
     ),
-    Asked("Llama 3 8B, all weights", "llama3-8b", 16_384, on("aws/p4de.24xlarge"), HF, ("fine-092",)),
-    Asked("Llama 3 8B, all weights", "llama3-8b", 131_072, on("aws/p4de.24xlarge"), TITAN, ("fine-095",)),
-    Asked("Llama 3 8B, all weights", "llama3-8b", 8192, on("aws/p5.48xlarge"), TITAN, ("titan-11", "titan-12")),
-    Asked("Llama 3 8B, all weights", "llama3-8b", 512, on("aws/p5en.48xlarge"), HF),
-    Asked("Llama 3 8B, all weights", "llama3-8b", 8192, on("aws/p6-b200.48xlarge"), TITAN),
-    Asked("Llama 3 8B, all weights", "llama3-8b", 8192, on("aws/p4de.24xlarge", 8), TITAN, ("titan-01", "titan-02")),
-    Asked("Llama 3 8B, all weights", "llama3-8b", 8192, on("aws/p5.48xlarge", 8), TITAN),
-    Asked("Llama 3.1 70B, all weights", "llama-3.1-70b", 8192, on("aws/p4de.24xlarge", 8), TITAN, ("titan-03",)),
-    Asked("Llama 3.1 70B, LoRA", "llama-3.1-70b", 4096, on("aws/p5.48xlarge"), TITAN | LORA, ("field-0480",)),
-    Asked("Llama 3.1 405B, all weights", "llama-3.1-405b", 8192, on("aws/p5.48xlarge", 64), TITAN, ("titan-22",)),
-    Asked("Qwen3 30B-A3B, all weights", "qwen3-30b-a3b", 4096, on("aws/p5.48xlarge"), MEGATRON, ("nemo-174",)),
-    Asked("Qwen3 30B-A3B, all weights", "qwen3-30b-a3b", 4096, on("aws/p5.48xlarge", 8), MEGATRON, ("third-g012",)),
-    Asked(
+    PlainQuestion("Llama 3 8B, all weights", "llama3-8b", 16_384, on("aws/p4de.24xlarge"), HF, ("fine-092",)),
+    PlainQuestion("Llama 3 8B, all weights", "llama3-8b", 131_072, on("aws/p4de.24xlarge"), TITAN, ("fine-095",)),
+    PlainQuestion("Llama 3 8B, all weights", "llama3-8b", 8192, on("aws/p5.48xlarge"), TITAN, ("titan-11", "titan-12")),
+    PlainQuestion("Llama 3 8B, all weights", "llama3-8b", 512, on("aws/p5en.48xlarge"), HF),
+    PlainQuestion("Llama 3 8B, all weights", "llama3-8b", 8192, on("aws/p6-b200.48xlarge"), TITAN),
+    PlainQuestion(
+        "Llama 3 8B, all weights", "llama3-8b", 8192, on("aws/p4de.24xlarge", 8), TITAN, ("titan-01", "titan-02")
+    ),
+    PlainQuestion("Llama 3 8B, all weights", "llama3-8b", 8192, on("aws/p5.48xlarge", 8), TITAN),
+    PlainQuestion(
+        "Llama 3.1 70B, all weights", "llama-3.1-70b", 8192, on("aws/p4de.24xlarge", 8), TITAN, ("titan-03",)
+    ),
+    PlainQuestion("Llama 3.1 70B, LoRA", "llama-3.1-70b", 4096, on("aws/p5.48xlarge"), TITAN | LORA, ("field-0480",)),
+    PlainQuestion(
+        "Llama 3.1 405B, all weights", "llama-3.1-405b", 8192, on("aws/p5.48xlarge", 64), TITAN, ("titan-22",)
+    ),
+    PlainQuestion("Qwen3 30B-A3B, all weights", "qwen3-30b-a3b", 4096, on("aws/p5.48xlarge"), MEGATRON, ("nemo-174",)),
+    PlainQuestion(
+        "Qwen3 30B-A3B, all weights", "qwen3-30b-a3b", 4096, on("aws/p5.48xlarge", 8), MEGATRON, ("third-g012",)
+    ),
+    PlainQuestion(
         "GPT of 305M", "gpt-305m", 512, on("aws/p4d.24xlarge"), {"framework": "PyTorch"}, ("ninth-a-033", "field-0506")
     ),
-    Asked("ResNet-50", "resnet50", None, on("aws/p4d.24xlarge"), {"framework": "PyTorch"}, ("m01830",)),
-    Asked("ViT-B/16", "vit-b16", None, on("aws/p5.48xlarge"), {"framework": "JAX"}, ("seventh-d-070",)),
+    PlainQuestion("ResNet-50", "resnet50", None, on("aws/p4d.24xlarge"), {"framework": "PyTorch"}, ("m01830",)),
+    PlainQuestion("ViT-B/16", "vit-b16", None, on("aws/p5.48xlarge"), {"framework": "JAX"}, ("seventh-d-070",)),
 )
 
 
@@ -87,7 +95,7 @@ def page() -> str:
     return "\n".join([*lines, *(_line(asked, published) for asked in QUESTIONS)]) + "\n"
 
 
-def answer(asked: Asked) -> OptionEstimate:
+def answer(asked: PlainQuestion) -> OptionEstimate:
     """Return the planner's estimate."""
     workload: dict[str, Any] = {"ref": asked.network} | ({} if asked.seq_len is None else {"seq_len": asked.seq_len})
     work = {"tokens": 1e9} if asked.seq_len else {"samples": 1e6}
@@ -102,7 +110,7 @@ def answer(asked: Asked) -> OptionEstimate:
     return api.estimate(plan).document.options[0]
 
 
-def _line(asked: Asked, published: dict[str, dict[str, str]]) -> str:
+def _line(asked: PlainQuestion, published: dict[str, dict[str, str]]) -> str:
     option = answer(asked)
     count = option.accelerators
     where = f"{count:,}x {option.accelerator}"
@@ -125,7 +133,7 @@ def _way(option: OptionEstimate) -> str:
     return ", ".join([*map(str, parts), f"recompute {option.checkpointing or 'none'}"])
 
 
-def _share(asked: Asked, option: OptionEstimate, tokens_per_s: float) -> str:
+def _share(asked: PlainQuestion, option: OptionEstimate, tokens_per_s: float) -> str:
     """Return the share of the dense peak; nothing for images and adapters, whose FLOPs are counted otherwise."""
     if asked.seq_len is None or "adapters" in asked.training:
         return ""
@@ -139,7 +147,7 @@ def _share(asked: Asked, option: OptionEstimate, tokens_per_s: float) -> str:
     return "" if peak is None else f"{tokens_per_s * flops / peak / 1e12:.0%}"
 
 
-def _published(row: dict[str, str], asked: Asked) -> str:
+def _published(row: dict[str, str], asked: PlainQuestion) -> str:
     value = row["tokens_per_s_per_gpu"] or row["throughput_total"]
     each = float(value) if asked.seq_len else float(row["throughput_total"]) / float(row["num_gpus"])
     settings = " ".join(part for part in (row["precision"], f"{int(float(row['num_gpus']))}x {row['gpu']}") if part)

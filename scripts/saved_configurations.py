@@ -62,7 +62,7 @@ SWITCHES = (
 """Settings that add or take away norms, biases and the head; each family has a few."""
 
 
-class Saved(NamedTuple):
+class SavedConfiguration(NamedTuple):
     """A configuration as it is published, as transformers saves it whole, and the parameters of its class."""
 
     name: str
@@ -76,7 +76,7 @@ def names() -> list[str]:
     return [f"{family}{turned}" for family in (*ENCODERS, *DECODERS) for turned in ("", ", turned")]
 
 
-def saved(name: str) -> Saved | None:
+def saved(name: str) -> SavedConfiguration | None:
     """Build a configuration and its class; None of a family without such settings."""
     import torch
     from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoModelForMaskedLM
@@ -95,7 +95,7 @@ def saved(name: str) -> Saved | None:
     classes = {"architectures": [type(model).__name__]}
     published, whole = (json.loads(config.to_json_string(use_diff=diff)) | classes for diff in (True, False))
     unique = {id(one): one.numel() for one in model.parameters()}
-    return Saved(name, published, whole, sum(unique.values()))
+    return SavedConfiguration(name, published, whole, sum(unique.values()))
 
 
 def main() -> None:

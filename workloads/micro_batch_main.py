@@ -1,9 +1,9 @@
-"""Probes of micro-batches on this node before or after the benchmark; run.sh starts it on one node alone.
+"""Probes micro-batches on this node before or after the benchmark. run.sh starts it on one node alone.
 
 `python -m workloads.micro_batch_main search --spec S --folder F --devices N --start B [--most M] [--share G]` searches,
 writes the chosen micro-batch into S, and leaves F/start-1/probes.json. `... double ...` tries the micro-batch of S and
-its double if F/start-1/result.json used under half of the memory: this tells whether the batch is too small.
-Every probe is a process of its own: a rank that ran out of memory cannot be used again.
+its double if F/start-1/result.json used under half of the memory: this tells whether the batch is too small. Every
+probe is a separate process, because a rank that ran out of memory cannot be used again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .ranks.parent_death import environment_of_child, follow_parent
 from .ranks.stop import STARTER_GRACE_S, handle_stop_signals
 
 PATIENCE_S = 600.0
-"""For one probe: imports, compilation, slow first steps."""
+"""Time limit of one probe: imports, compilation, slow first steps."""
 NOTHING_MEASURED = (*failure.NOTHING_MEASURED, failure.INTERRUPTED)
 TAIL_LINES = 15
 
@@ -39,7 +39,7 @@ class ProbingError(Exception):
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
-    """Search or double; return 0, or 1 where the benchmark cannot go on."""
+    """Search or double. Return 0, or 1 if the benchmark cannot continue."""
     options = _parser().parse_args(arguments)
     handle_stop_signals(_end)
     follow_parent()
@@ -71,14 +71,14 @@ def _search(options: argparse.Namespace, prober: Prober) -> List[ProbeResult]:
 
 
 def _double(options: argparse.Namespace, prober: Prober) -> List[ProbeResult]:
-    """Return the probes of the measured micro-batch and its double; none where the run left no result to read."""
+    """Return the probes of the measured micro-batch and its double; none if the run left no readable result."""
     with contextlib.suppress(OSError, ValueError, KeyError):
         return prober.double(json.loads((options.folder / "start-1" / "result.json").read_text(encoding="utf-8")))
     return []
 
 
 def _run(options: argparse.Namespace, spec: Dict[str, Any]) -> Dict[str, Any]:
-    """Run a probe and return its result.json; raises ProbingError where nothing was measured."""
+    """Run a probe and return its result.json. Raises ProbingError if nothing was measured."""
     folder = options.folder / f"probe-{spec['micro_batch']}"
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / "spec.json", spec)
@@ -103,7 +103,7 @@ def _run(options: argparse.Namespace, spec: Dict[str, Any]) -> Dict[str, Any]:
 
 
 def _read(path: Path) -> Optional[Dict[str, Any]]:
-    """Return the result of a probe; None where it measured nothing for a reason that is not memory."""
+    """Return the result of a probe; None if it measured nothing for a reason other than memory."""
     try:
         result: Dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -134,9 +134,9 @@ def _write(path: Path, document: Any) -> None:
 
 
 def _free_port() -> int:
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return int(one.getsockname()[1])
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -1,8 +1,8 @@
-"""One node of several: torchrun started here, with a limit for the other nodes to come.
+"""One node of several: starts torchrun here, and limits the wait for the other nodes.
 
 `python -m workloads.node --nodes 2 --node-rank 0 --main-address A --devices N --spec S --out R`, the same on each node
-but for its rank. torchrun begins no program before all nodes are there; where one never comes, this leaves the record
-that the program could not.
+except for its rank. torchrun begins no program before all nodes are there. If one never comes, this program writes the
+record instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .ranks.parent_death import environment_of_child, follow_parent
 from .ranks.stop import SIGNALS, handle_stop_signals
 
 BEGAN_VARIABLE = "WORKLOADS_BEGAN_FILE"
-"""Names a file that the program on this node touches when it begins."""
+"""Variable with the name of a file that the program on this node touches when it begins."""
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -75,14 +75,14 @@ def torchrun_command(options: argparse.Namespace, peer_timeout_s: float) -> List
 
 def _run(command: Sequence[str], began: Path) -> int:
     variables = environment_of_child({**os.environ, BEGAN_VARIABLE: str(began)})
-    # A session of its own: what signals this whole group must reach torchrun once, through this process.
+    # A session of its own: signals to this whole group must reach torchrun once, through this process.
     with subprocess.Popen(command, env=variables, start_new_session=True) as torchrun:
 
         def ask_to_stop(number: int, frame: Optional[FrameType]) -> None:
             del number, frame
             for again in SIGNALS:
                 signal.signal(again, signal.SIG_IGN)  # a second one would end torchrun before its ranks
-            torchrun.terminate()  # and wait: ranks write what they have
+            torchrun.terminate()  # and wait: ranks write their results
 
         handle_stop_signals(ask_to_stop)
         return torchrun.wait()

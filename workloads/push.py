@@ -1,8 +1,9 @@
-"""Uploads of a run's folder to S3 while it runs, so that a preempted machine leaves what it had measured.
+"""Uploads a run's folder to S3 while it runs, so that a preempted machine leaves its results.
 
-`python -m workloads.push --folder F --to s3://bucket/prefix --every 60`: once at the start, then every 60 s what has
-changed, and once more when it is asked to stop (SIGTERM, also sent when run.sh is gone). Needs boto3, and takes the
-machine's own role or the credentials that boto3 finds; none is given to it. Exit code 1 where the last push failed.
+`python -m workloads.push --folder F --to s3://bucket/prefix --every 60` pushes once at the start, then every 60 s what
+has changed, and once more when it is asked to stop (SIGTERM, also sent when run.sh is gone). It needs boto3, and uses
+the machine's own role or the credentials that boto3 finds; it is given none. Exit code 1 means that the last push
+failed.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 
 def push_changes(client: Any, folder: Path, to: str, pushed: Dict[str, Tuple[int, int]]) -> int:
-    """Push files whose size or time has changed since they were `pushed`; return how many."""
+    """Push files whose size or time has changed since they were `pushed`. Return how many."""
     bucket, _, prefix = to[len("s3://") :].partition("/")
     count = 0
     for path in sorted(folder.rglob("*")):

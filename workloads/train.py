@@ -1,7 +1,7 @@
 """One benchmark run from start to end: `torchrun --nproc_per_node=N -m workloads.train --spec S --out R`.
 
-Sets up device, process group, model and strategy, runs the loop, and makes sure that every way of ending leaves a
-record: result.json in place, the same document as the last line of stdout.
+It sets up device, process group, model and strategy, and runs the loop. Every way of ending leaves a record:
+result.json in place, and the same document as the last line of stdout.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     import torch
 
     from .inputs.tokens import Samples
-    from .measure.agreement import Agreement
+    from .measure.agreement import RankAgreement
     from .measure.loop import TrainingLoop
     from .models.base import Model
-    from .strategies.precision import Precision
+    from .strategies.precision import PrecisionContexts
 
 STARTED_S = time.perf_counter()
 BUSY_FIX = (
@@ -38,8 +38,8 @@ BUSY_FIX = (
 )
 
 
-class World:
-    """Who this process is, as torchrun says."""
+class RankWorld:
+    """Rank and world of this process, as torchrun sets them."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
         try:
@@ -54,16 +54,16 @@ class World:
 
 
 def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) -> int:
-    """Run one rank and return its exit code: 0 only where there is a measurement to read.
+    """Run one rank and return its exit code: 0 only if there is a measurement to read.
 
-    `hard_exit`: end the process with it, without taking anything down. Under torch 2.4 the destructor of a process
-    group joins gloo's thread while that thread waits for the interpreter, and neither ever ends.
+    `hard_exit` ends the process with that code, without taking anything down. Under torch 2.4 the destructor of a
+    process group joins gloo's thread while that thread waits for the interpreter, and neither ever ends.
     """
     parser = argparse.ArgumentParser(prog="workloads.train", description="Run one training benchmark under torchrun.")
     parser.add_argument("--spec", type=Path, required=True, help="what to run: spec.json")
     parser.add_argument("--out", type=Path, required=True, help="where the result goes; steps go to <out>.steps.jsonl")
     options = parser.parse_args(arguments)
-    world = World(os.environ)
+    world = RankWorld(os.environ)
     follow_parent()
     environment.use_expandable_segments(os.environ)
     if BEGAN_VARIABLE in os.environ:
@@ -75,7 +75,7 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
     def end(exit_reason: str, error: Optional[str] = None) -> int:
         written = record.close(exit_reason, error)
         if world.rank == 0:
-            with contextlib.suppress(OSError):  # whoever read it may be gone: that must not keep this rank alive
+            with contextlib.suppress(OSError):  # a reader that is gone must not keep this rank alive
                 print(record.as_line(), flush=True)
         return failure.exit_code(written)
 
@@ -91,7 +91,7 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
     stop.watch()
     try:
         return _run(options.spec, record, world, stop, leave)
-    except BaseException as error:  # noqa: BLE001  (whatever it is, it goes into the record)
+    except BaseException as error:  # noqa: BLE001  (any error goes into the record)
         exit_reason = failure.reason_of(error)
         if stop.requested() or (exit_reason == failure.ERROR and stop.requested_soon()):
             exit_reason = failure.INTERRUPTED
@@ -103,13 +103,13 @@ def main(arguments: Optional[Sequence[str]] = None, *, hard_exit: bool = False) 
         os._exit(end(exit_reason, message))
 
 
-def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave: Callable[[str], int]) -> int:
+def _run(spec_path: Path, record: Record, world: RankWorld, stop: StopRequest, leave: Callable[[str], int]) -> int:
     record.document["environment"] = environment.describe()
     spec = _read_spec(spec_path, record)
     record.document["global_batch"] = spec.global_batch(world.world_size)
     record.count_in(spec.unit)
 
-    import torch.distributed as dist  # timed: seconds on a cold disk, and billed
+    import torch.distributed as dist  # timed: it takes seconds on a cold disk, and they are billed
 
     record.phases["import_s"] = time.perf_counter() - STARTED_S
 
@@ -130,16 +130,16 @@ def _run(spec_path: Path, record: Record, world: World, stop: StopRequest, leave
 
     exit_reason = loop.run()
 
-    record.close(exit_reason)  # first without what follows: neither profiler nor teardown must cost the result
+    record.close(exit_reason)  # closed first: neither profiler nor teardown must cost the result
     if exit_reason == failure.COMPLETED:
         loop.note_device_busy()
     start_s = time.perf_counter()
     dist.destroy_process_group()
     record.phases["teardown_s"] = time.perf_counter() - start_s
-    return leave(exit_reason)  # from here, where model and process group are still held
+    return leave(exit_reason)  # from here, while model and process group still exist
 
 
-def _prepared_device(spec: Spec, record: Record, world: World) -> torch.device:
+def _prepared_device(spec: Spec, record: Record, world: RankWorld) -> torch.device:
     """Return this rank's device, after checks that it is free and that torch can compute on it."""
     device = _device(world)
     busy_before = _busy_before(device)
@@ -156,7 +156,7 @@ def _prepared_device(spec: Spec, record: Record, world: World) -> torch.device:
     return device
 
 
-def _join_process_group(spec: Spec, world: World, device: torch.device) -> None:
+def _join_process_group(spec: Spec, world: RankWorld, device: torch.device) -> None:
     """Wait for all ranks, at most the spec's `peer_timeout_s`, and make the process group."""
     import torch.distributed as dist
 
@@ -171,10 +171,10 @@ def _join_process_group(spec: Spec, world: World, device: torch.device) -> None:
     )
 
 
-def _agreement(world: World, device: torch.device, stop: StopRequest) -> Agreement:
-    from .measure.agreement import Agreement
+def _agreement(world: RankWorld, device: torch.device, stop: StopRequest) -> RankAgreement:
+    from .measure.agreement import RankAgreement
 
-    return Agreement(
+    return RankAgreement(
         rank=world.rank,
         world_size=world.world_size,
         ranks_per_node=world.local_world_size,
@@ -186,17 +186,17 @@ def _agreement(world: World, device: torch.device, stop: StopRequest) -> Agreeme
 def _probe(
     spec: Spec,
     record: Record,
-    world: World,
+    world: RankWorld,
     device: torch.device,
     stop: StopRequest,
     own_topology: Optional[Dict[str, Any]],
 ) -> None:
-    """Measure kernels one by one in place of a training, and keep their figures in the record."""
+    """Measure kernels one by one instead of a training, and keep their figures in the record."""
     from .probe.probe import probe
 
     assert spec.probe is not None
     agreement = _agreement(world, device, stop)
-    record.document["topology"] = agreement.of_every_node(own_topology)
+    record.document["topology"] = agreement.gather_from_nodes(own_topology)
     record.document["probe"] = probe(
         agreement,
         telemetry.open_for(device.type, local_rank=world.local_rank, local_devices=world.local_world_size),
@@ -210,22 +210,22 @@ def _probe(
 def _build_loop(
     spec: Spec,
     record: Record,
-    world: World,
+    world: RankWorld,
     device: torch.device,
     stop: StopRequest,
     own_topology: Optional[Dict[str, Any]],
 ) -> TrainingLoop:
-    """Set the precision, calibrate where asked for, build model, strategy and data, and return the training loop."""
+    """Set the precision, calibrate if asked, build model, strategy and data, and return the training loop."""
     from .measure.calibration import calibrate
     from .measure.loop import TrainingLoop
     from .probe.attention_trial import take_fastest_attention
     from .strategies import load
-    from .strategies.precision import Precision, tf32_allowed
+    from .strategies.precision import PrecisionContexts, tf32_allowed
 
-    precision = Precision(spec.precision, device)
+    precision = PrecisionContexts(spec.precision, device)
     precision.set_global_flags()
     agreement = _agreement(world, device, stop)
-    record.document["topology"] = agreement.of_every_node(own_topology)
+    record.document["topology"] = agreement.gather_from_nodes(own_topology)
     if spec.calibrate:
         calibration = calibrate(precision, agreement, rank=world.rank, world_size=world.world_size, device=device)
         record.document["calibration"] = calibration
@@ -247,8 +247,8 @@ def _build_loop(
     )
 
 
-def _build_model(spec: Spec, record: Record, precision: Precision) -> Model:
-    """Return the model on the meta device, its maps in float8 where asked for; its parameters go to the record."""
+def _build_model(spec: Spec, record: Record, precision: PrecisionContexts) -> Model:
+    """Return the model on the meta device, its maps in float8 if asked. Its parameters go to the record."""
     from .models.lora import narrow_frozen
     from .models.registry import build_on_meta, count_parameters
 
@@ -266,8 +266,8 @@ def _build_model(spec: Spec, record: Record, precision: Precision) -> Model:
     return model
 
 
-def _samples(spec: Spec, world: World, device: torch.device) -> Samples:
-    """Return the input: token shards where the spec names some, else synthetic tokens or images."""
+def _samples(spec: Spec, world: RankWorld, device: torch.device) -> Samples:
+    """Return the input: token shards if the spec names some, otherwise synthetic tokens or images."""
     from .inputs.images import SyntheticImages
     from .inputs.shard_data import ShardTokens
     from .inputs.tokens import SyntheticTokens
@@ -282,7 +282,7 @@ def _backend(device: torch.device) -> str:
 
 
 def _topology(record: Record, device: torch.device) -> Dict[str, Any]:
-    """Return the topology of this node, timed as a phase of its own; the other ranks wait."""
+    """Return the topology of this node, timed as its own phase while the other ranks wait."""
     start_s = time.perf_counter()
     own_topology = topology.gather(on_cuda=device.type == "cuda")
     record.phases["topology_s"] = time.perf_counter() - start_s
@@ -298,7 +298,7 @@ def _read_spec(path: Path, record: Record) -> Spec:
         raise RunError(failure.ERROR, str(error)) from error
 
 
-def _device(world: World) -> torch.device:
+def _device(world: RankWorld) -> torch.device:
     import torch
 
     if not torch.cuda.is_available():
@@ -314,7 +314,7 @@ def _device(world: World) -> torch.device:
 
 
 def _busy_before(device: torch.device) -> Optional[float]:
-    """Return the share of the last second in which others ran kernels on the device, before we have a context there."""
+    """Return the share of the last second in which others ran kernels on the device, before our own context exists."""
     import torch
 
     if device.type != "cuda":
@@ -323,7 +323,7 @@ def _busy_before(device: torch.device) -> Optional[float]:
 
 
 def _memory_in_use(device: torch.device) -> Dict[str, float]:
-    """Return the device memory in use before anything of ours lies there: our context, and other processes."""
+    """Return the device memory in use before we allocate anything: our context, and other processes."""
     import torch
 
     if device.type != "cuda":
@@ -344,8 +344,8 @@ def _check_build(device: torch.device) -> None:
         raise RunError(failure.WRONG_BUILD, problem)
 
 
-def _set_cpu_threads(device: torch.device, world: World) -> None:
-    """Take cores / ranks threads, unless told. For several ranks torchrun itself tells 1 if nobody else did."""
+def _set_cpu_threads(device: torch.device, world: RankWorld) -> None:
+    """Use cores / ranks threads, unless the user set a number. torchrun sets 1 for several ranks by default."""
     import torch
 
     if device.type == "cpu" and "OMP_NUM_THREADS" not in os.environ:

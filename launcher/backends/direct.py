@@ -1,7 +1,7 @@
-"""Launches on machines that exist already: this one, or hosts by SSH. Does what SkyPilot does, smaller.
+"""Launches on machines that exist already: this one, or hosts by SSH. It is a smaller version of what SkyPilot does.
 
-The job runs in a session of its own on each node and outlives the connection, and its own two timeouts end it, so a
-client that never comes back leaves nothing running for ever.
+The job runs in its own session on each node and outlives the connection. Its own two timeouts end it, so a client that
+never comes back leaves nothing running for ever.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from planner.launcher.cloud.account import OF_USER, TRUST, fingerprint, is_same_
 from planner.launcher.collect.results import LOG_LIMIT_BYTES, collected, last_step
 from planner.launcher.plan.backend import (
     Collected,
-    Evidence,
+    DownEvidence,
     Launch,
     Launched,
+    LaunchPhase,
     Leftover,
     NodeStatus,
-    Phase,
     ProviderTime,
 )
 from planner.launcher.plan.sighting import Sight, Sighting
@@ -33,8 +33,8 @@ from planner.launcher.plan.sighting import Sight, Sighting
 SHARED_VARIABLE = "SKYPILOT_NODE_IPS"
 
 
-class Machine(Protocol):
-    """One machine and how to talk to it. Each method raises NodeError where it cannot be reached or fails."""
+class ReachableMachine(Protocol):
+    """One machine and the way to talk to it. Each method raises NodeError if the machine is unreachable or fails."""
 
     name: str
     folder: str
@@ -42,27 +42,29 @@ class Machine(Protocol):
     variables: dict[str, str]
 
     def bash(self, script: str) -> str:
-        """Run a script there and return what it printed; a script that fails is a NodeError."""
+        """Run a script there and return its output. A failing script raises NodeError."""
 
     def host_key(self) -> str:
-        """Return the fingerprint of the key with which it answers; empty where there is none."""
+        """Return the fingerprint of the host key; empty if there is none."""
 
     def copy_there(self, folder: Path, to: str) -> None:
-        """Make the folder `to` there the same as the one here."""
+        """Make the folder `to` there equal to the local one."""
 
     def copy_here(self, folder: str, into: Path) -> None:
-        """Copy what lies in a folder there into one here; one that is not there is no error."""
+        """Copy the contents of a folder there into a local one. A missing folder is no error."""
 
 
 class DirectBackend:
     """A launch over a list of machines; the first is node 0."""
 
-    def __init__(self, machines_of: Callable[[Launch], Sequence[Machine]], everywhere: Sequence[Machine]) -> None:
+    def __init__(
+        self, machines_of: Callable[[Launch], Sequence[ReachableMachine]], everywhere: Sequence[ReachableMachine]
+    ) -> None:
         self._machines_of = machines_of
         self._everywhere = everywhere
 
     def check(self, launch: Launch) -> tuple[str, ...]:
-        """Log in to every machine and look whether it is free."""
+        """Log in to every machine and check that it is free."""
         seen = []
         for machine in self._machines_of(launch):
             gpus = machine.bash(
@@ -74,20 +76,21 @@ class DirectBackend:
         return tuple(seen)
 
     def account(self, launch: Launch) -> str | None:
-        """Return which machines these are, and whose login: a name in hosts.yaml may lead to another one later.
+        """Return which machines these are and which user logs in. A name in hosts.yaml may later lead to another
+        machine.
 
-        None where one of them has no id.
+        Returns None if one of them has no id.
         """
         told = [machine.bash(node_scripts.identity()).split() for machine in self._machines_of(launch)]
         ids = [f"{fingerprint(words[0])}{OF_USER}{words[1]}" for words in told if len(words) == 2]
         return f"machine {', '.join(ids)}" if len(ids) == len(told) else None
 
     def ready(self, launch: Launch) -> None:
-        """Raise where a machine does not answer."""
+        """Raise if a machine does not answer."""
         self.check(launch)
 
     def submit(self, launch: Launch) -> None:
-        """Copy the benchmark to every machine, then start it everywhere; a second call starts nothing twice."""
+        """Copy the benchmark to every machine, then start it everywhere. A second call starts nothing twice."""
         machines = self._machines_of(launch)
         (mount,) = launch.task["file_mounts"].values()
         for machine in machines:
@@ -115,19 +118,19 @@ class DirectBackend:
             machine.bash(script)
 
     def status(self, launch: Launch) -> NodeStatus:
-        """Return the phase of the job on all machines; UNKNOWN where one of them does not answer."""
+        """Return the phase of the job over all machines; UNKNOWN if one of them does not answer."""
         seen = []
         for rank, machine in enumerate(self._machines_of(launch)):
             try:
                 text = machine.bash(node_scripts.look(folder=machine.folder, run_id=launch.run_id, rank=rank))
             except NodeError as error:
-                return NodeStatus(phase=Phase.UNKNOWN, detail=error.message)
+                return NodeStatus(phase=LaunchPhase.UNKNOWN, detail=error.message)
             seen.append(_Seen(machine.name, text))
         phase, detail = _phase(seen)
         other = self.other_witness(launch) if phase.is_over else None
         if other is not None:
-            return NodeStatus(phase=Phase.UNKNOWN, detail=other)
-        began = any(one.phase in ("running", "over") for one in seen)
+            return NodeStatus(phase=LaunchPhase.UNKNOWN, detail=other)
+        began = any(node.phase in ("running", "over") for node in seen)
         return NodeStatus(
             phase=phase,
             detail=detail,
@@ -156,7 +159,7 @@ class DirectBackend:
         return collected(into, run_id=launch.run_id, nodes=len(machines))
 
     def down(self, launch: Launch) -> None:
-        """End the run's processes on every machine; all are tried before the first failure is raised."""
+        """End the run's processes on every machine. All machines are tried before the first failure is raised."""
         failures = []
         for machine in self._machines_of(launch):
             try:
@@ -166,12 +169,12 @@ class DirectBackend:
         if failures:
             raise failures[0]
 
-    def verify_down(self, launch: Launch) -> Evidence:
+    def verify_down(self, launch: Launch) -> DownEvidence:
         """Look on every machine for processes of the run."""
         checks, down = [], True
         other = self.other_witness(launch)
         if other is not None:
-            return Evidence(down=False, checks=(other,), unknown=other)
+            return DownEvidence(down=False, checks=(other,), unknown=other)
         for machine in self._machines_of(launch):
             try:
                 pids, on_gpu = _processes(machine.bash(node_scripts.count(folder=machine.folder, run_id=launch.run_id)))
@@ -186,10 +189,10 @@ class DirectBackend:
                     "launch's start and may be its own; end it there if it is"
                 )
             down = down and not pids and not on_gpu
-        return Evidence(down=down, checks=tuple(checks))
+        return DownEvidence(down=down, checks=tuple(checks))
 
     def sight(self, launch: Launch) -> tuple[Sighting, ...]:
-        """Return what tells each machine from every other, before the launch is started there."""
+        """Return the marks that tell each machine from every other, before the launch is started there."""
         seen = []
         for rank, machine in enumerate(self._machines_of(launch)):
             marks = self._marks(launch, machine, rank) | {NONCE: secrets.token_hex(16)}
@@ -199,7 +202,7 @@ class DirectBackend:
     def other_witness(self, launch: Launch) -> str | None:
         """Return why these machines cannot speak of a launch: it was started on others.
 
-        A launch of an older ledger has no marks: then the machine-id and the user are compared.
+        A launch of an older ledger has no marks. Then the machine-id and the user are compared.
         """
         try:
             for rank, machine in enumerate(self._machines_of(launch)):
@@ -211,17 +214,17 @@ class DirectBackend:
                 return None
             asked = self.account(launch)
         except NodeError:
-            return None  # whoever asks next is told so too
+            return None  # the next caller gets the same answer
         if is_same_account(launch.account, asked):
             return None
         return f"unknown: it was started on {launch.account}, and {launch.target.id} is now {asked or 'without an id'}"
 
     @staticmethod
-    def _marks(launch: Launch, machine: Machine, rank: int) -> dict[str, str]:
+    def _marks(launch: Launch, machine: ReachableMachine, rank: int) -> dict[str, str]:
         script = node_scripts.marks(folder=machine.folder, run_id=launch.run_id, rank=rank)
         return read_marks(machine.bash(script), host_key=machine.host_key())
 
-    def down_by_id(self, run_id: str) -> Evidence:
+    def down_by_id(self, run_id: str) -> DownEvidence:
         """End the processes of a run on every machine that we can reach."""
         checks, down = [], True
         for machine in self._everywhere:
@@ -234,20 +237,20 @@ class DirectBackend:
                 continue
             checks.append(f"{machine.name}: {left} process(es) of {run_id}")
             down = down and left == 0
-        return Evidence(down=down, checks=tuple(checks))
+        return DownEvidence(down=down, checks=tuple(checks))
 
     def provider_time(self, launch: Launch) -> ProviderTime:
-        """Return the time on node 0, and when its job was started."""
+        """Return the time on node 0, and the start time of its job."""
         machine = self._machines_of(launch)[0]
         script = node_scripts.times(folder=machine.folder, run_id=launch.run_id)
         seconds = _numbers(machine.bash(script))
         if len(seconds) != 2:
             raise NodeError(f"{machine.name}: does not say when the job was started.")
-        now, started = (datetime.fromtimestamp(one, tz=UTC) for one in seconds)
+        now, started = (datetime.fromtimestamp(moment, tz=UTC) for moment in seconds)
         return ProviderTime(now=now, started_at=started)
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
-        """List every run that has processes on a machine we can reach; one that does not answer is listed too."""
+        """List every run that has processes on a reachable machine. An unreachable machine is listed too."""
         del known
         leftovers = []
         for machine in self._everywhere:
@@ -266,25 +269,25 @@ class DirectBackend:
         return leftovers
 
     def delete_part(self, left: Leftover) -> None:
-        """Refuse: a host has nothing that is billed by itself."""
+        """Refuse: a host has nothing that is billed separately."""
         raise NodeError(f"{left.name}: nothing of it can be deleted.")
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: no connection stays open."""
 
 
-def _marks_at_start(launch: Launch, machine: Machine) -> dict[str, str]:
-    return next((one.marks for one in launch.known if one.id == machine.name), {})
+def _marks_at_start(launch: Launch, machine: ReachableMachine) -> dict[str, str]:
+    return next((machine_known.marks for machine_known in launch.known if machine_known.id == machine.name), {})
 
 
 def _processes(text: str) -> tuple[list[int], list[str]]:
-    """Return the processes of a run, and those on an accelerator that may be its own (node_scripts.count)."""
+    """Return the processes of a run, and those on an accelerator that may belong to it (node_scripts.count)."""
     lines = [line.strip() for line in text.splitlines()]
     return _numbers(text), [line.removeprefix("gpu=") for line in lines if re.fullmatch(r"gpu=[0-9]{1,12}", line)]
 
 
 class _Seen:
-    """What one node reported of its job."""
+    """One node's report on its job."""
 
     def __init__(self, name: str, text: str) -> None:
         pairs = [line.partition("=") for line in text.splitlines()]
@@ -298,33 +301,37 @@ class _Seen:
 
 
 def _numbers(text: str) -> list[int]:
-    """Return the lines that are a whole number; a login may print others."""
+    """Return the lines that are whole numbers. A login may print other lines."""
     return [int(line) for line in text.splitlines() if re.fullmatch(r"[0-9]{1,12}", line.strip())]
 
 
 def _code(text: str) -> int | None:
-    """Return an exit code; None where there is none yet, and a failure's where it is no number."""
+    """Return an exit code; None if there is none yet, and 1 if it is not a number."""
     if not text:
         return None
     return int(text) if re.fullmatch(r"-?[0-9]{1,6}", text) else 1
 
 
-def _phase(seen: Sequence[_Seen]) -> tuple[Phase, str]:
-    """Return the phase of the whole: the worst that is certain, otherwise the least advanced."""
-    absent = [one.name for one in seen if not one.started]
+def _phase(seen: Sequence[_Seen]) -> tuple[LaunchPhase, str]:
+    """Return the phase of all nodes together: the worst certain one, otherwise the least advanced."""
+    absent = [node.name for node in seen if not node.started]
     if absent:
-        return Phase.REFUSED, f"no job was started on {', '.join(absent)}"
+        return LaunchPhase.REFUSED, f"no job was started on {', '.join(absent)}"
     for phase, word, detail in (
-        (Phase.REFUSED, "refused", "another benchmark runs there"),
-        (Phase.SETUP_FAILED, "setup_failed", "the set-up failed; see the log"),
+        (LaunchPhase.REFUSED, "refused", "another benchmark runs there"),
+        (LaunchPhase.SETUP_FAILED, "setup_failed", "the set-up failed; see the log"),
     ):
-        names = [one.name for one in seen if one.phase == word]
+        names = [node.name for node in seen if node.phase == word]
         if names:
             return phase, f"{', '.join(names)}: {detail}"
-    gone = [one.name for one in seen if one.exit is None and not one.alive]
+    gone = [node.name for node in seen if node.exit is None and not node.alive]
     if gone:
-        return Phase.LOST, f"{', '.join(gone)}: the job is gone and left no exit code"
-    if any(one.exit is None for one in seen):
-        return (Phase.RUNNING, "") if all(one.phase in ("running", "over") for one in seen) else (Phase.SETTING_UP, "")
-    bad = [f"{one.name}: exit {one.exit}" for one in seen if one.exit != 0]
-    return (Phase.FAILED, ", ".join(bad)) if bad else (Phase.SUCCEEDED, "")
+        return LaunchPhase.LOST, f"{', '.join(gone)}: the job is gone and left no exit code"
+    if any(node.exit is None for node in seen):
+        return (
+            (LaunchPhase.RUNNING, "")
+            if all(node.phase in ("running", "over") for node in seen)
+            else (LaunchPhase.SETTING_UP, "")
+        )
+    bad = [f"{node.name}: exit {node.exit}" for node in seen if node.exit != 0]
+    return (LaunchPhase.FAILED, ", ".join(bad)) if bad else (LaunchPhase.SUCCEEDED, "")

@@ -1,4 +1,4 @@
-"""The file `hosts.yaml` of the workspace: machines that are reached by SSH, without Kubernetes or a cloud."""
+"""File `hosts.yaml` of the workspace: machines that are reached by SSH, without Kubernetes or a cloud."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ NODE_VARIABLES = re.compile(
     r"|AWS_(?:DEFAULT_)?REGION"
     r"|PYTHON[A-Z]{1,40}|(?:HTTP|HTTPS|NO|ALL)_PROXY|(?:http|https|no|all)_proxy"
 )
-"""Names of variables that may go to a node: what libraries of the benchmark read, and nothing that opens a door."""
+"""Names of variables that may go to a node: those that the benchmark's libraries read, and none that grants access."""
 ALLOWED_NAMES = "PLANNER_*, NCCL_*, GLOO_*, UCX_*, FI_*, OMP_*, MKL_*, TORCH_*, PYTORCH_*, CUDA_*, and a few more"
 
 
 class Host(Frozen):
-    """One machine. What stands in `~/.ssh/config` need not be repeated here."""
+    """One machine. Settings in `~/.ssh/config` need not be repeated here."""
 
     address: Text
-    """A name that ssh knows, or an address."""
+    """Name that ssh knows, or an address."""
     inner_address: Text | None = None
-    """As the other nodes reach it, where that differs."""
+    """Address for the other nodes, if it differs."""
     user: Id | None = None
     port: Count | None = None
     key: Text | None = None
-    """Path of the private key; the key itself stays where it is."""
+    """Path of the private key. The key itself stays where it is."""
     ssh_options: dict[Id, Text] = Field(default_factory=dict)
     folder: Text = "~/planner"
-    """Where the benchmark and its results lie on the host."""
+    """Folder of the benchmark and its results on the host."""
     python: Text | None = None
-    """An interpreter there that has torch; otherwise an environment is made in the folder."""
+    """Interpreter on the host that has torch; without one, an environment is made in the folder."""
     accelerator: Id | None = None
-    """The catalog's id, for the record and the plan; the run itself finds out what there is."""
+    """Accelerator id in the catalog, for the record and the plan. The run itself detects the hardware."""
     accelerators: Count | None = None
     usd_per_hour: NonNegative | None = None
-    """What an hour of it is worth to you, where a cap or a comparison should count it."""
+    """Value of an hour on this host to you, counted in caps and comparisons."""
     env: dict[Id, str] = Field(default_factory=dict)
-    """Variables of the job there, e.g. NCCL_SOCKET_IFNAME: those whose names are in NODE_VARIABLES."""
+    """Variables of the job on the host, e.g. NCCL_SOCKET_IFNAME. Only names in NODE_VARIABLES are allowed."""
 
     @model_validator(mode="after")
     def _no_secrets(self) -> Self:

@@ -16,7 +16,7 @@ SCRIPT_TIMEOUT_S = 120.0
 
 
 class ThisMachine:
-    """The machine that the planner runs on, talked to by bash. Torch is the one that the planner runs with."""
+    """The machine that the planner runs on, controlled by bash. Jobs use the planner's own torch."""
 
     name = "local"
     inner_address = "127.0.0.1"
@@ -44,7 +44,7 @@ class ThisMachine:
         return done.stdout
 
     def host_key(self) -> str:
-        """Return nothing: nobody logs in."""
+        """Return an empty text: there is no login."""
         return ""
 
     def copy_there(self, folder: Path, to: str) -> None:

@@ -1,8 +1,8 @@
-"""The bash scripts of a node: start the job, look, stop it, list what runs. Pure text.
+"""Bash scripts of a node: start the job, look, stop it, list what runs. Pure text.
 
-The folder of a run on a node is `<folder>/results/<run id>/`; what belongs to one rank alone lies in `job-<rank>/`
-there, because nodes may share a home: `job.sh`, `phase`, `exit`, `started`.
-Which processes belong to a run is found in launcher/backends/run_processes.py.
+The folder of a run on a node is `<folder>/results/<run id>/`. Files of one rank alone are in `job-<rank>/` there,
+because nodes may share a home: `job.sh`, `phase`, `exit`, `started`.
+launcher/backends/run_processes.py finds the processes of a run.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from planner.launcher.backends.run_processes import ADOPTING, FIND, KEEP_TOGETHE
 
 BUSY = 75
 STOP_GRACE_S = 45
-"""Over the 30 s in which torchrun lets its ranks write what they have."""
+"""Seconds that a stopped run may take, more than the 30 s in which torchrun lets its ranks write their results."""
 
 
 def job(*, setup: str, run: str, variables: Mapping[str, str], folder: str, rank: int) -> str:
-    """Return job.sh: set-up, then the job, and what came of each, written down for whoever asks later.
+    """Return job.sh: set-up, then the job. Both write their outcome down for later readers.
 
-    One benchmark at a time on a node: a second one would be measured as a slow machine.
+    Only one benchmark runs on a node at a time, because a second one would make the machine look slow.
     """
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in sorted(variables.items()))
     return f"""\
@@ -46,9 +46,9 @@ say phase over; say exit "$code"
 
 
 def start(*, job_text: str, folder: str, run_id: str, rank: int, nonce: str = "") -> str:
-    """Return the script that starts the job once and for all, in a session of its own, deaf to a lost connection.
+    """Return the script that starts the job once, in its own session, unaffected by a lost connection.
 
-    `nonce` is left in the job's folder: another machine under this name does not have it.
+    `nonce` is left in the job's folder. Another machine under the same name does not have it.
     """
     return f"""\
 set -eu
@@ -82,7 +82,7 @@ steps=$(ls -1t "$run"/start-*/result.json.steps.jsonl 2>/dev/null | head -n1)
 
 
 def stop(*, folder: str, run_id: str) -> str:
-    """Return the script that ends the run's processes: asked first, so that ranks write what they have, then killed."""
+    """Return the script that ends the run's processes: TERM first, so that ranks write their results, then KILL."""
     return f"""\
 {find(folder=folder, run_id=run_id)}
 for number in TERM KILL; do
@@ -99,15 +99,15 @@ exit 1
 
 
 def identity() -> str:
-    """Return the script that prints the id of the machine's installation, nothing where it has none, and of the user.
+    """Return the script that prints the machine's installation id (nothing if it has none) and the user's id.
 
-    A user sees the processes of nobody else: what another one started looks gone.
+    A user does not see other users' processes, so what another user started looks gone.
     """
     return "cat /etc/machine-id 2>/dev/null && id -u || :\n"
 
 
 def marks(*, folder: str, run_id: str, rank: int) -> str:
-    """Return the script that prints what tells this machine from every other, one `key=value` a line (witness.py)."""
+    """Return the script that prints the marks of this machine, one `key=value` a line (witness.py)."""
     nonce = f"{home(folder)}/results/{shlex.quote(run_id)}/job-{rank}/nonce"
     return f"""\
 echo "installation=$(cat /etc/machine-id 2>/dev/null)"
@@ -119,18 +119,20 @@ echo "nonce=$(cat {nonce} 2>/dev/null)"
 
 
 def times(*, folder: str, run_id: str) -> str:
-    """Return the script that prints the time and that of rank 0's start, in seconds since 1970."""
+    """Return the script that prints the current time and rank 0's start time, in seconds since 1970."""
     started = f"{home(folder)}/results/{shlex.quote(run_id)}/job-0/started"
     return f"date +%s && stat -c %Y {started}\n"
 
 
 def count(*, folder: str, run_id: str) -> str:
-    """Return the script that prints the process ids of the run, and `gpu=ID` of what may be its own on a GPU."""
+    """Return the script that prints the process ids of the run, and `gpu=ID` for processes on a GPU that may belong to
+    it.
+    """
     return f"{find(folder=folder, run_id=run_id)}\npids_of\ngpu_pids\n"
 
 
 def find(*, folder: str, run_id: str) -> str:
-    """Return the functions by which the processes of a run are found."""
+    """Return the shell functions that find the processes of a run."""
     return f"id={shlex.quote(run_id)} run={home(folder)}/results/{shlex.quote(run_id)}\n{FIND}"
 
 
@@ -140,5 +142,5 @@ def running_ids() -> str:
 
 
 def home(folder: str) -> str:
-    """Return the folder as bash reads it, with the home of whoever logs in."""
+    """Return the folder as bash reads it, with the home of the user who logs in."""
     return f"$HOME/{shlex.quote(folder[2:])}" if folder.startswith("~/") else shlex.quote(folder)

@@ -1,10 +1,11 @@
 r"""How the processes of a run are kept together on a node and found again, as parts of bash scripts. Pure text.
 
-A process belongs to a run when PLANNER_RUN_ID stands in its environment. A daemon may clear that, leave its session and
+A process belongs to a run if PLANNER_RUN_ID is in its environment. A daemon may clear that, leave its session and
 outlive its parent. So the job is also put into a control group of its own where one may be made (version 2, else the
 `pids` hierarchy of version 1), into a scope of systemd where the user's manager outlives a login, and into a session.
-Its shell adopts what its parents leave behind (PR_SET_CHILD_SUBREAPER), where Python is there to ask for that. The file
-`traces` in the job's folder says what was used, and in which boot. Nothing is found by a broad name.
+Its shell adopts orphaned processes (PR_SET_CHILD_SUBREAPER) if Python is available to request that. The file `traces`
+in the job's folder records what was used, and in which boot. Nothing is found by a broad name.
+r
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ if python3 -I -c 'import ctypes; ctypes.CDLL(None).prctl' 2>/dev/null; then
   before+=(python3 -I -c "$adopt")  # 36 is PR_SET_CHILD_SUBREAPER, which stays over the exec
 fi
 """
-"""Sets `before`: what is put before the job's shell."""
+"""Script that sets `before`, the command in front of the job's shell."""
 
 KEEP_TOGETHER = r"""
 own_group() {  # print a control group made for this run, after joining it; nothing where none may be made
@@ -68,7 +69,7 @@ end_what_is_left() {  # processes that the job left behind, which this shell has
   rm -f "$here/stats"
 }
 """
-"""Part of the job's shell, which has `$here`, the job's folder: joins the group and keeps the traces."""
+"""Part of the job's shell, which has `$here`, the job's folder. It joins the group and writes the traces."""
 
 FIND = r"""
 boot=$(cat /proc/sys/kernel/random/boot_id 2>/dev/null || echo unknown)

@@ -10,22 +10,22 @@ from pathlib import Path
 
 from planner import time_limits
 from planner.errors import InputError, NodeError, NotFoundError
-from planner.launcher.backends.direct import DirectBackend, Machine
+from planner.launcher.backends.direct import DirectBackend, ReachableMachine
 from planner.launcher.backends.hosts import Host
 from planner.launcher.backends.witness import host_key_in
 from planner.launcher.collect.incoming import RSYNC, incoming
 from planner.launcher.plan.backend import Launch
 
 SCRIPT_SILENCES = 4
-"""Lengths of SILENCE_S that a script may take: the one that stops a run waits for it twice, 45 s each."""
+"""Multiple of SILENCE_S that a script may take. The script that stops a run waits twice for 45 s."""
 ALIVE_QUESTIONS = 3
-"""To a host that says nothing, before its connection is given up."""
+"""Number of keep-alive messages to a silent host before its connection is closed."""
 UNREACHABLE = 255
 BEGINS, ENDS = "PLANNER-SCRIPT-BEGINS", "PLANNER-SCRIPT-ENDS"
 
 
 class SshMachine:
-    """One host of hosts.yaml. Never asks for a password: a launch may go on at night."""
+    """One host of hosts.yaml. Never asks for a password, because a launch may continue at night."""
 
     def __init__(self, name: str, host: Host) -> None:
         self.name = name
@@ -36,10 +36,10 @@ class SshMachine:
         self._login = f"{host.user}@{host.address}" if host.user else host.address
 
     def bash(self, script: str) -> str:
-        """Run a script there, given on stdin: nothing of it shows in the host's list of processes.
+        """Run a script on the host, given on stdin so that it does not show in the host's process list.
 
-        What a login prints before and after it is left out. A host that did not begin it (another shell, a forced
-        command) has not answered: its silence would prove that nothing runs.
+        Output of the login before and after it is left out. A host that did not start the script (another shell, a
+        forced command) has not answered: treating its silence as an answer would prove that nothing runs.
         """
         given = f"printf '%s\\n' {BEGINS}\n(\n{script}\n)\ncode=$?\nprintf '\\n%s %s\\n' {ENDS} $code\nexit $code\n"
         limit_s = SCRIPT_SILENCES * time_limits.SILENCE_S
@@ -54,12 +54,12 @@ class SshMachine:
         if not ended:
             return rest
         code = after.partition("\n")[0]
-        if code != "0":  # a footer's own success hides it
+        if code != "0":  # a logout message's own success would hide the code
             raise NodeError(f"{self.name}: the script ended with {code}.", fix=self._by_hand("true"))
         return answer
 
     def host_key(self) -> str:
-        """Return the fingerprint of the host's key, as ssh tells it; empty where a shared connection hides it."""
+        """Return the fingerprint of the host's key, as ssh reports it; empty if a shared connection hides it."""
         command = [*self._ssh(), "-v", self._login, "true"]
         try:
             done = subprocess.run(
@@ -76,12 +76,12 @@ class SshMachine:
         return host_key_in(done.stderr)
 
     def copy_there(self, folder: Path, to: str) -> None:
-        """Copy with rsync; compiled files stay here."""
+        """Copy with rsync, without compiled files."""
         self.bash(f"mkdir -p {_remote(to)}\n")
         self._rsync("-a", "--delete", "--exclude=__pycache__", f"{folder}/", f"{self._login}:{_bare(to)}/")
 
     def copy_here(self, folder: str, into: Path) -> None:
-        """Copy with rsync; whole files only, put in place when they are complete."""
+        """Copy with rsync: complete files only, moved to their place at the end."""
         if self.bash(f"test -d {_remote(folder)} && echo there; :").strip():
             with incoming(into) as staged:
                 self._rsync(*RSYNC, f"{self._login}:{_bare(folder)}/", f"{staged}/")
@@ -140,9 +140,9 @@ def ssh_backend(hosts: Mapping[str, Host]) -> DirectBackend:
             raise InputError(
                 f"{program} is not installed on this machine.", fix=f"Install it, e.g.: apt-get install {program}"
             )
-    machines: dict[str, Machine] = {name: SshMachine(name, host) for name, host in hosts.items()}
+    machines: dict[str, ReachableMachine] = {name: SshMachine(name, host) for name, host in hosts.items()}
 
-    def machines_of(launch: Launch) -> list[Machine]:
+    def machines_of(launch: Launch) -> list[ReachableMachine]:
         names = (launch.target.name, *launch.target.more_hosts)
         absent = next((name for name in names if name not in machines), None)
         if absent is not None:

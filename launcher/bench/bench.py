@@ -1,4 +1,4 @@
-"""One benchmark on this machine: spec, search for the micro-batch, process restarts, and the record of them all."""
+"""One benchmark on this machine: its spec, the search for the micro-batch, the restarts, and the combined record."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from planner.workloads.inputs.shards import check_shards
 
 @dataclass(frozen=True)
 class LoraSettings:
-    """Train adapters of this rank beside frozen weights; `targets` are the spec's names of linear maps."""
+    """Train adapters of this rank beside frozen weights. `targets` are the spec's names of linear maps."""
 
     rank: int
     targets: tuple[str, ...]
@@ -43,7 +43,7 @@ class LoraSettings:
 
 @dataclass(frozen=True)
 class DataSettings:
-    """A file or folder of token shards, on the node; `dtype` is that of raw .bin files."""
+    """File or folder of token shards on the node. `dtype` is the type of raw .bin files."""
 
     path: str
     dtype: str = "uint16"
@@ -51,19 +51,19 @@ class DataSettings:
 
 @dataclass(frozen=True)
 class ProbeSettings:
-    """Measure kernels one by one in place of a training; `folder`: data on the node, to see how fast it reads."""
+    """Measure kernels one by one instead of a training. `folder` holds data on the node for testing read speed."""
 
     folder: str | None = None
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What the person asked for; None stands for the workload's own value."""
+class BenchSettings:
+    """Settings chosen by the user; None stands for the workload's own value."""
 
     devices: int
-    """Processes in all, over all nodes."""
+    """Number of processes over all nodes."""
     series: tuple[int, ...] = ()
-    """All counts of a series that this run belongs to: one micro-batch must serve each of them."""
+    """All device counts of the series that this run belongs to. One micro-batch must serve each of them."""
     strategy: Strategy = Strategy.DDP
     precision: Precision | None = None
     mode: BenchMode = BenchMode.MATCHED
@@ -72,7 +72,7 @@ class Settings:
     start_micro_batch: int | None = None
     """First size that the search tries: the largest that fits by the memory estimate."""
     most_micro_batch: int | None = None
-    """The largest that the memory estimate does not rule out; the search tries larger ones only if there is room."""
+    """Largest size that the memory estimate does not rule out. The search goes beyond it only if memory remains."""
     global_batch: int | None = None
     repeats: int = 1
     quick: bool = False
@@ -80,31 +80,31 @@ class Settings:
     compile: bool = False
     loss_chunks: int = 1
     fused_loss: bool = False
-    """Gradients of the loss computed with it, so that no product runs twice."""
+    """True to compute gradients together with the loss, so that no matrix product runs twice."""
     attention_by_trial: bool = False
-    """The fastest fused kernel at the run's sizes, in place of torch's choice."""
+    """True to choose the fastest fused attention kernel at the run's sizes, instead of torch's choice."""
     cuda_graphs: bool = False
     channels_last: bool = True
-    """Where images go into convolutions: colours beside each other in memory, as their kernels like it."""
+    """True to store the colours of a pixel together if images go into convolutions, as their kernels prefer."""
     lora: LoraSettings | None = None
-    """None: all weights are trained."""
+    """Adapters to train; None trains all weights."""
     calibrate: bool = False
-    """Before the first start: the machine stays the same."""
+    """True to calibrate before the first start; the machine stays the same."""
     data: DataSettings | None = None
-    """None: synthetic tokens."""
+    """Training data; None means synthetic tokens."""
     busy_device: BusyDevice = BusyDevice.REFUSE
     probe: ProbeSettings | None = None
-    """None: a training is measured."""
+    """Kernel measurement; None measures a training."""
 
     @property
     def searches(self) -> bool:
-        """Tuned mode searches unless a search before it (of a smaller count) has told the micro-batch."""
+        """True if the run searches: in tuned mode, unless a search for a smaller count found the micro-batch."""
         return self.search_micro_batch or (self.mode is BenchMode.TUNED and self.micro_batch is None)
 
 
 @dataclass(frozen=True)
 class Talk:
-    """How the benchmark speaks while it runs: whole sentences, and single steps."""
+    """Callbacks for output while the benchmark runs: whole sentences, and single steps."""
 
     say: Callable[[str], None]
     step: Callable[[dict[str, object]], None]
@@ -112,15 +112,15 @@ class Talk:
 
 def spec_of(
     workload: BenchWorkload,
-    settings: Settings,
+    settings: BenchSettings,
     *,
     micro_batch: int | None = None,
     window: Window | None = None,
 ) -> dict[str, Any]:
-    """Return the `spec.json` of one run, whatever machine it goes to.
+    """Return the `spec.json` of one run, for any machine.
 
-    grad_accumulation = global batch / (micro_batch x devices); 1 where no global batch is asked for. Raises InputError
-    where that is no whole number.
+    grad_accumulation = global batch / (micro_batch x devices), or 1 without a global batch. Raises InputError if that
+    is not a whole number.
     """
     micro_batch = micro_batch or settings.micro_batch or workload.micro_batch
     return {
@@ -150,8 +150,8 @@ def spec_of(
     }
 
 
-def _where_asked(settings: Settings) -> dict[str, Any]:
-    """Return the keys that older copies of workloads/ do not know, where they say more than these would do."""
+def _where_asked(settings: BenchSettings) -> dict[str, Any]:
+    """Return keys that older copies of workloads/ do not know, if they differ from what these copies would do."""
     return {
         **({} if settings.probe is None else {"probe": asdict(settings.probe)}),
         **({"fused_loss": True} if settings.fused_loss else {}),
@@ -161,15 +161,15 @@ def _where_asked(settings: Settings) -> dict[str, Any]:
 
 
 def lora_document(lora: LoraSettings | None, precision: Precision) -> dict[str, Any] | None:
-    """Return the spec's part on adapters; the weights beside them are kept in the products' format."""
+    """Return the spec's part on adapters. The frozen weights are kept in the format of the products."""
     if lora is None:
         return None
     frozen = usual_frozen(precision)
     return asdict(lora) | {"targets": list(lora.targets), "frozen": frozen.value if frozen else None}
 
 
-def window_of(workload: BenchWorkload, settings: Settings) -> Window:
-    """Return how long it is to be measured."""
+def window_of(workload: BenchWorkload, settings: BenchSettings) -> Window:
+    """Return how long to measure."""
     return workload.quick_window if settings.quick else workload.window
 
 
@@ -177,9 +177,9 @@ SPEC_FIX = "Change it in the workload's file, or by an option of this command."
 
 
 def check_spec(spec: dict[str, Any], *, runs_here: bool) -> None:
-    """Refuse here, before a process is started, what every rank would refuse.
+    """Refuse here, before a process starts, what every rank would refuse.
 
-    `runs_here`: also what only the machine that runs it can tell, its data and what its torch can do.
+    `runs_here` also checks what only the running machine knows: its data and its torch.
     """
     try:
         checked = from_json(spec, where=str(spec["workload"]))
@@ -197,18 +197,18 @@ def check_spec(spec: dict[str, Any], *, runs_here: bool) -> None:
 
 def benchmark(
     workload: BenchWorkload,
-    settings: Settings,
+    settings: BenchSettings,
     *,
     work_dir: Path,
     aliases: Mapping[str, str],
     talk: Talk,
     expect: Expect | None = None,
 ) -> RunRecord:
-    """Run the workload here, `repeats` times from a fresh start, and return one record.
+    """Run the workload here `repeats` times from a fresh start, and return one record.
 
-    If no search has tried several micro-batches and a full measurement left half of the memory empty, its micro-batch
-    and the double are probed, so that the verdict can tell a batch that is too small for the device.
-    The files of every start stay in `work_dir` as evidence. Raises NodeError where nothing was measured.
+    If a full measurement left half of the memory empty and no search tried several micro-batches, its micro-batch and
+    the double are probed. The verdict can then tell whether the batch is too small for the device. The files of every
+    start stay in `work_dir` as evidence. Raises NodeError if nothing was measured.
     """
     sizes = allowed_micro_batches(workload, settings) if settings.searches else None
     for count in settings.series:
@@ -251,9 +251,9 @@ def benchmark(
 def record_of_complete_starts(
     work_dir: Path, *, aliases: Mapping[str, str], expect: Expect | None = None
 ) -> tuple[RunRecord, int] | None:
-    """Return one record of the starts that ran to their end, and their number; None where there is none.
+    """Return one record of the starts that ran to their end, with their number; None if there is none.
 
-    For a benchmark that was stopped: its probes and launch seconds are not in the record.
+    This serves a benchmark that was stopped. Its probes and launch seconds are not in the record.
     """
     results = []
     for start in itertools.count(1):
@@ -268,13 +268,13 @@ def record_of_complete_starts(
     return record_of(results, aliases=aliases, where=str(work_dir), expect=expect), len(results)
 
 
-def global_batch_of(workload: BenchWorkload, settings: Settings) -> int | None:
-    """Return the samples of one optimizer step of all devices; None where nobody asks for so many."""
+def global_batch_of(workload: BenchWorkload, settings: BenchSettings) -> int | None:
+    """Return the samples of one optimizer step over all devices; None if no global batch is asked for."""
     tuned = settings.mode is BenchMode.TUNED
     return settings.global_batch or (workload.global_batch if tuned else None)
 
 
-def _accumulation(workload: BenchWorkload, settings: Settings, micro_batch: int) -> int:
+def _accumulation(workload: BenchWorkload, settings: BenchSettings, micro_batch: int) -> int:
     global_batch = global_batch_of(workload, settings)
     if global_batch is None:
         return 1
@@ -287,8 +287,8 @@ def _accumulation(workload: BenchWorkload, settings: Settings, micro_batch: int)
     return global_batch // (micro_batch * settings.devices)
 
 
-def allowed_micro_batches(workload: BenchWorkload, settings: Settings) -> Sequence[int]:
-    """Return the micro-batches that may be chosen: with a global batch, those that divide each device's share."""
+def allowed_micro_batches(workload: BenchWorkload, settings: BenchSettings) -> Sequence[int]:
+    """Return the allowed micro-batches. With a global batch they must divide each device's share."""
     global_batch = global_batch_of(workload, settings)
     if global_batch is None and settings.mode is BenchMode.TUNED:
         raise InputError(
@@ -307,8 +307,10 @@ def allowed_micro_batches(workload: BenchWorkload, settings: Settings) -> Sequen
     return allowed_sizes(math.gcd(*(global_batch // count for count in counts)))
 
 
-def _prober(workload: BenchWorkload, settings: Settings, spec: dict[str, Any], *, work_dir: Path, talk: Talk) -> Prober:
-    """Return what probes the spec's benchmark on this machine."""
+def _prober(
+    workload: BenchWorkload, settings: BenchSettings, spec: dict[str, Any], *, work_dir: Path, talk: Talk
+) -> Prober:
+    """Return the prober for the spec's benchmark on this machine."""
     global_batch = global_batch_of(workload, settings)
 
     def run(probe: dict[str, Any]) -> dict[str, object]:
@@ -324,5 +326,5 @@ def _prober(workload: BenchWorkload, settings: Settings, spec: dict[str, Any], *
 
 
 def _patience_s(max_warmup_s: float, max_s: float) -> float:
-    """Return the seconds after which a run counts as hung: its own limits, and time for imports and slow steps."""
+    """Return the seconds after which a run counts as hung: its own limits plus time for imports and slow steps."""
     return 600.0 + 2 * (max_warmup_s + max_s)

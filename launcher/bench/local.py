@@ -1,4 +1,4 @@
-"""A benchmark run on this machine: torchrun in a process group of its own, watched until it ends."""
+"""Runs a benchmark on this machine: torchrun in its own process group, watched until it ends."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ def run_local(
     on_progress: Progress | None = None,
     timeout_s: float = 1800.0,
 ) -> dict[str, object]:
-    """Run the spec here with one process per device; return result.json with `phases.launch_s` added.
+    """Run the spec here with one process per device. Return result.json with `phases.launch_s` added.
 
-    `launch_s` runs from starting torchrun to the first line of rank 0's program. `on_progress` gets each line of
-    the steps file. A run that ran out of memory, out of time or out of numbers is returned like any other: its
-    `exit_reason` says so. Raises NodeError when nothing was measured, with the reason the run left.
+    `launch_s` runs from starting torchrun to the first line of rank 0's program. `on_progress` gets each line of the
+    steps file. A run that ran out of memory or time, or whose numbers overflowed, is returned like any other, with that
+    in its `exit_reason`. Raises NodeError with the run's own reason if nothing was measured.
     """
     check_machine(devices_per_node)
     work_dir = work_dir.resolve()
@@ -82,41 +82,41 @@ def run_local(
 
 
 def torchrun_command(*, devices_per_node: int, spec_path: Path, out: Path) -> list[str]:
-    """Return the command of a run on one machine, met at 127.0.0.1 whatever this host is called."""
+    """Return the command of a run on one machine. Ranks meet at 127.0.0.1, whatever the host is called."""
     launcher = [sys.executable, "-m", "planner.workloads.agent", "--standalone", "--local-addr", "127.0.0.1"]
     program = ["-m", "planner.workloads.train", "--spec", str(spec_path), "--out", str(out)]
     return [*launcher, f"--nproc_per_node={devices_per_node}", *program]
 
 
 def node_environment(variables: Mapping[str, str], *, devices_per_node: int) -> dict[str, str]:
-    """Return the variables of the run: the folder that holds `planner` on the path, cores shared among ranks.
+    """Return the environment of the run: the folder of `planner` on the path, and cores shared among ranks.
 
-    The run ends with this process, however that one ends.
+    The run ends together with this process, however that ends.
     """
     environment = environment_of_child(variables)
     known = environment.get("PYTHONPATH")
     environment["PYTHONPATH"] = os.pathsep.join(
         [str(Path(errors.__file__).resolve().parents[1]), *([known] if known else [])]
     )
-    # Unset, torchrun would give every rank one thread.
+    # Without it torchrun would give every rank one thread.
     environment.setdefault("OMP_NUM_THREADS", str(max(1, available_cores() // devices_per_node)))
     loopback = next((name for _, name in socket.if_nameindex() if name in ("lo", "lo0")), None)
     if loopback is not None:
-        environment.setdefault("GLOO_SOCKET_IFNAME", loopback)  # else gloo looks up this host's name
+        environment.setdefault("GLOO_SOCKET_IFNAME", loopback)  # otherwise gloo looks up this host's name
     return environment
 
 
 def cuda_devices() -> int:
-    """CUDA devices that torch sees here; 0 on a machine without. Raises MissingExtraError where torch is missing."""
+    """Return the number of CUDA devices that torch sees here. Raises MissingExtraError if torch is missing."""
     if importlib.util.find_spec("torch") is None:
         raise MissingExtraError("torch", "bench")
-    import torch  # a second to import
+    import torch  # takes a second to import
 
     return torch.cuda.device_count() if torch.cuda.is_available() else 0
 
 
 def cuda_device_name() -> str | None:
-    """Return the driver's name of the first CUDA device; None on a machine without."""
+    """Return the driver's name of the first CUDA device; None without one."""
     if cuda_devices() == 0:
         return None
     import torch
@@ -125,7 +125,7 @@ def cuda_device_name() -> str | None:
 
 
 def check_machine(devices_per_node: int) -> None:
-    """Refuse more devices than this machine has; on a CPU any number of processes."""
+    """Refuse more devices than this machine has. A CPU takes any number of processes."""
     if devices_per_node < 1:
         raise InputError(f"devices per node is {devices_per_node}.", fix="It must be 1 or more.")
     visible = cuda_devices()
@@ -137,7 +137,7 @@ def check_machine(devices_per_node: int) -> None:
 
 
 def _watch(process: subprocess.Popen[bytes], steps: Path, on_progress: Progress | None, timeout_s: float) -> bool:
-    """Wait for the end and pass steps on; return whether the time ran out. Leaves no process behind."""
+    """Wait for the end and pass steps on. Return whether the time ran out. Leaves no process behind."""
     deadline_s = time.monotonic() + timeout_s
     read_bytes = 0
     try:
@@ -155,7 +155,7 @@ def _watch(process: subprocess.Popen[bytes], steps: Path, on_progress: Progress 
 
 
 def _pass_on(steps: Path, read_bytes: int, on_progress: Progress) -> int:
-    """Report the whole lines that are new since `read_bytes`; return how far it read."""
+    """Report the complete lines that are new since `read_bytes`. Return the position reached."""
     if not steps.exists():
         return read_bytes
     with steps.open("rb") as file:
@@ -168,7 +168,7 @@ def _pass_on(steps: Path, read_bytes: int, on_progress: Progress) -> int:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Send torchrun SIGTERM, so that ranks write what they have; kill it after a grace period. Ranks end with it."""
+    """Send SIGTERM to torchrun, so that ranks write their results; kill it after a grace period. Ranks end with it."""
     for number, patience_s in ((signal.SIGTERM, STARTER_GRACE_S), (signal.SIGKILL, None)):
         if process.poll() is not None:
             return

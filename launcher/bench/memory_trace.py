@@ -1,7 +1,7 @@
-"""What autograd really saves in one layer of the benchmark's models, traced without a GPU and without memory.
+"""Traces what autograd saves in one layer of the benchmark's models, without a GPU and without memory.
 
-The model runs on fake tensors: shapes and types are computed, numbers are not. Every tensor that autograd keeps for
-the backward pass goes through a hook, which counts each storage once. About a second for any size of network.
+The model runs on fake tensors: shapes and types are computed, numbers are not. A hook sees every tensor that autograd
+keeps for the backward pass, and counts each storage once. This takes about a second for any size of network.
 """
 
 from __future__ import annotations
@@ -22,27 +22,30 @@ if TYPE_CHECKING:
     from planner.workloads.models.base import Model
 
 SEQ_LEN = 64
-"""Of the traced samples. Every saved tensor is proportional to the tokens, so their number does not matter."""
+"""Length of the traced samples. Every saved tensor is proportional to the tokens, so the length does not matter."""
 
 
 def traced_layer_bytes(
     architecture: Architecture, *, precision: Precision, autocast: bool = False, adapters: Adapters | None = None
 ) -> float:
-    """Bytes per token that one layer saves for its backward pass, without checkpointing; of a resnet, per image.
+    """Return the bytes per token that one layer saves for its backward pass without checkpointing; for a resnet, per
+    image.
 
     bytes = (saved(2 layers) - saved(1 layer)) / tokens, and each saved as the difference of batches of 2 and 1
 
-    The two differences take off the embedding, the loss, and tables that do not grow with the tokens. Of a mixture it
-    is a sparse layer; of a resnet all of it, whose blocks differ. The weights are of the products' type, as under FSDP2
-    and ZeRO, or fp32 under `autocast`, as in plain DDP at 16 bit. Kernels are the CPU's: an RMSNorm counts in its
-    unfused form.
+    The two differences remove the embedding, the loss, and tables that do not grow with the tokens. For a mixture of
+    experts the result is a sparse layer. For a resnet it is the whole network, because its blocks differ. The weights
+    have the products' type, as under FSDP2 and ZeRO, or fp32 under `autocast`, as in plain DDP at 16 bit. Kernels are
+    the CPU's: an RMSNorm counts in its unfused form.
     """
     if importlib.util.find_spec("torch") is None:
         raise MissingExtraError("torch", "bench")
 
     def per_batch(cut: Architecture) -> int:
-        one, two = (_saved_bytes(cut, precision, autocast=autocast, batch=batch, adapters=adapters) for batch in (1, 2))
-        return two - one
+        batch_of_one, batch_of_two = (
+            _saved_bytes(cut, precision, autocast=autocast, batch=batch, adapters=adapters) for batch in (1, 2)
+        )
+        return batch_of_two - batch_of_one
 
     if architecture.is_mixture and precision not in (Precision.BF16, Precision.FLOAT8):
         raise InputError(
@@ -63,13 +66,13 @@ def traced_layer_bytes(
 
 
 def _with_layers(architecture: TextModel | Vit, layers: int) -> Architecture:
-    """Return it with so many layers; of a mixture sparse ones."""
+    """Return the architecture with this number of layers; for a mixture of experts, sparse layers."""
     shorter = architecture.of_largest_layers(layers)
     return shorter if shorter.sample == "image" else shorter.model_copy(update={"max_positions": SEQ_LEN})
 
 
 def _model(architecture: Architecture, adapters: Adapters | None) -> Model:
-    """Build the benchmark's model on whatever device is torch's default now."""
+    """Build the benchmark's model on torch's current default device."""
     from planner.workloads.contract.spec import Lora, architecture_of
     from planner.workloads.models.lora import freeze_all_but_adapters
     from planner.workloads.models.registry import model_of
@@ -95,7 +98,7 @@ def _batch(architecture: Architecture, batch: int) -> tuple[Tensor, Tensor]:
 def _saved_bytes(
     architecture: Architecture, precision: Precision, *, autocast: bool, batch: int, adapters: Adapters | None
 ) -> int:
-    """Bytes of all storages that autograd holds after the forward pass, weights not counted."""
+    """Return the bytes of all storages that autograd holds after the forward pass, without weights."""
     import torch
     from torch._subclasses.fake_tensor import FakeTensorMode
 
@@ -109,17 +112,17 @@ def _saved_bytes(
             model.init_weights(seed=0)
             inputs, targets = _batch(architecture, batch)
             own = {weight.untyped_storage()._cdata for weight in model.parameters()}
-            held: dict[int, torch.UntypedStorage] = {}  # held, so that no address is used twice
+            storages: dict[int, torch.UntypedStorage] = {}  # kept alive, so that no address is used twice
 
             def count(tensor: Tensor) -> Tensor:
                 storage = tensor.untyped_storage()
                 if storage._cdata not in own:
-                    held[storage._cdata] = storage
+                    storages[storage._cdata] = storage
                 return tensor
 
             casts = torch.autocast("cpu", dtype=products) if autocast else contextlib.nullcontext()
             with torch.autograd.graph.saved_tensors_hooks(count, lambda tensor: tensor), casts:
                 model(inputs, targets)
-            return sum(storage.nbytes() for storage in held.values())
+            return sum(storage.nbytes() for storage in storages.values())
     finally:
         torch.set_default_dtype(usual)

@@ -1,7 +1,7 @@
-"""The output of a benchmark: kept in a log file where the disk has room, and its record read from the last line.
+"""Output of a benchmark: kept in a log file if the disk has room. Its record is read from the last line.
 
-The output goes through a pipe and not straight into a file: on a full disk the record, which is the last line that
-rank 0 prints, must still come through.
+The output goes through a pipe, not straight into a file. So the record, which rank 0 prints last, still arrives when
+the disk is full.
 """
 
 from __future__ import annotations
@@ -17,11 +17,14 @@ from typing import IO, Any
 TAIL_LINES = 15
 RECORD_START = b'{"schema_version"'
 DRAIN_S = 10.0
-"""For the rest of the output once torchrun has ended; only a process that outlives it could hold the pipe longer."""
+"""Time to wait for remaining output after torchrun ended.
+
+Only a process that outlives it could hold the pipe longer.
+"""
 
 
 class OutputLog:
-    """The output of one process and its children."""
+    """Output of one process and its children."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -30,7 +33,7 @@ class OutputLog:
         self._thread: threading.Thread | None = None
 
     def follow(self, process: subprocess.Popen[bytes]) -> None:
-        """Read the process's output in a thread until its end."""
+        """Read the process's output in a thread until it ends."""
         assert process.stdout is not None
         self._thread = threading.Thread(target=self._read, args=(process.stdout,), daemon=True)
         self._thread.start()
@@ -45,7 +48,7 @@ class OutputLog:
         return [line.decode("utf-8", errors="replace").rstrip() for line in self._tail]
 
     def result(self) -> dict[str, Any] | None:
-        """Return the record that was printed last; None where there was none."""
+        """Return the record that was printed last; None if there was none."""
         if self._record is None:
             return None
         with contextlib.suppress(ValueError):
@@ -64,7 +67,7 @@ class OutputLog:
                 if line.startswith(RECORD_START):
                     self._record = line
                 if file is not None:
-                    with contextlib.suppress(OSError):  # full: go on reading, or the run would wait for us
+                    with contextlib.suppress(OSError):  # the disk is full: keep reading, or the run would wait for us
                         file.write(line)
         if file is not None:
             with contextlib.suppress(OSError):

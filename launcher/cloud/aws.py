@@ -13,47 +13,47 @@ from urllib.parse import urlsplit
 from planner.aws_session import aws_session
 from planner.errors import MissingExtraError, NodeError
 from planner.launcher.cloud.label import date_of, expiry_of
-from planner.launcher.cloud.machine import Machine
+from planner.launcher.cloud.machine import CloudMachine
 from planner.launcher.plan.task import EXPIRY_LABEL, RUN_LABEL, cluster_name
 from planner.model.aws_error import explain
 from planner.time_limits import all_within, within
 
 DEAD = ("terminated", "shutting-down")
-"""Not billed any more from the moment it shuts down to terminate. Source: EC2 user guide, instance lifecycle."""
+"""States of an instance that is no longer billed. Source: EC2 user guide, instance lifecycle."""
 REGIONS_AT_ONCE = 8
 FIRST_REGION = "us-east-1"
-"""Asked where no other is named."""
+"""Region to ask if no other is named."""
 CLUSTER_TAG = "skypilot-cluster-name"
-"""By which SkyPilot itself finds its machines: `<cluster>-<user>`. Source: sky/provision/aws/instance.py of 0.14.1."""
+"""Tag by which SkyPilot finds its machines: `<cluster>-<user>`. Source: sky/provision/aws/instance.py of 0.14.1."""
 OUR_CLUSTER = re.compile(r"pl-(?P<run_id>[0-9]{8}-[0-9]{6}-[0-9a-f]{6})-[0-9a-f]{8}")
 AWS_HOSTS = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws")
 REQUEST_PREFIX = "sir-"
-"""Of the id of a request for a spot machine."""
+"""Prefix of the id of a request for a spot machine."""
 NOT_FOUND = ("InvalidInstanceID.NotFound", "InvalidInstanceID.Malformed", "InvalidSpotInstanceRequestID.NotFound")
 IN_BETWEEN = "Sign in to the network (a hotel's page, a company's proxy), check AWS_ENDPOINT_URL, then try again."
 FORBIDDEN = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
-"""EC2's words where a policy, of the account or of its organisation, forbids a region."""
+"""EC2's error codes if a policy, of the account or of its organisation, forbids a region."""
 
 
 @dataclass(frozen=True)
 class Listing:
-    """What EC2 has in the regions that answered, and why the others did not."""
+    """Machines in the regions that answered, and the errors of the others."""
 
-    machines: tuple[Machine, ...]
+    machines: tuple[CloudMachine, ...]
     silent: Mapping[str, NodeError] = field(default_factory=dict)
     forbidden: tuple[str, ...] = ()
-    """Of the silent regions, those in which the account may not even look."""
+    """Silent regions in which the account is not allowed to look."""
     at: datetime | None = None
-    """When it was asked, by EC2's clock."""
+    """Time of the answer by EC2's clock."""
 
 
-def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
-    """Return our instances: of one launch or of all, in one region or in every region of the account.
+def instances(*, run_id: str | None, region: str | None) -> list[CloudMachine]:
+    """Return our instances: of one launch or all, in one region or in every region of the account.
 
-    They carry our label or, where somebody took that away, the name that SkyPilot gives its clusters.
+    They carry our label or, if someone removed that, the name that SkyPilot gives its clusters.
 
-    A region that does not answer is an error. EC2 lists a terminated instance for about an hour more; after that its
-    absence says the same.
+    A region that does not answer raises an error. EC2 lists a terminated instance for about another hour. After that,
+    its absence means the same.
     """
     listing = listed(run_id=run_id, regions=[region] if region is not None else enabled_regions(None))
     for error in listing.silent.values():
@@ -64,9 +64,10 @@ def instances(*, run_id: str | None, region: str | None) -> list[Machine]:
 def listed(
     *, run_id: str | None, regions: Sequence[str], spot: bool = False, ids: Mapping[str, Sequence[str]] | None = None
 ) -> Listing:
-    """Return what carries our label in these regions, each asked by itself. `spot`: also requests for spot machines.
+    """Return what carries our label in these regions, asking each separately.
 
-    `ids`: also these instances of the launch, by region, whatever they carry.
+    `spot` adds requests for spot machines. `ids` adds these instances of the launch, by region, whatever labels they
+    have.
     """
     answers = all_within(
         lambda place: _asked(place, run_id, spot=spot, ids=(ids or {}).get(place, ())),
@@ -76,9 +77,11 @@ def listed(
     )
     return Listing(
         machines=tuple(machine for answer in answers for machine in answer.machines),
-        silent={place: one.error for place, one in zip(regions, answers, strict=True) if one.error is not None},
-        forbidden=tuple(place for place, one in zip(regions, answers, strict=True) if one.forbidden),
-        at=max((one.at for one in answers if one.at is not None), default=None),
+        silent={
+            place: answer.error for place, answer in zip(regions, answers, strict=True) if answer.error is not None
+        },
+        forbidden=tuple(place for place, answer in zip(regions, answers, strict=True) if answer.forbidden),
+        at=max((answer.at for answer in answers if answer.at is not None), default=None),
     )
 
 
@@ -86,23 +89,23 @@ def listed(
 class _Answer:
     """Machines of one region, or the reason why it does not list them."""
 
-    machines: Sequence[Machine] = ()
+    machines: Sequence[CloudMachine] = ()
     error: NodeError | None = None
     forbidden: bool = False
     at: datetime | None = None
 
 
-def terminate(machines: Sequence[Machine]) -> None:
-    """Terminate these instances and cancel these requests. One that is gone already is no error.
+def terminate(machines: Sequence[CloudMachine]) -> None:
+    """Terminate these instances and cancel these requests. Something that is gone already is no error.
 
-    EC2 refuses a request as a whole for one instance of it, so what is refused together is tried one by one. Every
-    region and every instance is tried before the first refusal is raised.
+    EC2 refuses a whole request for one bad instance, so a refused group is retried one by one. Every region and
+    instance is tried before the first refusal is raised.
     """
     failures: list[NodeError] = []
     for region in sorted({machine.where for machine in machines}):
         ids = [machine.id for machine in machines if machine.where == region]
-        requests = [one for one in ids if one.startswith(REQUEST_PREFIX)]
-        running = [one for one in ids if one not in requests]
+        requests = [machine_id for machine_id in ids if machine_id.startswith(REQUEST_PREFIX)]
+        running = [machine_id for machine_id in ids if machine_id not in requests]
         for some in ([requests] if requests else []) + ([running] if running else []):
             failures += _end(some, region)
     if failures:
@@ -110,7 +113,7 @@ def terminate(machines: Sequence[Machine]) -> None:
 
 
 def _end(ids: Sequence[str], region: str) -> list[NodeError]:
-    """End these; return why that failed, for each by itself where they cannot be ended together."""
+    """End these. Return the failures, one for each id if they cannot be ended together."""
     try:
         with explained():
             if ids[0].startswith(REQUEST_PREFIX):
@@ -119,15 +122,15 @@ def _end(ids: Sequence[str], region: str) -> list[NodeError]:
                 within(lambda: ec2(region).terminate_instances(InstanceIds=list(ids)), who="EC2")
     except NodeError as error:
         if code_of(error) in NOT_FOUND:
-            return [] if len(ids) == 1 else [failure for one in ids for failure in _end([one], region)]
+            return [] if len(ids) == 1 else [failure for machine_id in ids for failure in _end([machine_id], region)]
         if len(ids) > 1:
-            return [failure for one in ids for failure in _end([one], region)]
+            return [failure for machine_id in ids for failure in _end([machine_id], region)]
         return [NodeError(f"{ids[0]} in {region} was not ended. {error.message}", fix=error.fix)]
     return []
 
 
 def account(region: str | None) -> str:
-    """Return the account that the credentials found now belong to, and where EC2 is asked if that is not at AWS.
+    """Return the account of the current credentials, and the address of EC2 if that is not at AWS.
 
     Source: AWS STS API, GetCallerIdentity.
     """
@@ -145,13 +148,13 @@ def has_credentials() -> bool:
         return within(lambda: aws_session().get_credentials(), who="AWS") is not None
 
 
-def enabled_regions(near: str | None) -> list[str]:
-    """Return the regions that this account may use; the list is the same wherever in its partition it is asked for.
+def enabled_regions(launch_region: str | None) -> list[str]:
+    """Return the regions that this account may use. Any region of the partition returns the same list.
 
-    `near` is a region of a launch. Without one the region of the settings here is asked, unless AWS has no such region.
+    `launch_region` is a region of a launch. Without one, the configured region is asked, unless AWS has no such region.
     """
     with explained():
-        answer = within(lambda: ec2(near or _region_here() or FIRST_REGION).describe_regions(), who="EC2")
+        answer = within(lambda: ec2(launch_region or _region_here() or FIRST_REGION).describe_regions(), who="EC2")
         return sorted(region["RegionName"] for region in answer["Regions"])
 
 
@@ -175,14 +178,14 @@ def _asked(region: str, run_id: str | None, *, spot: bool, ids: Sequence[str]) -
 
 
 def code_of(error: NodeError) -> str:
-    """Return AWS's own code of a refusal; empty where it is none of AWS's."""
+    """Return AWS's error code of a refusal; empty if it is not AWS's."""
     return "" if error.__cause__ is None else explain(error.__cause__).code  # type: ignore[arg-type]
 
 
 def _instances_in(
     region: str, filters: Sequence[dict[str, Any]], *, spot: bool, run_id: str | None
-) -> tuple[list[Machine], datetime | None]:
-    """Return what a region has: by SkyPilot's name, by our label, by id; and when, by EC2's clock."""
+) -> tuple[list[CloudMachine], datetime | None]:
+    """Return a region's machines by SkyPilot's name, our label and id, with the time by EC2's clock."""
     client = ec2(region)
     found: dict[str, tuple[dict[str, Any], str | None]] = {}
     at = None
@@ -199,39 +202,43 @@ def _instances_in(
     return machines + (_requests_in(client, region, filters[1], owners) if spot else []), at
 
 
-def _requests_in(client: Any, region: str, wanted: dict[str, Any], found: Sequence[dict[str, Any]]) -> list[Machine]:
-    """Return requests for spot machines that may still start one: with our label, or of an instance that has it.
+def _requests_in(
+    client: Any, region: str, wanted: dict[str, Any], found: Sequence[dict[str, Any]]
+) -> list[CloudMachine]:
+    """Return requests for spot machines that may still start one: with our label, or whose instance has it.
 
-    A request that is active has its instance, which is listed itself; where that ends, a persistent one starts another.
+    An active request has an instance, which is listed itself. When that ends, a persistent request starts another.
     """
-    owners = {one["SpotInstanceRequestId"]: one for one in found if one.get("SpotInstanceRequestId")}
+    owners = {
+        instance["SpotInstanceRequestId"]: instance for instance in found if instance.get("SpotInstanceRequestId")
+    }
     by_id = {"Name": "spot-instance-request-id", "Values": sorted(owners)}
     requests = {
-        one["SpotInstanceRequestId"]: one
+        request["SpotInstanceRequestId"]: request
         for asked in ([wanted, by_id] if owners else [wanted])
         for page in client.get_paginator("describe_spot_instance_requests").paginate(Filters=[asked])
-        for one in page["SpotInstanceRequests"]
+        for request in page["SpotInstanceRequests"]
     }
     return [
-        Machine(
+        CloudMachine(
             id=name,
             name=name,
             where=region,
-            state=f"spot request {one['State']}",
+            state=f"spot request {request['State']}",
             alive=True,
             is_order=True,
-            run_id=run_id_of(tags_of(owners.get(name, one))),
-            expires_at=expiry_of(tags_of(owners.get(name, one)).get(EXPIRY_LABEL)),
+            run_id=run_id_of(tags_of(owners.get(name, request))),
+            expires_at=expiry_of(tags_of(owners.get(name, request)).get(EXPIRY_LABEL)),
         )
-        for name, one in sorted(requests.items())
-        if one["State"] == "open" or (one["State"] == "active" and one.get("Type") == "persistent")
+        for name, request in sorted(requests.items())
+        if request["State"] == "open" or (request["State"] == "active" and request.get("Type") == "persistent")
     ]
 
 
-def _machine(instance: dict[str, Any], region: str, run_id: str | None, *, seen_at: datetime | None) -> Machine:
+def _machine(instance: dict[str, Any], region: str, run_id: str | None, *, seen_at: datetime | None) -> CloudMachine:
     tags = tags_of(instance)
     state = instance["State"]["Name"]
-    return Machine(
+    return CloudMachine(
         id=instance["InstanceId"],
         name=tags.get("Name", instance["InstanceId"]),
         where=region,
@@ -245,21 +252,21 @@ def _machine(instance: dict[str, Any], region: str, run_id: str | None, *, seen_
         network_interfaces=len(instance.get("NetworkInterfaces", [])) or None,
         reservation=instance.get("CapacityReservationId"),
         parts=tuple(
-            str(one["Ebs"]["VolumeId"])
-            for one in instance.get("BlockDeviceMappings", [])
-            if one.get("Ebs", {}).get("VolumeId")
+            str(mapping["Ebs"]["VolumeId"])
+            for mapping in instance.get("BlockDeviceMappings", [])
+            if mapping.get("Ebs", {}).get("VolumeId")
         ),
     )
 
 
 def run_id_of(tags: Mapping[str, str]) -> str | None:
-    """Return the launch of something: by our label, else by the cluster that SkyPilot started it for."""
+    """Return the launch of a resource: by our label, otherwise by the cluster that SkyPilot started it for."""
     cluster = OUR_CLUSTER.fullmatch(tags.get(CLUSTER_TAG, ""))
     return tags.get(RUN_LABEL) or (None if cluster is None else cluster["run_id"])
 
 
 def tags_of(thing: dict[str, Any]) -> dict[str, str]:
-    """Return what something carries."""
+    """Return the tags of a resource."""
     return {tag["Key"]: tag["Value"] for tag in thing.get("Tags", [])}
 
 
@@ -274,7 +281,7 @@ def _client(service: str, region: str) -> Any:
 
 @contextlib.contextmanager
 def explained(who: str = "EC2") -> Iterator[None]:
-    """Turn what AWS refuses into a NodeError with the reason and what to do."""
+    """Turn AWS's refusals into a NodeError with the reason and the fix."""
     try:
         from botocore.exceptions import BotoCoreError, ClientError
         from botocore.parsers import ResponseParserError

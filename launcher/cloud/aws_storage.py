@@ -1,4 +1,4 @@
-"""Volumes, addresses and snapshots that outlive the machines of a launch on EC2, and what a month of each costs."""
+"""Volumes, addresses and snapshots that outlive the machines of a launch on EC2, with the monthly cost of each."""
 
 from __future__ import annotations
 
@@ -25,27 +25,33 @@ from planner.time_limits import all_within, within
 VOLUME_USD_PER_GB_MONTH = {
     "gp3": 0.08, "gp2": 0.10, "io1": 0.125, "io2": 0.125, "st1": 0.045, "sc1": 0.015, "standard": 0.05,
 }  # fmt: skip
-"""us-east-1, without extra IOPS; the dearest region asks about twice. Source: AWS, Amazon EBS pricing, 2026-11."""
+"""Prices in us-east-1, without extra IOPS; the most expensive region charges about twice.
+
+Source: AWS, Amazon EBS pricing, 2026-11.
+"""
 DEAREST_VOLUME = max(VOLUME_USD_PER_GB_MONTH.values())
 SNAPSHOT_USD_PER_GB_MONTH = 0.05
-"""USD for each GB stored; a snapshot stores at most the size of its volume. Source: as above."""
+"""Price of each stored GB. A snapshot stores at most the size of its volume.
+
+Source: AWS, Amazon EBS pricing, 2026-11.
+"""
 
 
 class Stored(Frozen):
-    """Something that is billed without a machine."""
+    """A resource that is billed without a machine."""
 
     id: str
     kind: Literal["volume", "address", "snapshot"]
     where: str
     run_id: str | None
     detail: str
-    """With what a month of it costs at us-east-1's list price."""
+    """Description, with its monthly cost at us-east-1's list price."""
     labelled: bool
-    """Whether it carries our label; what was only seen at a machine of ours may be somebody's own."""
+    """True if it carries our label. What was only seen at one of our machines may belong to someone else."""
 
 
 class StorageAnswer(Frozen):
-    """Volumes, addresses and snapshots of one region, or why it does not name them."""
+    """Volumes, addresses and snapshots of one region, or the reason why it does not list them."""
 
     where: str
     stored: tuple[Stored, ...] = ()
@@ -54,15 +60,15 @@ class StorageAnswer(Frozen):
 
 
 def stored_in(regions: Sequence[str], owners: Mapping[str, str]) -> list[StorageAnswer]:
-    """Return what is left in each region: what carries our label, and volumes of `owners` (their ids, and whose).
+    """Return the leftovers of each region: resources with our label, and volumes in `owners` (volume id to run id).
 
-    A volume at a machine and an address in use are not left: they go with it, or are listed once it is gone.
+    A volume at a machine and an address in use are not leftovers: they go with it, or are listed once it is gone.
     """
     return all_within(partial(_of_region, owners=owners), regions, who="EC2", at_once=REGIONS_AT_ONCE)
 
 
 def delete(name: str, kind: str, region: str) -> None:
-    """Delete one; NodeError where EC2 refuses."""
+    """Delete one resource. Raises NodeError if EC2 refuses."""
     client = ec2(region)
     ways: dict[str, Callable[[], object]] = {
         "volume": lambda: client.delete_volume(VolumeId=name),
@@ -86,39 +92,45 @@ def _all_of(region: str, owners: Mapping[str, str]) -> Iterator[Stored]:
     client = ec2(region)
     ours = [
         {"Name": "tag-key", "Values": [RUN_LABEL]},
-        {"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster_name("*")]},  # which SkyPilot gives to volumes too
+        {"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster_name("*")]},  # SkyPilot gives this tag to volumes too
     ]
     by_id = [{"Name": "volume-id", "Values": sorted(owners)}] if owners else []
     volumes = {
-        one["VolumeId"]: one
+        volume["VolumeId"]: volume
         for wanted in [*ours, *by_id]
         for page in client.get_paginator("describe_volumes").paginate(Filters=[wanted])
-        for one in page["Volumes"]
+        for volume in page["Volumes"]
     }
     addresses = {
-        one["AllocationId"]: one for wanted in ours for one in client.describe_addresses(Filters=[wanted])["Addresses"]
+        address["AllocationId"]: address
+        for wanted in ours
+        for address in client.describe_addresses(Filters=[wanted])["Addresses"]
     }
     snapshots = {
-        one["SnapshotId"]: one
+        snapshot["SnapshotId"]: snapshot
         for wanted in ours
         for page in client.get_paginator("describe_snapshots").paginate(OwnerIds=["self"], Filters=[wanted])
-        for one in page["Snapshots"]
+        for snapshot in page["Snapshots"]
     }
-    for one in volumes.values():
-        if one["State"] == "available":
-            usd = one["Size"] * VOLUME_USD_PER_GB_MONTH.get(one.get("VolumeType", ""), DEAREST_VOLUME)
-            yield _stored(one, one["VolumeId"], "volume", region, f"{one['Size']} GB", usd, owners)
-    for one in addresses.values():
-        if not one.get("AssociationId"):
+    for volume in volumes.values():
+        if volume["State"] == "available":
+            usd = volume["Size"] * VOLUME_USD_PER_GB_MONTH.get(volume.get("VolumeType", ""), DEAREST_VOLUME)
+            yield _stored(volume, volume["VolumeId"], "volume", region, f"{volume['Size']} GB", usd, owners)
+    for address in addresses.values():
+        if not address.get("AssociationId"):
             usd = IPV4_USD_PER_HOUR * AWS_HOURS_PER_MONTH
-            yield _stored(one, one["AllocationId"], "address", region, str(one.get("PublicIp", "")), usd, owners)
-    for one in snapshots.values():
-        usd = one["VolumeSize"] * SNAPSHOT_USD_PER_GB_MONTH
-        yield _stored(one, one["SnapshotId"], "snapshot", region, f"up to {one['VolumeSize']} GB", usd, owners)
+            yield _stored(
+                address, address["AllocationId"], "address", region, str(address.get("PublicIp", "")), usd, owners
+            )
+    for snapshot in snapshots.values():
+        usd = snapshot["VolumeSize"] * SNAPSHOT_USD_PER_GB_MONTH
+        yield _stored(
+            snapshot, snapshot["SnapshotId"], "snapshot", region, f"up to {snapshot['VolumeSize']} GB", usd, owners
+        )
 
 
 def _stored(
-    one: dict[str, Any],
+    resource: dict[str, Any],
     name: str,
     kind: Literal["volume", "address", "snapshot"],
     region: str,
@@ -126,7 +138,7 @@ def _stored(
     usd: float,
     owners: Mapping[str, str],
 ) -> Stored:
-    run_id = run_id_of(tags_of(one))
+    run_id = run_id_of(tags_of(resource))
     return Stored(
         id=name,
         kind=kind,

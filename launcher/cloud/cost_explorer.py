@@ -14,31 +14,31 @@ from planner.model.base import Frozen
 from planner.time_limits import within
 
 REGION = "us-east-1"
-"""The only region in which the service answers."""
+"""Only region in which the service answers."""
 LAG_DAYS = 1
-"""A bill is complete about a day after the usage. Source: Cost Explorer user guide."""
+"""Days until a bill is complete after the usage. Source: Cost Explorer user guide."""
 NO_COST_REASON = (
     f"Cost Explorer names no cost for it: the label {RUN_LABEL} must be a cost allocation tag (Billing console, Cost "
     "allocation tags), and costs appear up to a day late"
 )
 
 
-class Billed(Frozen):
-    """What AWS billed for one launch."""
+class CostExplorerBill(Frozen):
+    """AWS's bill for one launch."""
 
     usd: float | None
     reason: str | None
-    """Why there is no figure, or why it may still grow."""
+    """Reason why there is no figure, or why it may still grow."""
     estimated: bool
-    """AWS's own word for a figure that is not final."""
+    """True if AWS calls the figure not final."""
 
 
-def billed(run_ids: Collection[str], *, first: date, last: date, today: date) -> dict[str, Billed]:
+def billed(run_ids: Collection[str], *, first: date, last: date, today: date) -> dict[str, CostExplorerBill]:
     """Return the unblended cost of each launch over the days from `first` to `last`, both included.
 
     One request, 0.01 USD (source: AWS Cost Management pricing page), covers all launches of these days.
-    Unblended: what the account was charged on that day, without credits and refunds. An upfront payment (a Capacity
-    Block) stands on the day it was paid, without the launch's label, so it is not in here.
+    Unblended means what the account was charged on that day, without credits and refunds. An upfront payment (a
+    Capacity Block) is charged on the day it was paid, without the launch's label, so it is not included.
     Source: AWS Cost Explorer API reference, GetCostAndUsage.
     """
     sums: dict[str, float] = {}
@@ -53,11 +53,11 @@ def billed(run_ids: Collection[str], *, first: date, last: date, today: date) ->
     return {run_id: _billed(sums.get(run_id), late=late, estimated=run_id in estimated) for run_id in run_ids}
 
 
-def _billed(usd: float | None, *, late: bool, estimated: bool) -> Billed:
+def _billed(usd: float | None, *, late: bool, estimated: bool) -> CostExplorerBill:
     if usd is None:
-        return Billed(usd=None, reason=NO_COST_REASON, estimated=True)
+        return CostExplorerBill(usd=None, reason=NO_COST_REASON, estimated=True)
     reason = "AWS completes a bill about a day after the usage" if late or estimated else None
-    return Billed(usd=usd, reason=reason, estimated=late or estimated)
+    return CostExplorerBill(usd=usd, reason=reason, estimated=late or estimated)
 
 
 def _periods(first: date, end: date) -> list[dict[str, Any]]:

@@ -13,21 +13,21 @@ from typing import Any
 from planner import time_limits
 from planner.errors import MissingExtraError, NodeError
 from planner.launcher.cloud.label import date_of, expiry_of
-from planner.launcher.cloud.machine import Machine
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.plan.target import LaunchProvider, Target
 from planner.launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner.time_limits import within
 
 SSH_POOL_PREFIX = "ssh-"
-"""SkyPilot's name for the context of an SSH node pool: `ssh-<pool>`."""
+"""Prefix of SkyPilot's context name for an SSH node pool: `ssh-<pool>`."""
 DEAD = ("Succeeded", "Failed")
 NOT_FOUND = 404
 
 
-def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = None) -> list[Machine]:
-    """Return the pods with our label, of one launch or of all, in every namespace of the context.
+def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = None) -> list[CloudMachine]:
+    """Return the pods with our label, of one launch or all, in every namespace of the context.
 
-    `ids` are pods of the launch that were seen before, with the unique id of each: they count whatever label they have.
+    `ids` are pods of the launch that were seen before, with the unique id of each. They count whatever label they have.
     """
     selector = RUN_LABEL if run_id is None else f"{RUN_LABEL}={run_id}"
     with _explained(context):
@@ -39,8 +39,8 @@ def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = No
         )
         at = date_of(headers.get("Date"))
         found = [_machine(pod, context, seen_at=at) for pod in listed.items]
-        unlisted = {one: uid for one, uid in (ids or {}).items() if one not in {machine.id for machine in found}}
-        again = [_pod(context, one) for one in unlisted]
+        unlisted = {name: uid for name, uid in (ids or {}).items() if name not in {machine.id for machine in found}}
+        again = [_pod(context, name) for name in unlisted]
     return found + [
         _machine(pod, context, seen_at=at).model_copy(update={"run_id": run_id})
         for pod in again
@@ -49,7 +49,7 @@ def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = No
 
 
 def contexts() -> list[str]:
-    """Return the contexts that the configuration here names; none where there is no configuration."""
+    """Return the contexts in the local configuration; none if there is no configuration."""
     try:
         from kubernetes import config
         from kubernetes.config import ConfigException
@@ -57,11 +57,11 @@ def contexts() -> list[str]:
         listed, _ = config.list_kube_config_contexts()
     except (ImportError, ConfigException, OSError):
         return []
-    return sorted(str(one["name"]) for one in listed)
+    return sorted(str(context["name"]) for context in listed)
 
 
-def delete(machines: Sequence[Machine], *, context: str) -> None:
-    """Delete these pods, all that can be, before the first refusal is raised. One that is gone is no error."""
+def delete(machines: Sequence[CloudMachine], *, context: str) -> None:
+    """Delete these pods, as many as possible, before the first refusal is raised. A missing pod is no error."""
     failures: list[NodeError] = []
     for machine in machines:
         try:
@@ -73,11 +73,11 @@ def delete(machines: Sequence[Machine], *, context: str) -> None:
         raise failures[0]
 
 
-def _pod(context: str, one: str) -> Any | None:
-    """Return a pod by `namespace/name`; None where there is none."""
+def _pod(context: str, qualified_name: str) -> Any | None:
+    """Return a pod by `namespace/name`; None if it does not exist."""
     from kubernetes.client import ApiException
 
-    namespace, _, name = one.partition("/")
+    namespace, _, name = qualified_name.partition("/")
     try:
         return _api(context).read_namespaced_pod(name, namespace, _request_timeout=time_limits.SILENCE_S)
     except ApiException as error:
@@ -86,7 +86,7 @@ def _pod(context: str, one: str) -> Any | None:
     return None
 
 
-def _delete(machine: Machine, context: str) -> None:
+def _delete(machine: CloudMachine, context: str) -> None:
     from kubernetes.client import ApiException
 
     namespace, _, name = machine.id.partition("/")
@@ -98,29 +98,29 @@ def _delete(machine: Machine, context: str) -> None:
 
 
 def context_of(target: Target) -> str:
-    """Return the context of a target: its own name, or that which SkyPilot gives an SSH node pool."""
-    return f"{SSH_POOL_PREFIX}{target.name}" if target.provider is Provider.SSH_POOL else target.name
+    """Return the context of a target: its own name, or the one that SkyPilot gives an SSH node pool."""
+    return f"{SSH_POOL_PREFIX}{target.name}" if target.provider is LaunchProvider.SSH_POOL else target.name
 
 
 def cluster_identity(target: Target) -> str:
     """Return what tells the cluster of a target from every other: its address and its certificate authority.
 
-    Whoever asks (the user of the context) is not in it: it sees the same pods, or is refused. The address of an SSH
-    node pool is a tunnel's end on this machine, so there the authority alone counts, where there is one.
+    The user of the context is not part of it: every user sees the same pods, or is refused. The address of an SSH node
+    pool is a tunnel's end on this machine, so there the authority alone counts, if there is one.
     """
     context = context_of(target)
     with _explained(context):
         api = within(lambda: _api(context), who=f"Kubernetes context '{context}'")
         configuration = api.api_client.configuration
         authority = b"" if not configuration.ssl_ca_cert else Path(configuration.ssl_ca_cert).read_bytes()
-    address = "" if authority and target.provider is Provider.SSH_POOL else configuration.host
+    address = "" if authority and target.provider is LaunchProvider.SSH_POOL else configuration.host
     return f"{address} {hashlib.sha256(authority).hexdigest()}"
 
 
-def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> Machine:
+def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> CloudMachine:
     labels = pod.metadata.labels or {}
     phase = str((pod.status.phase if pod.status is not None else None) or "Unknown")
-    return Machine(
+    return CloudMachine(
         id=f"{pod.metadata.namespace}/{pod.metadata.name}",
         name=pod.metadata.name,
         where=f"context {context}, namespace {pod.metadata.namespace}",
@@ -135,11 +135,11 @@ def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> Machine:
 
 
 def _api(context: str) -> Any:
-    """Return the API of a context; it may run a program that signs in, so it is called within a limit."""
+    """Return the API of a context. It may run a sign-in program, so it is called within a time limit."""
     from kubernetes import client, config
 
     asked_once = client.Configuration()
-    asked_once.retries = 0  # urllib3 would wait for a silent cluster four times
+    asked_once.retries = 0  # urllib3 would otherwise wait for a silent cluster four times
     return client.CoreV1Api(config.new_client_from_config(context=context, client_configuration=asked_once))
 
 

@@ -1,4 +1,4 @@
-"""One machine or pod of ours as its cloud knows it, whatever SkyPilot believes."""
+"""One of our machines or pods as its cloud reports it, independent of SkyPilot."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from planner.launcher.plan.sighting import Sight, Sighting
 from planner.model.base import Frozen
 
 
-class Machine(Frozen):
-    """Something of ours that a cloud lists."""
+class CloudMachine(Frozen):
+    """A machine of ours that a cloud lists."""
 
     id: str
     name: str
-    """As a person finds it in the cloud's console."""
+    """Name in the cloud's console."""
     where: str
     """Region, or Kubernetes context and namespace."""
     state: str
-    """In the cloud's own words."""
+    """State in the cloud's own words."""
     alive: bool
-    """Whether it runs, will run, or is still billed."""
+    """True if it runs, will run, or is still billed."""
     ending: bool = False
-    """Whether the cloud says that it is ending it, and may still bill it."""
+    """True if the cloud is ending it and may still bill it."""
     run_id: str | None
     instance_type: str | None = None
     expires_at: datetime | None = None
-    """From its expiry label."""
+    """Time from its expiry label."""
     started_at: datetime | None = None
-    """By the cloud's clock, like the next."""
+    """Start by the cloud's clock."""
     seen_at: datetime | None = None
-    """When the cloud listed it."""
+    """Time of the listing by the cloud's clock."""
     network_interfaces: int | None = None
     reservation: str | None = None
     """Id of the capacity reservation that it runs in."""
     parts: tuple[str, ...] = ()
     """Ids of its volumes, which may outlive it."""
     uid: str | None = None
-    """Mark that differs from a later machine with the same id, where ids are used again (pods)."""
+    """Mark that differs from a later machine with the same id, for clouds that reuse ids (pods)."""
     is_order: bool = False
-    """Whether it is only a request for a machine, which has an id of its own."""
+    """True if it is only a request for a machine, which has its own id."""
 
     def sighting(self, asked: str | None) -> Sighting:
-        """Return what this look says of its id; `asked` is the account that answered."""
+        """Return this look's report on the id. `asked` is the account that answered."""
         sight = Sight.ENDING if self.ending else Sight.ALIVE if self.alive else Sight.DEAD
         return Sighting(
             id=self.id,

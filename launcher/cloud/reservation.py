@@ -1,7 +1,7 @@
-"""Capacity reservations and Capacity Blocks of EC2: whether one can take a launch, and whether its machines are in it.
+"""EC2 Capacity reservations and Capacity Blocks: checks that one can take a launch, and that its machines are in it.
 
-What finds no place in the reservation SkyPilot (0.14) starts on demand, at another price than the one agreed to. So
-such a launch is not submitted, and machines outside of the reservation are not what was ordered.
+SkyPilot (0.14) starts machines that do not fit the reservation on demand, at another price than agreed. So such a
+launch is not submitted, and machines outside the reservation do not match the order.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ from collections.abc import Sequence
 
 from planner.errors import NodeError
 from planner.launcher.cloud.aws import ec2, explained
-from planner.launcher.cloud.machine import Machine
+from planner.launcher.cloud.machine import CloudMachine
 from planner.launcher.plan.target import Target
 from planner.time_limits import within
 
 TYPES = {"capacity_block": "capacity-block", "reservation": "default"}
-"""EC2's words for what was bought. Source: EC2 API reference, CapacityReservation."""
+"""EC2's words for the kind of purchase. Source: EC2 API reference, CapacityReservation."""
 OUTSIDE = "none"
 
 
 def check_reservation(target: Target) -> str:
-    """Return what is free in the target's reservation, in words; NodeError where it cannot take all of its nodes now.
+    """Return in words what is free in the target's reservation. Raises NodeError if it cannot take all nodes now.
 
-    SkyPilot takes only active, targeted reservations (sky/provision/aws/instance.py), others not even by their id.
+    SkyPilot takes only active, targeted reservations (sky/provision/aws/instance.py), others not even by id.
     """
     name = target.reservation
     with explained():
@@ -42,11 +42,11 @@ def check_reservation(target: Target) -> str:
         ("takes instances that are", "targeted", reservation.get("InstanceMatchCriteria")),
         ("is a reservation of type", TYPES[target.purchase], reservation.get("ReservationType", "default")),
     ]
-    for what, right, is_so in wanted:
-        if is_so != right:
+    for statement, right, actual in wanted:
+        if actual != right:
             raise NodeError(
-                f"{name}: {what} {is_so}, and must be {right}: SkyPilot would start the machine on demand, outside of "
-                "it.",
+                f"{name}: {statement} {actual}, and must be {right}: SkyPilot would start the machine "
+                "on demand, outside of it.",
                 fix="Wait until it is active, or give another id.",
             )
     if free < target.nodes:
@@ -57,8 +57,11 @@ def check_reservation(target: Target) -> str:
     return f"{name}: active, {free} free instance(s) of {target.name}"
 
 
-def reservation_of(machines: Sequence[Machine], target: Target) -> str | None:
-    """Return the reservation that all living machines are in, else the first other one; None before there are any."""
+def reservation_of(machines: Sequence[CloudMachine], target: Target) -> str | None:
+    """Return the reservation that all living machines are in, otherwise the first other one;
+
+    None before there are any.
+    """
     places = {machine.reservation or OUTSIDE for machine in machines if machine.alive}
     others = sorted(places - {target.reservation})
     return next(iter(others), target.reservation if places else None)

@@ -1,4 +1,4 @@
-"""Downloads of what nodes pushed to S3 while they ran: all that is left of a preempted machine."""
+"""Downloads what nodes pushed to S3 while they ran: the only results of a preempted machine."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from planner.launcher.collect.incoming import LARGEST_BYTES, incoming, is_allowe
 from planner.time_limits import within
 
 OURS = ("job.log",)
-"""Written here from SkyPilot's log."""
+"""Files written here from SkyPilot's log."""
 PART = ".part"
-"""A name that is never taken in: of a file that is not whole yet."""
+"""Suffix of incomplete files. Such names are never taken in."""
 _NODE = re.compile(r"node-[0-9]{1,5}")
 
 
 def fetch(store: str, run_id: str, into: Path) -> None:
     """Copy `<store>/<run id>/node-<rank>/...` home: node 0 into `into`, the others below `node-<rank>`.
 
-    What no node of ours would have written is left out: whoever may write to the bucket is not trusted with this
+    Files that none of our nodes would write are left out: someone who may write to the bucket is not trusted with this
     machine.
     """
     bucket, _, prefix = store.removeprefix("s3://").partition("/")
@@ -46,7 +46,7 @@ def _listed(client: Any, bucket: str, root: str) -> dict[str, list[str]]:
 
 
 def _download(client: Any, bucket: str, root: str, names: Sequence[str], into: Path) -> None:
-    """Download files one by one; each gets its name once it is whole, so that one given up half way is left out."""
+    """Download files one by one. Each gets its final name once it is complete, so that a partial file is left out."""
     from boto3.s3.transfer import TransferConfig
 
     for name in names:

@@ -1,6 +1,6 @@
-"""What a run is compared with beyond its own figures: FLOPs, peak, estimated memory, first losses.
+"""Expected values of a run, for comparison: FLOPs, peak, estimated memory, first losses.
 
-The catalog and the estimates know these; whoever calls the launcher passes them in.
+The catalog and the estimates know them. Callers of the launcher pass them in.
 """
 
 from __future__ import annotations
@@ -15,30 +15,31 @@ from planner.workloads.measure.device_load import MAX_CONTEXT_GIB
 
 @dataclass(frozen=True)
 class Expected:
-    """Null and empty stand for "not known": then nothing is compared."""
+    """Expected values. Null and empty stand for "not known", and are not compared."""
 
     flops_per_sample: Mapping[str, float] = field(default_factory=dict)
-    """Training FLOPs without recomputation, by the name of the convention; `full_attention` is the headline's."""
+    """Training FLOPs without recomputation, by name of the convention. `full_attention` is the headline's."""
     peak_tflop_per_s: float | None = None
-    """Of one accelerator in the declared precision, dense, from its data sheet."""
+    """Dense peak of one accelerator in the declared precision, from its data sheet."""
     least_mfu: float | None = None
-    """Of the nominal peak, full attention."""
+    """Lower bound of the MFU, relative to the nominal peak with full attention."""
     device_memory_gib: float | None = None
-    """Estimated, on one device, CUDA context included."""
+    """Estimated memory on one device, including the CUDA context."""
     first_losses: tuple[float, ...] = ()
     loss_tolerance: float = 0.0
-    """A first loss may differ by this fraction."""
+    """Fraction by which a first loss may differ."""
 
 
 Expect = Callable[[NodeResult, str], Expected]
-"""From a result and the accelerator's id in the catalog."""
+"""Function from a result and the accelerator's catalog id to the expected values."""
 NOTHING = Expected()
 
 
 def mfu_by_name(result: NodeResult, expected: Expected) -> dict[str, float]:
-    """Return the MFU (planner/model/evidence/mfu.py) by convention and peak; never one figure without its name.
+    """Return the MFU (planner/model/evidence/mfu.py) by convention and peak; never a figure without its name.
 
-    `..._of_nominal_peak`: the data sheet's; `..._of_measured_peak`: the slowest device's plain products just before.
+    `..._of_nominal_peak` uses the data sheet's peak. `..._of_measured_peak` uses the slowest device's plain matrix
+    products just before the run.
     """
     measured = (result.calibration or {}).get("matmul_tflop_per_s")
     peaks = {"nominal": expected.peak_tflop_per_s, "measured": measured}
@@ -56,10 +57,10 @@ def mfu_by_name(result: NodeResult, expected: Expected) -> dict[str, float]:
 
 
 def used_gib(result: NodeResult) -> float | None:
-    """Return the GiB of the fullest device at the peak: what its allocator reserved, and the context beside it.
+    """Return the peak GiB of the fullest device: its allocator's reserved memory plus the context.
 
-    The context is that at the end of the run, with NCCL, cuBLAS and kernels. Older results have only what was in use
-    before the run. None where it is not known, and where other processes held memory beside the context.
+    The context is measured at the end of the run, with NCCL, cuBLAS and kernels. Older results have only the memory in
+    use before the run. Returns None if it is unknown, or if other processes held memory too.
     """
     reserved_gib, context_gib = (result.memory.get(name) for name in ("peak_reserved_gib", "context_gib"))
     before_gib = result.memory.get("in_use_before_gib") or 0.0
@@ -69,7 +70,7 @@ def used_gib(result: NodeResult) -> float | None:
 
 
 def memory_facts(result: NodeResult, expected: Expected) -> dict[str, float | None]:
-    """Estimate, and used / estimate, to stand beside the measured figures; empty where one is not known."""
+    """Return the estimate, and used / estimate, to stand beside measured figures; empty if one is unknown."""
     used = used_gib(result)
     if used is None or not expected.device_memory_gib:
         return {}

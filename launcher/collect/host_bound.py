@@ -1,4 +1,7 @@
-"""Does the device wait for the host? Then step times scatter, and the run measures the host more than the device."""
+"""Detects a device that waits for the host.
+
+Its step times scatter, and the run measures the host more than the device.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +10,19 @@ import statistics
 from planner.model.evidence.run import NodeResult
 
 MIN_BUSY_SHARE = 0.80
-"""Share of a step in which the device must be at work. Of gpt-305m's steps under a profiler one H100 worked 98 % under
-DDP, 92 % under fsdp2, 82 % under ZeRO-2 and 42 % under ZeRO-3, all at micro-batch 32, and 41 % under DDP at micro-batch
-4, whose steps scatter by 34 % (2026-11-26)."""
+"""Share of a step in which the device must be at work.
+
+Under a profiler, in gpt-305m's steps at micro-batch 32, one H100 worked 98 % under DDP, 92 % under fsdp2, 82 % under
+ZeRO-2 and 42 % under ZeRO-3. At micro-batch 4 it worked 41 % under DDP, with steps that scatter by 34 % (2026-11-26).
+"""
 
 
 def busy_share(result: NodeResult) -> float | None:
-    """Return the share of a step in which the device is at work or waits for data; None where it was not measured.
+    """Return the share of a step in which the device works or waits for data; None if it was not measured.
 
     share = device_busy_seconds / mean step seconds + data_wait_s / window_s
 
-    Waiting for data is no fault of the host's launches; the verdict has a sentence of its own on it.
+    Waiting for data is not caused by the host's kernel launches. The verdict has its own sentence for it.
     """
     if result.device_busy_seconds is None or not result.step_seconds:
         return None
@@ -26,7 +31,7 @@ def busy_share(result: NodeResult) -> float | None:
 
 
 def host_bound(result: NodeResult) -> list[str]:
-    """Return a sentence where the device waits for the host; step times that scatter then need no second one."""
+    """Return a sentence if the device waits for the host. Scattered step times then need no second sentence."""
     share, busy_s = busy_share(result), result.device_busy_seconds
     if share is None or busy_s is None or share >= MIN_BUSY_SHARE:
         return []

@@ -1,4 +1,4 @@
-"""What a node sends: taken in by name and kind, so that it can neither lead elsewhere nor replace our own files."""
+"""Accepts files from a node by name and kind, so that they cannot lead elsewhere or replace our own files."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from planner.text.visible_text import visible_text
 from planner.whole_file import whole_file
 
 LARGEST_BYTES = 10**9
-"""Of one file; a result has kilobytes, a log megabytes."""
+"""Limit of one file. A result has kilobytes, a log megabytes."""
 LARGEST_TEXT_BYTES = 64 * 2**20
 TEXTS = (".log", ".json", ".txt")
 RSYNC = ("--recursive", "--times", f"--max-size={LARGEST_BYTES}")
-"""Regular files and folders only: rsync leaves links and devices out unless it is asked for them."""
+"""Options for regular files and folders only. rsync leaves out links and devices unless it is asked for them."""
 _PART = r"[A-Za-z0-9][A-Za-z0-9._-]{0,120}"
 _NAME = re.compile(rf"(?:{_PART}/){{0,3}}{_PART}")
 _OF_ANOTHER_KIND = re.compile(r"start-[0-9]+|(?:.*/)?job\.log/.*")
-"""A file where a folder of ours stands, a folder where our log stands."""
+"""Names of the wrong kind: a file in place of our folder, or a folder in place of our log."""
 LEFT_OUT = "left-out.txt"
-"""Names the files of a node that found something of another kind in their place."""
+"""File that lists the names a node sent in place of something of another kind."""
 MOST_NAMES = 1000
 _OTHER_NODE = re.compile(r"node-[0-9]+(?:/|$)")
 _STAGED = ".incoming"
 
 
 def is_allowed(name: str, *, own: Collection[str] = ()) -> bool:
-    """Return whether a node may leave a file of this name (with `/`) in its folder: none of ours, of no other node's.
+    """Return whether a node may leave a file of this name (with `/`) in its folder.
 
-    Names that begin with a dot are ours: locks, parts of files.
+    It may not replace our files or another node's. Names that begin with a dot are ours: locks and partial files.
     """
     return (
         _NAME.fullmatch(name) is not None
@@ -46,15 +46,15 @@ def is_allowed(name: str, *, own: Collection[str] = ()) -> bool:
 
 @contextmanager
 def incoming(into: Path, *, own: Collection[str] = ()) -> Iterator[Path]:
-    """Yield an empty folder for what a node sends; then, also after a failure, its files move into `into`.
+    """Yield an empty folder for what a node sends. Afterwards, also after a failure, move its files into `into`.
 
-    Links, devices and names that are not allowed are left out. So is what finds a file in the place of a folder, or a
-    folder in that of a file; `left-out.txt` names it. A file that stands in its place is whole. NodeError where this
-    disk lets nothing be written.
+    Links, devices and forbidden names are left out. A file in place of a folder, or a folder in place of a file, is
+    left out too and listed in `left-out.txt`. Every file at its final place is complete. Raises NodeError if this disk
+    cannot be written.
     """
     staged = into / _STAGED
     try:
-        shutil.rmtree(staged, ignore_errors=True)  # of a client that was killed
+        shutil.rmtree(staged, ignore_errors=True)  # left by a client that was killed
         staged.mkdir(parents=True)
         try:
             yield staged
@@ -90,7 +90,7 @@ def _take_in(staged: Path, into: Path, *, own: Collection[str]) -> None:
 
 
 def left_out_of(folder: Path) -> list[str]:
-    """Return the names of what a node sent that was not taken in for its kind."""
+    """Return the names that a node sent and that were rejected for their kind."""
     try:
         return (folder / LEFT_OUT).read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError):
@@ -98,7 +98,10 @@ def left_out_of(folder: Path) -> list[str]:
 
 
 def _clean(path: Path) -> None:
-    """Hide the secrets in a file that a person will read or send on; a text without any stays as it is, to the byte."""
+    """Remove secrets from a file that people will read or send on.
+
+    A text without secrets stays unchanged, byte by byte.
+    """
     if path.stat().st_size > LARGEST_TEXT_BYTES:
         return
     text = path.read_bytes().decode("utf-8", errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""The record of a launch: what a node measured, joined with where it ran, at which price, and what that cost."""
+"""Record of a launch: the node's measurement joined with the machine, its price, and the cost of the launch."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from planner.errors import InputError
 from planner.launcher.collect.expectations import Expect
 from planner.launcher.collect.probe_record import probe_record_of
 from planner.launcher.collect.record import GOOD_ENDS, record_of
-from planner.launcher.ledger.entry import Entry, Outcome
-from planner.launcher.plan.bill import Rate, billed_usd
+from planner.launcher.ledger.entry import LaunchOutcome, LedgerEntry
+from planner.launcher.plan.bill import NodeRate, billed_usd
 from planner.launcher.plan.target import Target
 from planner.model.evidence.probe import ProbeRecord
 from planner.model.evidence.run import LaunchFacts, Probe, RunHardware, RunRecord
@@ -20,11 +20,14 @@ from planner.model.quantity import Basis, Quantity, Unit, weakest
 Record = TypeVar("Record", RunRecord, ProbeRecord)
 TRUNCATED_ENDS = (*GOOD_ENDS, "interrupted")
 BOOT_DOUBT = 0.25
-"""A provider bills from boot to termination, within the ledger's interval: the low end takes off a quarter."""
+"""Relative doubt of the billed duration.
+
+A provider bills from boot to termination, within the ledger's interval, so the low end subtracts a quarter.
+"""
 
 
 def record_of_launch(
-    entry: Entry,
+    entry: LedgerEntry,
     results: Sequence[Mapping[str, Any]],
     *,
     aliases: Mapping[str, str],
@@ -32,7 +35,7 @@ def record_of_launch(
     expect: Expect | None = None,
     probes: Sequence[Probe] = (),
 ) -> RunRecord:
-    """Return the record of a launch that is over. Raises NodeError where nothing was measured."""
+    """Return the record of a launch that is over. Raises NodeError if nothing was measured."""
     facts = _facts_of(entry)
     measured = [result for result in results if result.get("exit_reason") in TRUNCATED_ENDS and result.get("samples")]
     record = record_of(
@@ -41,17 +44,19 @@ def record_of_launch(
     return _joined(record, entry.launch.target, facts).model_copy(update={"answer_id": entry.launch.answer_id})
 
 
-def probe_of_launch(entry: Entry, result: Mapping[str, Any], *, aliases: Mapping[str, str], where: str) -> ProbeRecord:
-    """Return the probe of a launch that is over. Raises NodeError where nothing was measured."""
+def probe_of_launch(
+    entry: LedgerEntry, result: Mapping[str, Any], *, aliases: Mapping[str, str], where: str
+) -> ProbeRecord:
+    """Return the probe of a launch that is over. Raises NodeError if nothing was measured."""
     record = probe_record_of(result, aliases=aliases, where=where)
     return _joined(record, entry.launch.target, _facts_of(entry)).model_copy(
         update={"answer_id": entry.launch.answer_id}
     )
 
 
-def _facts_of(entry: Entry) -> LaunchFacts:
+def _facts_of(entry: LedgerEntry) -> LaunchFacts:
     launch, bill = entry.launch, entry.launch.bill
-    truncated = entry.outcome is not Outcome.COMPLETED
+    truncated = entry.outcome is not LaunchOutcome.COMPLETED
     return LaunchFacts(
         run_id=launch.run_id,
         target=launch.target.id,
@@ -72,13 +77,13 @@ def record_by_hand(
     result: Mapping[str, Any],
     *,
     target: Target,
-    rate: Rate | None,
+    rate: NodeRate | None,
     no_price_reason: str | None,
     aliases: Mapping[str, str],
     where: str,
     expect: Expect | None = None,
 ) -> RunRecord:
-    """Return the record of a result that somebody brought home, with the target it ran on."""
+    """Return the record of a result that was brought home by hand, with its target."""
     record = record_of([result], aliases=aliases, where=where, expect=expect)
     facts = LaunchFacts(
         target=target.id,
@@ -96,8 +101,8 @@ def record_by_hand(
     return _joined(record, target, facts)
 
 
-def quoted_price(rate: Rate) -> Quantity:
-    """Return the price of a node-hour with its range: it may rise to the highest, and never falls below itself."""
+def quoted_price(rate: NodeRate) -> Quantity:
+    """Return the price of a node-hour with its range: from the price itself up to the highest."""
     return Quantity(
         value=rate.usd_per_node_hour,
         low=rate.usd_per_node_hour,
@@ -109,8 +114,8 @@ def quoted_price(rate: Rate) -> Quantity:
     )
 
 
-def billed_quantity(entry: Entry) -> Quantity | None:
-    """Return what a launch cost by the ledger's interval; None while it is open or where a price is missing."""
+def billed_quantity(entry: LedgerEntry) -> Quantity | None:
+    """Return the cost of a launch by the ledger's interval; None while it is open or if a price is missing."""
     bill = entry.launch.bill
     seconds = entry.billed_seconds
     usd = None if seconds is None else billed_usd(bill, seconds=seconds)
@@ -132,7 +137,7 @@ def billed_quantity(entry: Entry) -> Quantity | None:
 def _joined(record: Record, target: Target, facts: LaunchFacts) -> Record:
     hardware = record.hardware
     verdict = list(record.verdict)
-    if target.is_cloud:  # the catalog knows this machine; a result only describes it
+    if target.is_cloud:  # the catalog knows this machine better than the result does
         hardware = RunHardware(**hardware.model_dump(exclude={"node"}), node=target.id)
     if target.accelerator is not None and target.accelerator != hardware.accelerator:
         verdict.append(f"{target.id} should have {target.accelerator}, and it ran on {hardware.accelerator}")

@@ -1,4 +1,4 @@
-"""The ProbeRecord of what a node wrote (`result.json` of a spec that asks for a probe)."""
+"""Builds the ProbeRecord from a node's `result.json` of a probe."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from planner.model.evidence.probe import ProbeRecord, SustainedFacts
 from planner.model.evidence.run import NodeResult
 
 FELL_BY = 0.15
-"""Fall of the rate of matrix products over 20 s that makes a probe doubtful. A well-cooled card loses less."""
+"""Fall in the rate of matrix products over 20 s that makes a probe doubtful. A well-cooled card loses less."""
 
 
 def is_probe(result: Mapping[str, Any]) -> bool:
-    """Return whether a result is one of a probe."""
+    """Return whether a result is that of a probe."""
     return isinstance(result.get("spec"), Mapping) and result["spec"].get("probe") is not None
 
 
 def probe_record_of(result: Mapping[str, Any], *, aliases: Mapping[str, str], where: str = "result") -> ProbeRecord:
-    """Return the record of a probe. Raises NodeError where nothing was measured, InputError where it makes no sense."""
+    """Return the record of a probe. Raises NodeError if nothing was measured, InputError if it is inconsistent."""
     parsed = parsed_end(result, where=where)
     if parsed.probe is None or not parsed.probe["kernels"]:
         raise NodeError(f"{where}: the probe measured nothing.", fix="See the log of the run.")

@@ -1,4 +1,4 @@
-"""The RunRecord of what a node wrote (`result.json`)."""
+"""Builds the RunRecord from a node's `result.json`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from planner.workloads.measure.telemetry import MEAN_POWER
 
 SHORT_WINDOW_S = 10.0
 ENERGY_ERROR = 0.10
-"""Of the devices' counters and power readings, both ways; source: the measurement protocol in workloads/README.md."""
+"""Relative error of the devices' energy counters and power readings.
+
+Source: measurement protocol in workloads/README.md.
+"""
 GOOD_ENDS = ("completed", "not_steady")
 
 
@@ -37,16 +40,16 @@ def record_of(
     expect: Expect | None = None,
     ends: Collection[str] = GOOD_ENDS,
 ) -> RunRecord:
-    """Join the process restarts of one benchmark into one record, with the probes that led to its micro-batch.
+    """Join the restarts of one benchmark into one record, with the probes that led to its micro-batch.
 
     throughput = median over restarts of samples / window_s; its range spans the restarts.
-    `aliases` maps the names that drivers report to accelerator ids; `expect` returns what to compare the run with.
-    `ends` are the exit reasons that are accepted.
+    `aliases` maps drivers' names to accelerator ids. `expect` returns the values to compare the run with.
+    `ends` are the accepted exit reasons.
     """
     parsed = [parse_result(result, where=where, ends=ends) for result in results]
     try:
         return _joined(results, parsed, aliases, probes, expect)
-    except (ValidationError, ValueError, ArithmeticError) as error:  # each figure can be true, and all of them not
+    except (ValidationError, ValueError, ArithmeticError) as error:  # each figure may be valid, but not all together
         raise InputError(
             f"{where}: its figures make no record: {first_problem(error)}.",
             fix="Measure again; see the log of the run.",
@@ -54,7 +57,7 @@ def record_of(
 
 
 def first_problem(error: Exception) -> str:
-    """Return the first thing that is wrong, in a line."""
+    """Return the first error in one line."""
     if not isinstance(error, ValidationError):
         return str(error).rstrip(".")
     detail = error.errors(include_input=False, include_url=False)[0]
@@ -90,13 +93,13 @@ def _joined(
         telemetry=tuple(result.telemetry for result in parsed if result.telemetry is not None),
         calibration=tuple(result.calibration for result in parsed if result.calibration is not None),
         short_window=any(result.window_s < SHORT_WINDOW_S for result in parsed),
-        verdict=_of_each_start(parsed, lambda one: problems_of(one, probes, expected), restart_problems(rates)),
-        wrong_speed=_of_each_start(parsed, lambda one: wrong_speed(one, expected)),
+        verdict=_for_each_start(parsed, lambda start: problems_of(start, probes, expected), restart_problems(rates)),
+        wrong_speed=_for_each_start(parsed, lambda start: wrong_speed(start, expected)),
     )
 
 
 def _training(result: NodeResult) -> dict[str, Any]:
-    """Return what was trained, and on what data."""
+    """Return the network and the data that were trained."""
     spec = result.spec
     architecture = TypeAdapter[Architecture](Architecture).validate_python(spec["architecture"])
     return {
@@ -118,17 +121,17 @@ VARIANTS = {
     "attention": ("trial", "the attention kernel chosen by trial"),
     "cuda_graphs": (True, "compiled blocks launched as CUDA graphs"),
 }
-"""Settings of a spec that make it faster, and how a note names them."""
+"""Settings of a spec that speed it up, and their names in a note."""
 
 
 def _note(spec: Mapping[str, Any]) -> str | None:
-    """Return the spec's note, and what makes the run faster than the benchmark is by itself."""
+    """Return the spec's note, followed by the settings that make the run faster than the plain benchmark."""
     variants = [text for name, (value, text) in VARIANTS.items() if spec.get(name) == value]
     return "; ".join([*([spec["note"]] if spec.get("note") else []), *variants]) or None
 
 
 def _settings(result: NodeResult) -> dict[str, Any]:
-    """Return how it was trained: strategy, format, batch."""
+    """Return the training settings: strategy, format, batch."""
     spec = result.spec
     return {
         "strategy": Strategy(spec["strategy"]),
@@ -144,7 +147,7 @@ def _settings(result: NodeResult) -> dict[str, Any]:
 
 
 def _observations(result: NodeResult, expected: Expected) -> dict[str, Any]:
-    """Return what the first start observed beside its speed; other starts repeat it."""
+    """Return the first start's observations besides its speed. Other starts repeat them."""
     return {
         "device_busy_seconds": result.device_busy_seconds,
         "losses_first10": result.losses_first10,
@@ -201,7 +204,7 @@ def machine_name(result: NodeResult) -> str:
 
 
 def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
-    """Read a result.json; InputError where it is none, NodeError where it ended in another way than `ends`."""
+    """Read a result.json. Raises InputError if it is invalid, NodeError if its end is not in `ends`."""
     parsed = parsed_end(result, where=where, ends=ends)
     if parsed.samples < 1 or parsed.window_s <= 0:
         raise NodeError(f"{where}: the benchmark measured nothing.", fix="Run it again with a longer window.")
@@ -209,7 +212,7 @@ def parse_result(result: Mapping[str, Any], *, where: str, ends: Collection[str]
 
 
 def parsed_end(result: Mapping[str, Any], *, where: str, ends: Collection[str] = GOOD_ENDS) -> NodeResult:
-    """Read a result.json, whether it measured a training or kernels one by one."""
+    """Read a result.json of a training or of a kernel probe."""
     try:
         parsed = NodeResult.model_validate(dict(result))
     except ValidationError as error:
@@ -230,7 +233,7 @@ def _data_wait_fraction(results: Sequence[NodeResult]) -> float | None:
 
 
 def _slowest_rank(results: Sequence[NodeResult]) -> float | None:
-    """Return the slowest rank's own work against the middle one's, of the start where that is most."""
+    """Return the slowest rank's own work relative to the middle rank, for the start where it is largest."""
     ratios = [
         max(result.rank_work_seconds) / statistics.median_low(result.rank_work_seconds)
         for result in results
@@ -239,10 +242,13 @@ def _slowest_rank(results: Sequence[NodeResult]) -> float | None:
     return max(ratios, default=None)
 
 
-def _of_each_start(
+def _for_each_start(
     results: Sequence[NodeResult], problems: Callable[[NodeResult], list[str]], of_all: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """Return every start's problems, then those of all together; of several starts each names its own."""
+    """Return the problems of every start, then those of all together.
+
+    With several starts each problem names its start.
+    """
     named = len(results) > 1
     found = [
         f"start {number}: {problem}" if named else problem
@@ -253,11 +259,11 @@ def _of_each_start(
 
 
 def _accelerator_power(results: Sequence[NodeResult]) -> Quantity | None:
-    """Return energy / seconds of all accelerators, the mean of the starts; None where any start does not know it.
+    """Return energy / seconds of all accelerators, averaged over starts; None if any start does not know it.
 
     The source says whether energy comes from the devices' counters or, in a short window, from mean power x seconds.
 
-    Not the power of the machine: CPUs, fans, network and power supplies are left out, so `power` stays unknown.
+    This is not the power of the machine: CPUs, fans, network and power supplies are left out, so `power` stays unknown.
     """
     kilowatts = []
     read = "energy counters"
@@ -281,14 +287,14 @@ def _accelerator_power(results: Sequence[NodeResult]) -> Quantity | None:
 
 
 def adapters_of(lora: dict[str, Any] | None) -> Adapters | None:
-    """Return the adapters of a spec; older ones do not say how the weights beside them are kept."""
+    """Return the adapters of a spec. Older specs do not say how the frozen weights are kept."""
     if lora is None:
         return None
     return Adapters(rank=lora["rank"], targets=lora["targets"], frozen=lora.get("frozen"))
 
 
 def accelerator_id(result: NodeResult, aliases: Mapping[str, str]) -> str:
-    """Return the accelerator by the catalog's name, or by the driver's where no catalog has it."""
+    """Return the accelerator's catalog name, or the driver's name if no catalog has it."""
     if result.device_type == "cpu":
         return "CPU"
     name = str(result.environment.get("accelerator_name"))
@@ -296,7 +302,7 @@ def accelerator_id(result: NodeResult, aliases: Mapping[str, str]) -> str:
 
 
 def _machine_id(result: NodeResult) -> str:
-    """Name a machine by what it is, the same for any count of its devices, without host name or serial number."""
+    """Name a machine by its hardware, the same for any device count, without host name or serial number."""
     keys = ("cpu_model", "cpu_cores", "ram_gib", "accelerator_name", "accelerators_visible")
     described = json.dumps([str(result.environment.get(key)) for key in keys])
     visible = result.environment.get("accelerators_visible") or result.devices_per_node

@@ -1,4 +1,4 @@
-"""The folder of a collected launch: `start-<n>/` of node 0, `node-<rank>/` of the others, logs."""
+"""Folder of a collected launch: `start-<n>/` of node 0, `node-<rank>/` of the others, logs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from planner.model.evidence.run import NodeResult, Probe
 
 PROBES_NAME = "probes.json"
 READ_LIMIT_BYTES = 16 * 2**20
-"""Of a JSON file; a million steps take 10 MB."""
+"""Limit of a JSON file. A million steps take 10 MB."""
 LOG_LIMIT_BYTES = 64 * 2**20
 STEP_LIMIT = 10_000
-"""Characters of one line of steps."""
+"""Maximum characters in one line of the steps file."""
 
 
 def collected(folder: Path, *, run_id: str, nodes: int) -> Collected:
-    """Look through what came home. A result that is cut off is no result: its steps and log remain.
+    """Look through the files that came home. A truncated result does not count, but its steps and log remain.
 
-    Complete means that the sentinel line of every node stands in a log, so nothing was still to come.
+    Complete means that every node's sentinel line is in a log, so nothing was still to come.
     """
     starts = sorted(folder.glob("start-*"), key=_number)
     files = [path for start in starts if (path := start / RESULT_NAME).is_file()]
@@ -46,7 +46,7 @@ def collected(folder: Path, *, run_id: str, nodes: int) -> Collected:
 
 
 def read_result(path: Path) -> dict[str, Any] | None:
-    """Return a result.json that its model has accepted, or None where it is missing, cut off or wrong."""
+    """Return a valid result.json; None if it is missing, truncated or invalid."""
     try:
         return None if (document := _whole(path)) is None else _checked(document)
     except ValidationError:
@@ -54,7 +54,7 @@ def read_result(path: Path) -> dict[str, Any] | None:
 
 
 def result_problem(path: Path) -> str | None:
-    """Return why a result.json cannot be read; None where it can."""
+    """Return why a result.json cannot be read; None if it can."""
     try:
         _checked(_parsed(path))
     except ValidationError as error:
@@ -70,7 +70,7 @@ def _unreadable(path: Path, why: str) -> str:
 
 
 def _checked(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document without secrets; ValidationError where it is no result of a node."""
+    """Return the document without secrets. Raises ValidationError if it is not a node's result."""
     result = NodeResult.model_validate(dict(document))
     return {**document, **{name: getattr(result, name) for name in CLEANED if name in document}}
 
@@ -90,7 +90,7 @@ CLEANED = (
 
 
 def _whole(path: Path) -> dict[str, Any] | None:
-    """Return the JSON of a result as it came, or None where it is missing, cut off or of another kind."""
+    """Return the raw JSON of a result; None if it is missing, truncated or of another kind."""
     try:
         return _parsed(path)
     except (OSError, ValueError):
@@ -98,7 +98,7 @@ def _whole(path: Path) -> dict[str, Any] | None:
 
 
 def _parsed(path: Path) -> dict[str, Any]:
-    """Return the JSON of a result; OSError or ValueError with the reason where there is none."""
+    """Return the JSON of a result. Raises OSError or ValueError with the reason if there is none."""
     document = read_json(path)
     if not isinstance(document, dict) or document.get("kind") != "result":
         raise ValueError("it is no result of the benchmark")
@@ -106,7 +106,7 @@ def _parsed(path: Path) -> dict[str, Any]:
 
 
 def read_json(path: Path) -> Any:
-    """Return a JSON file that a node wrote; OSError or ValueError with the reason where it cannot be read."""
+    """Return a JSON file that a node wrote. Raises OSError or ValueError with the reason if it cannot be read."""
     if path.is_symlink():
         raise ValueError("it is a link")
     if path.stat().st_size > READ_LIMIT_BYTES:
@@ -126,15 +126,15 @@ def _no_constant(name: str) -> None:
 
 
 def read_probes(folder: Path) -> tuple[Probe, ...]:
-    """Return the micro-batches that were tried beside the run; none where there are none, or no whole file."""
+    """Return the micro-batches that were tried beside the run; none if the file is missing or incomplete."""
     try:
         return tuple(TypeAdapter(list[Probe]).validate_python(read_json(folder / "start-1" / PROBES_NAME)))
     except (OSError, ValueError):  # pydantic's error is a ValueError
         return ()
 
 
-class Step(BaseModel):
-    """One line of the steps file, as far as it is shown."""
+class StepLine(BaseModel):
+    """One line of the steps file, with the fields that are shown."""
 
     model_config = ConfigDict(allow_inf_nan=False)
 
@@ -146,10 +146,10 @@ class Step(BaseModel):
 
 
 def last_step(lines: Sequence[str]) -> str | None:
-    """Return in words how far a job has come, from the end of its steps file; a half-written line is skipped."""
+    """Return the progress of a job in words, from the end of its steps file. An incomplete line is skipped."""
     for line in reversed(lines):
         try:
-            step = Step.model_validate(json.loads(line[:STEP_LIMIT]))
+            step = StepLine.model_validate(json.loads(line[:STEP_LIMIT]))
         except (ValueError, RecursionError):
             continue
         count, unit = (step.images, "images") if step.tokens is None else (step.tokens, "tokens")
@@ -158,13 +158,13 @@ def last_step(lines: Sequence[str]) -> str | None:
 
 
 def _done_ranks(log: Path, run_id: str) -> list[int]:
-    """Return the ranks whose sentinel stands in a log; of a large log the end is read."""
+    """Return the ranks whose sentinel is in a log. Only the end of a large log is read."""
     pattern = rf"{SENTINEL} run={re.escape(run_id)} rank=(\d{{1,9}}) exit=\d+"
     return [int(rank) for rank in re.findall(pattern, log_end(log))]
 
 
 def log_end(log: Path, limit_bytes: int = LOG_LIMIT_BYTES) -> str:
-    """Return the last part of a log, bytes that are no UTF-8 replaced."""
+    """Return the last part of a log. Bytes that are not UTF-8 are replaced."""
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - limit_bytes))

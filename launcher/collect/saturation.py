@@ -1,4 +1,4 @@
-"""Runs that left their device half empty: with a batch too small for it, all devices look the same."""
+"""Detects runs that left their device half empty. With a batch that is too small, all devices look the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WORTH_DOUBLING = 0.05
 
 
 def room_for_more(result: NodeResult, probes: Sequence[Probe]) -> list[str]:
-    """Undersaturated: under half of the memory used, and over 5 % faster when the batch doubles."""
+    """Return a sentence if under half of the memory was used and doubling the batch was over 5 % faster."""
     micro_batch = int(result.spec["micro_batch"])
     gain = gain_of_doubling(micro_batch, probes)
     used = used_memory_share(result.memory, result.environment, devices_per_node=result.devices_per_node)
@@ -24,7 +24,7 @@ def room_for_more(result: NodeResult, probes: Sequence[Probe]) -> list[str]:
 
 
 def gain_of_doubling(micro_batch: int, probes: Sequence[Probe]) -> float | None:
-    """Return by which share the double of a micro-batch is faster; None where it is not, or not worth it."""
+    """Return how much faster the double of a micro-batch is, as a share; None if it is not, or not enough."""
     speeds = {probe.micro_batch: probe.samples_per_s for probe in probes if probe.fits and probe.samples_per_s}
     if micro_batch not in speeds or 2 * micro_batch not in speeds:
         return None

@@ -1,4 +1,4 @@
-"""What makes a run hard to believe: every gate in plain words, with the number that did not pass and its limit."""
+"""Reasons to doubt a run: every check in plain words, with the failing number and its limit."""
 
 from __future__ import annotations
 
@@ -19,31 +19,34 @@ MAX_RESTART_CV = 0.03
 MAX_DRIFT = 0.02
 MIN_DTYPE_SHARE = 0.95
 FLOAT8_TO_BF16 = 2.0
-"""Rate of 8-bit products to that of 16-bit ones, on every card that has both."""
+"""Ratio of the rates of 8-bit and 16-bit products, on every card that has both."""
 MIN_FLOAT8_SHARE = 0.5
-"""Attention and the head stay in bf16: 72 % is left to float8 in Llama 3 8B at 8,192 tokens."""
+"""Share of the products that must be in float8.
+
+Attention and the head stay in bf16: float8 gets 72 % in Llama 3 8B at 8,192 tokens.
+"""
 MAX_PADDING_SHARE = 0.01
 MAX_DATA_WAIT_SHARE = 0.02
 MAX_STRAGGLER_RATIO = 1.05
 MAX_OWN_WORK_RATIO = 1.10
-"""Of short work without its neighbours; wider, because it is measured for milliseconds."""
+"""Limit on short work without neighbours. It is wider because the work is measured for milliseconds only."""
 MAX_LOSS_RISE = 1.20
-"""Of a loss over an earlier one, within the first ten steps."""
+"""Limit on a loss relative to an earlier one, within the first ten steps."""
 MATMUL_CEILING_TOLERANCE = 1.02
 CAUSAL_SHARE_LEFT_OUT = 0.5
-"""A fused causal kernel may skip half of the attention that `matmul_flops_by_dtype` counts in full."""
+"""Share of attention that a fused causal kernel may skip, although `matmul_flops_by_dtype` counts it in full."""
 
 DRIFT_MIN_STEPS = 9
-"""Thirds of fewer than three steps say nothing."""
+"""Minimum steps for a drift check. Thirds of fewer than three steps say nothing."""
 
 LEAST_MEMORY_OF_ESTIMATE, MOST_MEMORY_OF_ESTIMATE = 0.80, 1.25
 
 COMPUTED_IN = {"fp32": "float32", "tf32": "float32", "bf16": "bfloat16", "fp16": "float16", "float8": "float8"}
-"""How torch's name of the products' type begins; TF32 is float32 with its own switch, float8 has two (e4m3, e5m2)."""
+"""Start of torch's name for the products' type. TF32 is float32 with its own switch; float8 has two (e4m3, e5m2)."""
 
 
 def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expected = NOTHING) -> list[str]:
-    """List what speaks against one start of a benchmark; empty when nothing does.
+    """List the reasons to doubt one start of a benchmark; empty if there are none.
 
     Source of the limits: the measurement protocol in workloads/README.md.
     """
@@ -62,7 +65,7 @@ def problems_of(result: NodeResult, probes: Sequence[Probe] = (), expected: Expe
 
 
 def wrong_speed(result: NodeResult, expected: Expected = NOTHING) -> list[str]:
-    """List the problems after which the speed says nothing: another precision, count or training than it states."""
+    """List the problems that make the speed meaningless: another precision, count or training than stated."""
     return [
         *_wrong_precision(result),
         *_wrong_counts(result),
@@ -72,7 +75,7 @@ def wrong_speed(result: NodeResult, expected: Expected = NOTHING) -> list[str]:
 
 
 def restart_problems(samples_per_s: Sequence[float]) -> list[str]:
-    """List what speaks against the starts of one benchmark taken together."""
+    """List the reasons to doubt the starts of one benchmark taken together."""
     if len(samples_per_s) < 2:
         return []
     cv = statistics.stdev(samples_per_s) / statistics.mean(samples_per_s)
@@ -109,7 +112,7 @@ def _unsteady(result: NodeResult) -> list[str]:
 
 
 def _rising_loss(result: NodeResult) -> list[str]:
-    """Return the first loss that is 20 % or more over an earlier one, within the first ten steps."""
+    """Return the first loss that is 20 % or more above an earlier one, within the first ten steps."""
     losses = [(loss, step) for step, loss in enumerate(result.losses_first10, start=1) if loss is not None]
     for place, (loss, step) in enumerate(losses):
         lowest, before = min(losses[: place + 1])
@@ -223,10 +226,10 @@ def _disturbed(result: NodeResult) -> list[str]:
 
 
 def _impossible(result: NodeResult) -> list[str]:
-    """Return a problem where a step multiplied faster than the fastest device did plain products just before.
+    """Return a problem if a step multiplied faster than the fastest device did plain products just before.
 
-    TFLOP/s = least matmul FLOPs of a step / mean step seconds. A fused kernel may leave out half of the attention,
-    so that half is not counted against the run.
+    TFLOP/s = least matmul FLOPs of a step / mean step seconds. A fused kernel may skip half of the attention, so that
+    half is not counted against the run.
     """
     ceiling = max((result.calibration or {}).get("rank_matmul_tflop_per_s") or [0.0])
     flops = sum(result.matmul_flops_by_dtype.values())
@@ -244,7 +247,7 @@ def _impossible(result: NodeResult) -> list[str]:
 
 
 def _skippable_flops(result: NodeResult) -> float:
-    """Half of attention's products, 2 T^2 H Q each: 2 forward, 5 backward, 2 more where the block is run again."""
+    """Return half of attention's products, 2 T^2 H Q each: 2 forward, 5 backward, 2 more if the block is recomputed."""
     if result.sdpa_backend in (None, "math") or result.tokens is None:  # attention over images is not causal
         return 0.0
     spec, architecture = result.spec, result.spec["architecture"]
@@ -255,7 +258,7 @@ def _skippable_flops(result: NodeResult) -> float:
 
 
 def _off_the_reference(result: NodeResult, expected: Expected) -> list[str]:
-    """Return the first loss that is not what this network, data and seed give: then something else was trained."""
+    """Return the first loss that this network, data and seed cannot give: something else was trained."""
     for step, (loss, reference) in enumerate(zip(result.losses_first10, expected.first_losses, strict=False), start=1):
         if loss is not None and abs(loss / reference - 1) > expected.loss_tolerance:
             return [
@@ -266,7 +269,7 @@ def _off_the_reference(result: NodeResult, expected: Expected) -> list[str]:
 
 
 def _too_slow(result: NodeResult, expected: Expected) -> list[str]:
-    """Return a problem where the MFU is below the workload's least; not where it waits for the host, which says why."""
+    """Return a problem if the MFU is below the workload's minimum, unless the device waits for the host."""
     shares = mfu_by_name(result, expected)
     mfu, causal = (shares.get(f"{convention}_of_nominal_peak") for convention in ("full_attention", "causal"))
     if mfu is None or expected.least_mfu is None or mfu >= expected.least_mfu or host_bound(result):

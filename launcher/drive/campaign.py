@@ -1,4 +1,4 @@
-"""Several launches driven at once, one thread each, under one total cap."""
+"""Drives several launches at once, one thread each, under one total cap."""
 
 from __future__ import annotations
 
@@ -11,40 +11,41 @@ from dataclasses import dataclass, field
 from planner.errors import NodeError, PlannerError
 from planner.launcher.drive.drive import Driver
 from planner.launcher.drive.unwritten import fault_text
-from planner.launcher.ledger.entry import Entry
+from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.backend import Launch, NodeStatus
 
 
 @dataclass
 class Watch:
-    """What was last seen of every launch; written by the drivers, read by the live view."""
+    """Latest status of every launch. The drivers write it and the live view reads it."""
 
     latest: dict[str, NodeStatus] = field(default_factory=dict)
 
     def __call__(self, run_id: str, status: NodeStatus) -> None:
-        """Keep what was seen."""
+        """Store the status."""
         self.latest[run_id] = status
 
 
 @dataclass(frozen=True)
-class Campaign:
-    """Launches to drive together. `driver_of` gives each one the driver of its backend."""
+class LaunchGroup:
+    """Launches to drive together. `driver_of` returns the driver for a launch's backend."""
 
     ledger: Ledger
     driver_of: Callable[[Launch], Driver]
     poll_s: Callable[[Launch], float]
     tick: Callable[[], None]
-    """Called about once a second in the caller's thread, for the live view."""
+    """Function called about once a second in the caller's thread, for the live view."""
     tick_s: float = 1.0
 
-    def start(self, launches: Sequence[Launch], *, check: Callable[[Sequence[Entry]], None]) -> list[Entry]:
-        """Plan all of them, or none where `check` raises; then submit and drive each to its end.
+    def start(self, launches: Sequence[Launch], *, check: Callable[[Sequence[LedgerEntry]], None]) -> list[LedgerEntry]:
+        """Plan all launches, or none if `check` raises; then submit and drive each to its end.
 
-        On Ctrl-C the drivers stop after the step at hand and everything goes on where it runs: the ledger knows it.
+        On Ctrl-C the drivers stop after the current step. The launches continue where they run, and the ledger knows
+        them.
         """
         with contextlib.ExitStack() as locks:
-            for launch in launches:  # before they can be seen, so that no other client closes them as forgotten
+            for launch in launches:  # lock before others can see them: another client would close them as forgotten
                 locks.enter_context(self.driver_of(launch).lock(launch.run_id, needed=True))
             self.ledger.plan(launches, check=check)
             return self._all(
@@ -54,17 +55,19 @@ class Campaign:
                 ),
             )
 
-    def resume(self, launches: Sequence[Launch]) -> list[Entry]:
-        """Take up launches that are open, each from the state in which its last client left it."""
+    def resume(self, launches: Sequence[Launch]) -> list[LedgerEntry]:
+        """Continue open launches, each from the state in which its last client left it."""
         return self._all(
             launches,
             lambda launch, stop: self.driver_of(launch).drive(launch.run_id, stop=stop, poll_s=self.poll_s(launch)),
         )
 
-    def _all(self, launches: Sequence[Launch], go: Callable[[Launch, threading.Event], Entry]) -> list[Entry]:
+    def _all(
+        self, launches: Sequence[Launch], go: Callable[[Launch, threading.Event], LedgerEntry]
+    ) -> list[LedgerEntry]:
         stop = threading.Event()
         with ThreadPoolExecutor(max_workers=max(1, len(launches))) as pool:
-            futures: list[Future[Entry]] = [pool.submit(go, launch, stop) for launch in launches]
+            futures: list[Future[LedgerEntry]] = [pool.submit(go, launch, stop) for launch in launches]
             try:
                 while not _done(futures, self.tick_s):
                     self._tick()
@@ -81,16 +84,16 @@ class Campaign:
         return [future.result() for future in futures]
 
     def _tick(self) -> None:
-        """Draw the view; neither a terminal that is gone nor a ledger that it cannot read may end the watch."""
+        """Draw the view. A closed terminal or an unreadable ledger must not end the watch."""
         with contextlib.suppress(Exception):
             self.tick()
 
 
 def raise_worst(failures: Mapping[str, BaseException]) -> None:
-    """Raise what failed of several launches as one error, each in a line, after the others are finished.
+    """Raise the failures of several launches as one error, one line each, after the others have finished.
 
-    One alone stays what it is, if it is an error of ours; of several, and of faults, machines may be left, which is a
-    NodeError.
+    A single error of ours is raised unchanged. Several errors, or an unexpected exception, may leave machines behind:
+    they become a NodeError.
     """
     if not failures:
         return
@@ -104,5 +107,5 @@ def raise_worst(failures: Mapping[str, BaseException]) -> None:
     ) from first
 
 
-def _done(futures: Sequence[Future[Entry]], timeout_s: float) -> bool:
+def _done(futures: Sequence[Future[LedgerEntry]], timeout_s: float) -> bool:
     return not wait(futures, timeout=timeout_s).not_done

@@ -1,4 +1,4 @@
-"""What everything that drives a launch needs: ledger, backend, folder, time, and whom to tell."""
+"""Context that all driving code shares: ledger, backend, folder, clocks, and callbacks to the user."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from planner.errors import StoreError
 from planner.launcher.drive.elapsed import Elapsed
-from planner.launcher.ledger.entry import Entry
+from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.ledger.instant import boot_instant
 from planner.launcher.ledger.launch_folder import driving_lock, home_of
 from planner.launcher.ledger.ledger import Ledger
@@ -22,48 +22,48 @@ Clock = Callable[[], datetime]
 
 
 def utc_now() -> datetime:
-    """Return the time."""
+    """Return the current time in UTC."""
     return datetime.now(tz=UTC)
 
 
 @dataclass(frozen=True)
 class DriveContext:
-    """Where launches are remembered, who carries them, where results go, the time."""
+    """Ledger, backend, results folder and clocks of the launches to drive."""
 
     ledger: Ledger
     backend: Backend
     folder: Path
-    """`launches/` of the workspace; each launch has its own folder there."""
+    """Folder `launches/` of the workspace. Each launch has its own folder in it."""
     now: Clock = utc_now
-    """For what is written down; nothing is measured by it."""
+    """Clock for times that are written down. No duration is measured with it."""
     instant: Callable[[], Instant] = boot_instant
     watch: Callable[[str, NodeStatus], None] = lambda _run_id, _status: None
-    """Gets every status that was seen, for the live view."""
+    """Callback for every status seen, for the live view."""
     tell: Callable[[str], None] = lambda _text: None
-    """Gets what a person must know at once: that the ledger cannot be written, once a minute."""
+    """Callback for urgent messages, at most one a minute, such as that the ledger cannot be written."""
 
     @cached_property
     def elapsed(self) -> Elapsed:
-        """What this client knows of times."""
+        """Elapsed times, as this client knows them."""
         return Elapsed(self.now, self.instant)
 
-    def elapsed_s(self, entry: Entry) -> float:
-        """Return the seconds since the submission, by the best witness."""
+    def elapsed_s(self, entry: LedgerEntry) -> float:
+        """Return the seconds since submission, by the best available source."""
         return self.elapsed.seconds(entry, lambda: self.backend.provider_time(entry.launch))
 
-    def is_late(self, entry: Entry) -> bool:
-        """Return whether the time is over at which this client takes everything down."""
+    def is_late(self, entry: LedgerEntry) -> bool:
+        """Return whether the time has passed at which this client takes everything down."""
         return self.elapsed_s(entry) >= entry.launch.bill.caps.watchdog_minutes * 60.0
 
-    def is_overdue(self, entry: Entry) -> bool:
-        """Return whether a launch takes longer than its worst case: whoever drives it stands still, and does not."""
+    def is_overdue(self, entry: LedgerEntry) -> bool:
+        """Return whether a launch runs longer than its worst case, so its driver has stopped working."""
         return self.elapsed_s(entry) >= entry.launch.bill.caps.worst_minutes * 60.0
 
     @contextmanager
     def lock(self, run_id: str, *, needed: bool = False) -> Iterator[bool]:
-        """Hold the right to drive a launch; False where another client has it. A client that dies lets go.
+        """Hold the right to drive a launch; yields False if another client has it. The lock ends with its client.
 
-        A disk on which no lock can be made keeps nobody from taking machines down, unless one is `needed`.
+        If the disk allows no lock, machines can still be taken down, unless the lock is `needed`.
         """
         with ExitStack() as stack:
             try:
@@ -75,9 +75,9 @@ class DriveContext:
             yield mine
 
     def _note_once(self, run_id: str, kind: str, text: str) -> bool:
-        """Write an event down unless one of the last two says the same: a loop must not fill the ledger.
+        """Write down an event unless one of the last two says the same, so that a loop does not fill the ledger.
 
-        Two, because one look may write two: that the end was refused, and that something is still up.
+        Two are compared because one look may write two: that the end was refused, and that something is still up.
         """
         last = self.ledger.events(run_id)[-2:]
         new = (kind, text) not in [(event.kind, event.text) for event in last]

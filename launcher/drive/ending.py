@@ -1,4 +1,4 @@
-"""The end of a launch: what there is comes home, its machines go down, and those who send the bill prove it."""
+"""End of a launch: results come home, machines go down, and the party that sends the bill proves it."""
 
 from __future__ import annotations
 
@@ -15,36 +15,36 @@ from planner.launcher.drive.elapsed import CLOCKS_DIFFER_S, billed_seconds
 from planner.launcher.drive.gone import Verdict, job_was_seen, judge, sightings
 from planner.launcher.drive.submission import COLLECTING, SEEN_AGAIN, SETTLING, why_collected
 from planner.launcher.drive.unwritten import fault_text
-from planner.launcher.ledger.entry import Entry, Outcome, State
-from planner.launcher.plan.backend import Collected, Evidence
+from planner.launcher.ledger.entry import LaunchOutcome, LedgerEntry, State
+from planner.launcher.plan.backend import Collected, DownEvidence
 from planner.launcher.plan.sighting import Sight, Sighting
 
 BILLED = (Sight.ALIVE, Sight.ENDING)
 NAMES_SHOWN = 10
-"""Of files that were left out."""
+"""Number of rejected files that a message names."""
 
 
 @dataclass(frozen=True)
 class Ending(DriveContext):
-    """How a launch is ended, whatever came of it."""
+    """Ends a launch, whatever its outcome."""
 
     def verdict(self, run_id: str, *, asked: bool = True) -> Verdict:
-        """Return whether a launch is gone, by all that the ledger knows of its machines."""
+        """Return whether a launch is gone, from everything that the ledger knows of its machines."""
         entry = self.ledger.entry(run_id)
         seen = job_was_seen(self.ledger.events(run_id))
         return judge(entry.launch, entry.launch.known, job_seen=seen, asked=asked)
 
     def is_settling(self, run_id: str) -> bool:
-        """Return whether the proof that a launch is gone needs nothing but time."""
+        """Return whether the proof that a launch is gone needs only time."""
         return self.ledger.entry(run_id).state in (State.COLLECTED, State.LOST) and self.verdict(run_id).pending
 
-    def is_stuck(self, entry: Entry) -> bool:
-        """Return whether a provider has been ending a machine for so long that waiting for it ends nothing."""
+    def is_stuck(self, entry: LedgerEntry) -> bool:
+        """Return whether a provider has been ending a machine for so long that more waiting is pointless."""
         given_up = entry.state in (State.COLLECTED, State.LOST)
         return given_up and judge(entry.launch, entry.launch.known, job_seen=True).stuck
 
     def other_witness(self, run_id: str) -> str | None:
-        """Return why whoever is asked here cannot speak for a launch, after one more look at its machines."""
+        """Return why the account asked here cannot speak for a launch, after one more look at its machines."""
         entry = self.ledger.entry(run_id)
         if self.backend.other_witness(entry.launch) is None or not entry.launch.target.through_sky:
             return self.backend.other_witness(entry.launch)
@@ -53,38 +53,38 @@ class Ending(DriveContext):
         return self.backend.other_witness(self.ledger.entry(run_id).launch)
 
     def see(self, run_id: str, seen: Sequence[Sighting]) -> None:
-        """Write down what was seen of the machines of a launch, each by its id, and how late one was still billed."""
+        """Write down a look at the machines of a launch, each by its id, and how late one was still billed."""
         if seen:
             self.ledger.see(run_id, seen, at=self.now(), instant=self.instant())
-        if any(one.sight in BILLED for one in seen):
+        if any(sighting.sight in BILLED for sighting in seen):
             self._see_up(self.ledger.entry(run_id))
 
     def reopen(self, run_id: str, seen: str) -> None:
-        """Open a launch that is over, of which something was seen: the ledger must not say that nothing is left."""
+        """Reopen a finished launch of which something was seen: the ledger must not say that nothing is left."""
         said = f"seen after the proof of its end: {seen}"
         if self.ledger.move(run_id, State.LOST, at=self.now(), text=said, expected=State.DOWN_VERIFIED):
             self.ledger.note(run_id, SEEN_AGAIN, seen, at=self.now())
             self._see_up(self.ledger.entry(run_id))
 
-    def end_seen(self, entry: Entry, seen: str) -> Evidence:
-        """Take down what was seen of a launch, open or over, and return the proof.
+    def end_seen(self, entry: LedgerEntry, seen: str) -> DownEvidence:
+        """Take down what was seen of a launch, open or finished, and return the proof.
 
-        A ledger that cannot be written does not keep it up; that is said then.
+        Works without a writable ledger, and then says so.
         """
         run_id = entry.launch.run_id
         try:
             self.reopen(run_id, seen)
             now = self.ledger.entry(run_id)
             if now.state in (State.SUBMITTED, State.RUNNING):  # another client has it, and its time is over
-                self._bring_home(now, Outcome.TRUNCATED, patience=timedelta(0))
+                self._bring_home(now, LaunchOutcome.TRUNCATED, patience=timedelta(0))
             return self._take_down(self.ledger.entry(run_id))
         except StoreError:
             self.backend.down(entry.launch)
             self.backend.verify_down(entry.launch)
             raise
 
-    def _bring_home(self, entry: Entry, outcome: Outcome, *, patience: timedelta) -> None:
-        """Collect before anything is taken down, also after a failure; try again while patience lasts."""
+    def _bring_home(self, entry: LedgerEntry, outcome: LaunchOutcome, *, patience: timedelta) -> None:
+        """Collect before anything is taken down, also after a failure. Retry within `patience`."""
         run_id = entry.launch.run_id
         began = next((event.at for event in self.ledger.events(run_id) if event.kind == COLLECTING), None)
         if began is None:
@@ -94,8 +94,8 @@ class Ending(DriveContext):
         try:
             collection = self.backend.collect(entry.launch, self._home_of(run_id))
         except InputError:
-            raise  # a host that is missing from its file, a disk: nothing that more patience mends
-        except Exception as error:  # noqa: BLE001  a host's bytes, a library's fault: its machine costs money all the same
+            raise  # a host missing from its file, or a disk: waiting fixes neither
+        except Exception as error:  # noqa: BLE001  a host's bytes or a library failed: its machine still costs money
             if waited_s < patience.total_seconds():
                 self._note_once(run_id, "PROBLEM", f"results could not be copied yet: {error}")
                 return
@@ -105,41 +105,43 @@ class Ending(DriveContext):
                 self._lose(entry, outcome)
                 self._take_down(self.ledger.entry(run_id))
                 return
-            collection = collection.model_copy(update={"complete": False})  # what came before the failure
+            collection = collection.model_copy(update={"complete": False})  # files that came before the failure
         self._write_down(entry, collection, outcome)
         self._take_down(self.ledger.entry(run_id))
 
-    def _write_down(self, entry: Entry, collection: Collected, outcome: Outcome) -> None:
+    def _write_down(self, entry: LedgerEntry, collection: Collected, outcome: LaunchOutcome) -> None:
         run_id = entry.launch.run_id
-        what = f"{len(collection.results)} result(s), {len(collection.steps)} file(s) of steps"
+        counts = f"{len(collection.results)} result(s), {len(collection.steps)} file(s) of steps"
         if collection.problems:
             self._note_once(run_id, "PROBLEM", " ".join(collection.problems))
         if collection.left_out:
             names = ", ".join(collection.left_out[:NAMES_SHOWN])
             more = len(collection.left_out) - NAMES_SHOWN
             self._note_once(run_id, "LEFT_OUT", f"not taken in: {names}" + (f" and {more} more" if more > 0 else ""))
-        if outcome is Outcome.COMPLETED and not collection.complete:
-            outcome = Outcome.TRUNCATED
-        elif outcome is Outcome.COMPLETED and (collection.problems or not collection.results):
-            outcome = Outcome.FAILED  # the job says that it has a result, and there is none that can be read
-        if outcome in (Outcome.LOST, Outcome.TRUNCATED) and not collection.results and not collection.steps:
+        if outcome is LaunchOutcome.COMPLETED and not collection.complete:
+            outcome = LaunchOutcome.TRUNCATED
+        elif outcome is LaunchOutcome.COMPLETED and (collection.problems or not collection.results):
+            outcome = LaunchOutcome.FAILED  # the job reports a result, but none can be read
+        if outcome in (LaunchOutcome.LOST, LaunchOutcome.TRUNCATED) and not collection.results and not collection.steps:
             self._lose(entry, outcome)
             return
-        if outcome is Outcome.LOST:
-            outcome = Outcome.TRUNCATED  # the machine is lost, what it pushed is not
-        if outcome is Outcome.FAILED and any(_was_stopped(path) for path in collection.results):
-            outcome = Outcome.TRUNCATED  # its own time was over
+        if outcome is LaunchOutcome.LOST:
+            outcome = LaunchOutcome.TRUNCATED  # the machine is lost, but what it pushed is not
+        if outcome is LaunchOutcome.FAILED and any(_was_stopped(path) for path in collection.results):
+            outcome = LaunchOutcome.TRUNCATED  # its own time was over
         self.ledger.move(
             run_id,
             State.COLLECTED,
             at=self.now(),
-            text=f"{what} in {collection.folder.name}",
+            text=f"{counts} in {collection.folder.name}",
             outcome=outcome,
             expected=self._now_at(entry),
         )
 
-    def _lose(self, entry: Entry, outcome: Outcome) -> None:
-        outcome = Outcome.LOST if outcome is Outcome.COMPLETED else outcome  # without a result nothing is complete
+    def _lose(self, entry: LedgerEntry, outcome: LaunchOutcome) -> None:
+        outcome = (
+            LaunchOutcome.LOST if outcome is LaunchOutcome.COMPLETED else outcome
+        )  # without a result the run is not complete
         self.ledger.move(
             entry.launch.run_id,
             State.LOST,
@@ -150,22 +152,22 @@ class Ending(DriveContext):
         )
 
     @staticmethod
-    def _now_at(entry: Entry) -> State:
+    def _now_at(entry: LedgerEntry) -> State:
         """Return the state in which this client left a launch that it has just submitted or looked at."""
         return State.SUBMITTED if entry.state is State.PLANNED else entry.state
 
-    def _take_down(self, entry: Entry) -> Evidence:
-        """Take everything down, then ask those who send the bill; without their word the launch stays open."""
+    def _take_down(self, entry: LedgerEntry) -> DownEvidence:
+        """Take everything down, then ask the party that sends the bill. Without its answer the launch stays open."""
         launch, run_id = entry.launch, entry.launch.run_id
         if self.elapsed_s(entry) > launch.bill.caps.worst_minutes * 60.0:
             self._see_whether_up(entry)
         if launch.target.through_sky:
-            with contextlib.suppress(NodeError):  # who cannot be asked now is asked again below
+            with contextlib.suppress(NodeError):  # asked again below if no answer comes now
                 self.see(run_id, self.backend.sight(launch))
         launch, asked = self.ledger.entry(run_id).launch, True
         try:
             self.backend.down(launch)
-        except Exception as error:  # noqa: BLE001  whatever it was, those who send the bill are asked next
+        except Exception as error:  # noqa: BLE001  whatever failed, the party that sends the bill is asked next
             asked = False
             self._note_once(run_id, "PROBLEM", f"down failed: {fault_text(error)}")
         evidence = self.backend.verify_down(launch)
@@ -185,26 +187,30 @@ class Ending(DriveContext):
             self.tell(f"{run_id}: {verdict.said}.")
         return evidence
 
-    def _see_whether_up(self, entry: Entry) -> None:
-        """Look whether machines are still up although their time is over; who cannot say is no witness."""
+    def _see_whether_up(self, entry: LedgerEntry) -> None:
+        """Check whether machines are still up although their time is over.
+
+        A provider without an answer proves nothing.
+        """
         with contextlib.suppress(Exception):
             status = self.backend.status(entry.launch)
             if status.launched is not None and not status.phase.is_over:
                 self._see_up(entry)
 
-    def _see_up(self, entry: Entry) -> None:
+    def _see_up(self, entry: LedgerEntry) -> None:
         elapsed_s = self.elapsed_s(entry)
         if elapsed_s > entry.launch.bill.caps.worst_minutes * 60.0:
             self.ledger.see_up(entry.launch.run_id, elapsed_s=elapsed_s)
 
-    def _counted_s(self, entry: Entry) -> float:
-        """Return for how long a launch counts as billed that is gone now; say where that is not the clock's figure."""
+    def _counted_s(self, entry: LedgerEntry) -> float:
+        """Return the billed duration of a launch that is gone now. Say so if it is not the clock's figure."""
         run_id, worst_s = entry.launch.run_id, entry.launch.bill.caps.worst_minutes * 60.0
         elapsed_s, by_clock_s = self.elapsed_s(entry), self.elapsed.by_clock(entry)
         counted_s = billed_seconds(elapsed_s=elapsed_s, seen_up_s=entry.seen_up_s, worst_s=worst_s)
         if abs(by_clock_s - counted_s) >= CLOCKS_DIFFER_S:
             why = (
-                f"the proof came {elapsed_s / 60:.0f} minutes after the submission, and nobody saw its machines so late"
+                f"the proof came {elapsed_s / 60:.0f} minutes after the submission, and its machines were not seen "
+                "that late"
                 if elapsed_s > counted_s
                 else f"by the clock of this machine it took {by_clock_s / 60:.0f}"
             )
@@ -215,5 +221,5 @@ class Ending(DriveContext):
 def _was_stopped(path: Path) -> bool:
     try:
         return (read_result(path) or {}).get("exit_reason") == "interrupted"
-    except Exception:  # noqa: BLE001  a result that cannot be read says nothing
+    except Exception:  # noqa: BLE001  an unreadable result proves nothing
         return False

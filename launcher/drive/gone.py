@@ -1,8 +1,8 @@
-"""The one decision whether a launch is gone, by all that was ever seen of its machines. Pure.
+"""Decides whether a launch is gone, from everything ever seen of its machines. Pure.
 
-Gone means, for every machine by its id: the provider lists it as ended, or does not list it in looks that are spread
-over the provider's period of eventual consistency. That nothing carries a label or a name is a proof only where not
-every machine was seen by its id, and then too only over that period.
+Gone means, for every machine by its id: the provider lists it as ended, or does not list it in looks spread over the
+provider's period of eventual consistency. Absence of a label or a name is a proof only if not every machine was seen by
+its id, and only over that same period.
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.launcher.drive import submission
-from planner.launcher.ledger.entry import Event, Outcome, State
-from planner.launcher.plan.backend import Evidence, Launch
-from planner.launcher.plan.sighting import ANYTHING, Known, Sight, Sighting
-from planner.launcher.plan.target import Provider
+from planner.launcher.ledger.entry import Event, LaunchOutcome, State
+from planner.launcher.plan.backend import DownEvidence, Launch
+from planner.launcher.plan.sighting import ANYTHING, KnownMachine, Sight, Sighting
+from planner.launcher.plan.target import LaunchProvider
 
 ENDING_ALARM_S = 1800.0
-"""A machine whose provider has been ending it for longer is stuck, and may still be billed."""
+"""Time in seconds after which a machine that its provider is ending counts as stuck. It may still be billed."""
 BY_ID = "by id"
 BY_ABSENCE = "by absence of the id"
 BY_LABEL = "by absence of the label"
 BY_HOST = "by the host"
 WITNESSES = (BY_ID, BY_ABSENCE, BY_LABEL, BY_HOST)
-"""What can prove that a launch is gone, the best first. A launch is proven by the weakest that one machine needs."""
+"""Proofs that a launch is gone, the best first.
+
+A launch is proven by the weakest proof that one of its machines needs.
+"""
 
 
 @dataclass(frozen=True)
@@ -32,46 +35,46 @@ class Verdict:
 
     gone: bool
     said: str
-    """By what it is proven, or what the proof lacks."""
+    """The proof, or what the proof lacks."""
     pending: bool = False
-    """Whether nothing but time is lacking: nothing was seen at the last look."""
+    """True if only time is lacking: nothing was seen at the last look."""
     stuck: bool = False
-    """Whether a provider has been ending a machine for so long that somebody must ask it."""
+    """True if a provider has been ending a machine for so long that someone must ask it."""
 
 
-def sightings(evidence: Evidence) -> tuple[Sighting, ...]:
-    """Return what a look said of each id; where nobody knows ids, what it said of the whole launch."""
+def sightings(evidence: DownEvidence) -> tuple[Sighting, ...]:
+    """Return the state of each id at one look; without ids, the state of the whole launch."""
     whole = Sighting(id=ANYTHING, sight=Sight.ABSENT if evidence.down else Sight.ALIVE)
     return evidence.seen or (whole,)
 
 
 def job_was_seen(events: Sequence[Event]) -> bool:
-    """Return whether the job was seen, so that all machines of the order had come: running, or at its own end."""
-    ends = [submission.why_collected(outcome) for outcome in (Outcome.COMPLETED, Outcome.FAILED)]
+    """Return whether the job was seen running or ended, so that all ordered machines had come."""
+    ends = [submission.why_collected(outcome) for outcome in (LaunchOutcome.COMPLETED, LaunchOutcome.FAILED)]
     return any(
         event.kind == State.RUNNING or (event.kind == submission.COLLECTING and event.text in ends) for event in events
     )
 
 
-def judge(launch: Launch, known: Sequence[Known], *, job_seen: bool, asked: bool = True) -> Verdict:
+def judge(launch: Launch, known: Sequence[KnownMachine], *, job_seen: bool, asked: bool = True) -> Verdict:
     """Return whether a launch is gone.
 
-    `asked`: whether the last request to end it was answered for every id; a refusal makes absence worthless.
+    `asked` says whether the last request to end it was answered for every id. A refusal makes absence worthless.
     """
     if not launch.target.through_sky:
         return Verdict(gone=True, said=BY_HOST)
-    machines = [one for one in known if one.id != ANYTHING]
-    whole = next((one for one in known if one.id == ANYTHING), None)
-    alive = [one for one in known if one.sight is Sight.ALIVE]
+    machines = [machine for machine in known if machine.id != ANYTHING]
+    whole = next((machine for machine in known if machine.id == ANYTHING), None)
+    alive = [machine for machine in known if machine.sight is Sight.ALIVE]
     if alive or whole is None:
-        names = ", ".join("what carries its label" if one.id == ANYTHING else one.id for one in alive)
-        return Verdict(gone=False, said=f"not ended: {names}" if alive else "nobody was asked yet")
-    ending = [one for one in machines if one.sight is Sight.ENDING]
+        names = ", ".join("what carries its label" if machine.id == ANYTHING else machine.id for machine in alive)
+        return Verdict(gone=False, said=f"not ended: {names}" if alive else "not asked yet")
+    ending = [machine for machine in machines if machine.sight is Sight.ENDING]
     if ending:
         return _ending(ending)
-    absent = [one for one in machines if one.sight is Sight.ABSENT]
+    absent = [machine for machine in machines if machine.sight is Sight.ABSENT]
     every_id = job_seen and len(machines) >= launch.target.nodes
-    waiting = [one for one in absent if one.lasted_s < _period_s(launch)]
+    waiting = [machine for machine in absent if machine.lasted_s < _period_s(launch)]
     if not every_id and whole.lasted_s < submission.SETTLED_AFTER_S:
         waiting.append(whole)
     if waiting:
@@ -81,35 +84,35 @@ def judge(launch: Launch, known: Sequence[Known], *, job_seen: bool, asked: bool
     if not every_id:
         return Verdict(gone=True, said=f"{BY_LABEL}: nothing carries it for {_minutes(whole.lasted_s)}")
     if absent:
-        names = ", ".join(f"{one.id} for {_minutes(one.lasted_s)}" for one in absent)
+        names = ", ".join(f"{machine.id} for {_minutes(machine.lasted_s)}" for machine in absent)
         return Verdict(gone=True, said=f"{BY_ABSENCE}: not listed: {names}")
-    return Verdict(gone=True, said=f"{BY_ID}: " + ", ".join(f"{one.id} {one.said}" for one in machines))
+    return Verdict(gone=True, said=f"{BY_ID}: " + ", ".join(f"{machine.id} {machine.said}" for machine in machines))
 
 
 def witness_in(text: str) -> str | None:
-    """Return by what a launch was proven gone, from the text of its proof in the ledger."""
+    """Return by which proof a launch was found gone, from the text in the ledger."""
     proof = text.rpartition("proven ")[2]
-    return next((one for one in WITNESSES if proof == one or proof.startswith(f"{one}:")), None)
+    return next((witness for witness in WITNESSES if proof == witness or proof.startswith(f"{witness}:")), None)
 
 
 def _period_s(launch: Launch) -> float:
-    """Return for how long an id must be absent: Kubernetes reads its list from a quorum, clouds from copies."""
-    consistent = launch.target.provider in (Provider.K8S, Provider.SSH_POOL)
+    """Return how long an id must be absent. Kubernetes reads its list from a quorum, clouds read from copies."""
+    consistent = launch.target.provider in (LaunchProvider.K8S, LaunchProvider.SSH_POOL)
     return 0.0 if consistent else submission.SETTLED_AFTER_S
 
 
-def _ending(ending: Sequence[Known]) -> Verdict:
-    longest_s = max(one.lasted_s for one in ending)
-    names = ", ".join(f"{one.id} {one.said} for {_minutes(one.lasted_s)}" for one in ending)
+def _ending(ending: Sequence[KnownMachine]) -> Verdict:
+    longest_s = max(machine.lasted_s for machine in ending)
+    names = ", ".join(f"{machine.id} {machine.said} for {_minutes(machine.lasted_s)}" for machine in ending)
     stuck = longest_s > ENDING_ALARM_S
     advice = ": ask the provider, it may bill it" if stuck else ""
     pending = longest_s < submission.SETTLED_AFTER_S
     return Verdict(gone=False, said=f"not ended yet: {names}{advice}", pending=pending, stuck=stuck)
 
 
-def _waiting(waiting: Sequence[Known]) -> Verdict:
+def _waiting(waiting: Sequence[KnownMachine]) -> Verdict:
     minutes = submission.SETTLED_AFTER_S / 60
-    names = [one.id for one in waiting if one.id != ANYTHING]
+    names = [machine.id for machine in waiting if machine.id != ANYTHING]
     said = (
         f"{', '.join(names)} is not listed; a list may be behind, so it is looked for {minutes:g} minutes"
         if names

@@ -1,4 +1,4 @@
-"""One launch in the ledger: its state, which states may follow, its outcome, its events."""
+"""One launch in the ledger: its state, allowed transitions, outcome and events."""
 
 from __future__ import annotations
 
@@ -12,34 +12,37 @@ from planner.model.base import Frozen
 
 
 class State(StrEnum):
-    """How far a launch has come."""
+    """Progress of a launch."""
 
     PLANNED = "PLANNED"
-    """Written down; certainly nothing was submitted."""
+    """Written down; certainly not submitted."""
     SUBMITTED = "SUBMITTED"
-    """Handed to the backend, or about to be: there may be machines."""
+    """Handed to the backend, or about to be. Machines may exist."""
     RUNNING = "RUNNING"
-    """There are machines, and the job has begun."""
+    """Machines exist and the job has begun."""
     COLLECTED = "COLLECTED"
-    """What there was to bring home is home; there may be machines."""
+    """All available results were copied home. Machines may still exist."""
     DOWN_VERIFIED = "DOWN_VERIFIED"
-    """The end: those who send the bill say that nothing is left. Only what is seen after that opens it again."""
+    """The end: the party that sends the bill says that nothing is left.
+
+    Only a later sighting opens the launch again.
+    """
     LOST = "LOST"
-    """An alarm: no result came home, and nobody has confirmed that everything is down."""
+    """An alarm: no result came home, and it is not confirmed that everything is down."""
 
 
-class Outcome(StrEnum):
-    """What came of a launch, beside the question whether it still runs."""
+class LaunchOutcome(StrEnum):
+    """Outcome of a launch, independent of whether it still runs."""
 
     COMPLETED = "completed"
     TRUNCATED = "truncated"
-    """Stopped before its end; what was measured until then is kept."""
+    """Stopped early; the measurements until then are kept."""
     FAILED = "failed"
     SETUP_FAILED = "setup_failed"
     REFUSED = "refused"
-    """The provider gave no machine."""
+    """The provider supplied no machine."""
     MISMATCH = "mismatch"
-    """Another machine came than was asked for; it was taken down unread."""
+    """Another machine was supplied than ordered. It was taken down without reading results."""
     LOST = "lost"
     CANCELLED = "cancelled"
     NEVER_SUBMITTED = "never_submitted"
@@ -56,43 +59,43 @@ LEGAL: dict[State, frozenset[State]] = {
 
 
 class Event(Frozen):
-    """Something that happened to a launch: a state, or anything worth knowing at night."""
+    """An event of a launch: a change of state, or anything else worth recording."""
 
     at: datetime
     kind: str
     text: Said
 
 
-class Entry(Frozen):
-    """One launch as the ledger knows it now."""
+class LedgerEntry(Frozen):
+    """One launch, as the ledger has it now."""
 
     launch: Launch
     state: State
-    outcome: Outcome | None
+    outcome: LaunchOutcome | None
     submitted_at: datetime | None
     ended_at: datetime | None
-    """When it was verified that nothing runs any more."""
+    """Time when it was verified that nothing runs any more."""
     record_id: str | None
-    """Of the RunRecord made of its results."""
+    """Id of the RunRecord made from its results."""
     submitted_instant: Instant | None = None
-    """Of the submission, by the boot of the machine that submitted; None in older ledgers."""
+    """Moment of submission by the submitting machine's boot; None in older ledgers."""
     seen_up_s: float | None = None
-    """When machines were last seen beyond the time that they may take, in seconds since the submission."""
+    """Latest sighting of machines beyond their allowed time, in seconds since submission."""
     counted_s: float | None = None
-    """For how long it counts as billed, written with the proof of its end; None in older ledgers."""
+    """Billed duration, written together with the proof of the end; None in older ledgers."""
 
     @property
     def open(self) -> bool:
-        """Whether something may still run, or has to be done."""
+        """True if machines may still run or work remains."""
         return self.state is not State.DOWN_VERIFIED
 
     @property
     def billed_seconds(self) -> float | None:
-        """From submission to the proof of the end; None while it is open or where nothing was submitted.
+        """Seconds from submission to the proof of the end; None while open or if nothing was submitted.
 
-        More than a provider bills, which counts from boot to termination: it errs on the dear side. The rule is that
-        of `planner.launcher.drive.elapsed.billed_seconds`; of an older ledger the clock's difference, from 0 to the
-        worst case.
+        This is more than a provider bills, which counts from boot to termination, so it errs on the expensive side. The
+        rule is that of `planner.launcher.drive.elapsed.billed_seconds`. For an older ledger it is the clock's
+        difference, limited to the worst case.
         """
         if self.submitted_at is None or self.ended_at is None:
             return None

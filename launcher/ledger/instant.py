@@ -1,4 +1,4 @@
-"""Time that no change of the clock moves: seconds since this machine was booted, its sleep included."""
+"""Time that no change of the clock affects: seconds since this machine booted, including sleep."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ _THIS_PROCESS = f"process-{uuid.uuid4()}"
 
 
 def boot_instant() -> Instant:
-    """Return this moment. CLOCK_BOOTTIME counts sleep; without it the system's monotonic clock, which may not."""
+    """Return the current moment.
+
+    Uses CLOCK_BOOTTIME, which counts sleep; otherwise the monotonic clock, which may not.
+    """
     clock = getattr(time, "CLOCK_BOOTTIME", None)
     try:
         boot = BOOT_ID.read_text(encoding="ascii").strip()

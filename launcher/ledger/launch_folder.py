@@ -1,4 +1,4 @@
-"""A launch's own folder in the workspace, and the lock by which one client at a time drives it."""
+"""Folder of a launch in the workspace, and the lock that lets one client at a time drive it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LOCK_NAME = "driver.lock"
 
 
 def home_of(folder: Path, run_id: str) -> Path:
-    """Return the folder of a launch below that of all launches, made where it is missing."""
+    """Return the folder of a launch, created if missing."""
     home = folder / run_id
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -23,7 +23,7 @@ def home_of(folder: Path, run_id: str) -> Path:
 
 @contextmanager
 def driving_lock(home: Path) -> Iterator[bool]:
-    """Hold the right to drive a launch; False where another client has it. A client that dies releases it."""
+    """Hold the right to drive a launch; yields False if another client has it. The lock ends with its client."""
     from filelock import FileLock, Timeout
 
     lock = FileLock(home / LOCK_NAME, blocking=False)

@@ -1,4 +1,4 @@
-"""The SQLite file of the ledger: made, opened, read without a write where the disk allows none, its errors in words."""
+"""Creates and opens the SQLite file of the ledger, reads it without writing on a read-only disk, explains errors."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.errors import StoreError
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 10.0
 PRIMARY_CODE = 0xFF
-"""The bits of SQLite's error code without its detail."""
+"""Mask for the primary part of an SQLite error code."""
 ELSEWHERE = "What runs shows all the same: planner launches reap; planner launches down ID ends it"
 _TABLES = """
 CREATE TABLE IF NOT EXISTS launches (
@@ -45,16 +45,16 @@ CREATE TABLE IF NOT EXISTS machines (
 CREATE INDEX IF NOT EXISTS events_by_run ON events (run_id, number);
 """
 _ADDED = {"submitted_instant": "TEXT", "seen_up_s": "REAL", "counted_s": "REAL", "account": "TEXT"}
-"""Columns that older ledgers lack, like the table of machines; an older planner neither reads nor needs them."""
+"""Columns that older ledgers lack, as they lack the table of machines. An older planner ignores them."""
 
 
 class LedgerFile:
-    """One SQLite file, whose reads and writes are transactions."""
+    """One SQLite file whose reads and writes are transactions."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.read_only = False
-        """Whether the disk lets nothing be written: then launches can still be read, followed and taken down."""
+        """True if the disk is read-only. Launches can then still be read, followed and taken down."""
         if path.parent.exists() and not path.parent.is_dir():
             raise StoreError(f"{path.parent}: is a file, not a folder.", fix="Name another workspace.")
         with self._translated():
@@ -66,7 +66,7 @@ class LedgerFile:
                 self.read_only = True
 
     def _prepare(self) -> None:
-        """Make the file and its tables, where they are missing."""
+        """Create the file and its tables if they are missing."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.closing(self._connect()) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -87,12 +87,12 @@ class LedgerFile:
 
         if missing():
             connection.execute("BEGIN IMMEDIATE")
-            for column in missing():  # asked again, for another client may have been faster
+            for column in missing():  # checked again: another client may have been faster
                 connection.execute(f"ALTER TABLE launches ADD COLUMN {column} {_ADDED[column]}")
             connection.execute("COMMIT")
 
     def _readable(self) -> bool:
-        """Return whether launches can be read without a write of any kind."""
+        """Return whether launches can be read without any write."""
         if not self.path.is_file():
             return False
         try:
@@ -103,7 +103,7 @@ class LedgerFile:
         return True
 
     def _connect_for_reading(self) -> sqlite3.Connection:
-        """Open the file as it is, without making the files that SQLite keeps beside it while it writes."""
+        """Open the file as it is, without the side files that SQLite creates for writing."""
         beside = any(self.path.with_name(f"{self.path.name}{end}").exists() for end in ("-shm", "-wal"))
         address = f"{self.path.resolve().as_uri()}?mode=ro{'' if beside else '&immutable=1'}"
         connection = sqlite3.connect(address, uri=True, timeout=BUSY_TIMEOUT_S, isolation_level=None)
@@ -114,7 +114,7 @@ class LedgerFile:
         connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
         connection.row_factory = sqlite3.Row
         connection.execute("PRAGMA foreign_keys = ON")
-        connection.execute("PRAGMA synchronous = FULL")  # a launch that power loss forgets would run unseen
+        connection.execute("PRAGMA synchronous = FULL")  # a launch that a power failure erases would run unseen
         return connection
 
     @contextlib.contextmanager
@@ -142,7 +142,7 @@ class LedgerFile:
                 else f"Restore a copy, or move the file away. {ELSEWHERE}"
             )
             raise StoreError(f"{self.path}: the ledger cannot be used: {error}.", fix=fix) from error
-        except UnicodeDecodeError as error:  # SQLite names what is damaged by its bytes
+        except UnicodeDecodeError as error:  # SQLite names the damage by its bytes
             raise StoreError(
                 f"{self.path}: the ledger cannot be used: it is damaged.",
                 fix=f"Restore a copy, or move the file away. {ELSEWHERE}",

@@ -1,4 +1,4 @@
-"""Rows of the ledger read as what they stand for. What a damaged file holds is one error, with what to do."""
+"""Reads rows of the ledger into objects. A damaged file gives one error that says what to do."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from planner.errors import StoreError
-from planner.launcher.ledger.entry import Entry, Event
+from planner.launcher.ledger.entry import Event, LedgerEntry
 from planner.launcher.ledger.ledger_file import ELSEWHERE
 from planner.launcher.plan.backend import Launch
-from planner.launcher.plan.sighting import Known
+from planner.launcher.plan.sighting import KnownMachine
 
 
 def launch_rows(connection: sqlite3.Connection, path: Path) -> list[sqlite3.Row]:
@@ -22,16 +22,16 @@ def launch_rows(connection: sqlite3.Connection, path: Path) -> list[sqlite3.Row]
     return rows
 
 
-def known_machines_of(connection: sqlite3.Connection, run_id: str) -> list[Known]:
-    """Return the machines of a launch; none in a ledger that an older planner made and nobody can write."""
+def known_machines_of(connection: sqlite3.Connection, run_id: str) -> list[KnownMachine]:
+    """Return the machines of a launch; none if the ledger is older and cannot be written."""
     there = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'machines'").fetchone()
     if there is None:
         return []
     rows = connection.execute("SELECT known FROM machines WHERE run_id = ? ORDER BY rowid", (run_id,))
-    return [Known.model_validate_json(known) for (known,) in rows]
+    return [KnownMachine.model_validate_json(known) for (known,) in rows]
 
 
-def entry_of(connection: sqlite3.Connection, row: sqlite3.Row, path: Path) -> Entry:
+def entry_of(connection: sqlite3.Connection, row: sqlite3.Row, path: Path) -> LedgerEntry:
     """Return the launch of a row."""
     cells: dict[str, Any] = dict(row)
     try:
@@ -43,9 +43,9 @@ def entry_of(connection: sqlite3.Connection, row: sqlite3.Row, path: Path) -> En
         launch = Launch.model_validate(json.loads(document) | changed).model_copy(
             update={"known": tuple(known_machines)}
         )
-        known = {name: cells[name] for name in Entry.model_fields if name in cells}
+        known = {name: cells[name] for name in LedgerEntry.model_fields if name in cells}
         known["submitted_instant"] = None if instant is None else json.loads(instant)
-        return Entry.model_validate(known | {"launch": launch})
+        return LedgerEntry.model_validate(known | {"launch": launch})
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:  # KeyError: a column is gone
         raise StoreError(
             f"{path}: launch {cells['run_id']} cannot be read: {error}.",

@@ -1,6 +1,5 @@
-"""Ancillary costs of a launch, besides its machines: disks, public addresses, the controller of managed jobs.
-
-Pure. Each is taken at its highest, because a cap must hold in every region.
+"""Ancillary costs of a launch besides its machines: disks, public addresses, the controller of managed jobs.
+Pure. Each cost is the highest of all regions, because a cap must hold in every region.
 """
 
 from __future__ import annotations
@@ -8,34 +7,37 @@ from __future__ import annotations
 from datetime import date
 
 from planner.launcher.plan.bill import AncillaryCost
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from planner.launcher.plan.task import DISK_GB
 from planner.model.quantity import Basis
 
 AWS_HOURS_PER_MONTH = 730.0
-"""8,760 / 12, by which AWS quotes a month (AWS Pricing Calculator); the planner's mean month has 730.5."""
+"""Hours in a month: 8,760 / 12, as AWS quotes it (AWS Pricing Calculator). The planner's mean month has 730.5."""
 DEAREST_REGION = 2.0
-"""Times us-east-1: Sao Paulo, the dearest, asks 1.9 times as much for gp3."""
+"""Factor on us-east-1 prices. Sao Paulo, the most expensive region, charges 1.9 times as much for gp3."""
 
 GP3_USD_PER_GB_MONTH = 0.08
 GP3_USD_PER_IOPS_MONTH = 0.005
-"""Over the first 3,000."""
+"""Price of each IOPS over the first 3,000."""
 GP3_USD_PER_MB_S_MONTH = 0.04
-"""Over the first 125 MB/s."""
+"""Price of each MB/s over the first 125."""
 EXTRA_IOPS, EXTRA_MB_S = 3500 - 3000, 3500 // 16 - 125
-"""SkyPilot orders 3,500 IOPS and a sixteenth of that in MB/s. Source: sky/clouds/aws.py of skypilot 0.14.1."""
+"""Performance beyond what is free.
+
+SkyPilot orders 3,500 IOPS and 3,500 / 16 MB/s (sky/clouds/aws.py of skypilot 0.14.1).
+"""
 
 IPV4_USD_PER_HOUR = 0.005
 CONTROLLER_USD_PER_HOUR = 0.192
-"""An m6i.xlarge in us-east-1: SkyPilot asks for 4 vCPUs with 16 GB or more (sky/jobs/constants.py)."""
+"""Price of an m6i.xlarge in us-east-1. SkyPilot asks for 4 vCPUs with 16 GB or more (sky/jobs/constants.py)."""
 
 
 def ancillary_costs_of(target: Target) -> tuple[AncillaryCost, ...]:
-    """Return the ancillary costs; nothing on Lambda and on machines that stand there already.
+    """Return the ancillary costs: none on Lambda and on machines that already exist.
 
     disk = nodes x (GB x USD per GB-month + extra IOPS x USD + extra MB/s x USD) x 2 / 730
     """
-    if target.provider is not Provider.AWS:
+    if target.provider is not LaunchProvider.AWS:
         return ()
     month = DISK_GB * GP3_USD_PER_GB_MONTH + EXTRA_IOPS * GP3_USD_PER_IOPS_MONTH + EXTRA_MB_S * GP3_USD_PER_MB_S_MONTH
     disks = AncillaryCost(

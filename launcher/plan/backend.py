@@ -1,4 +1,4 @@
-"""The interface of a backend, by which machines are reached: `sky`, `ssh` or `local`."""
+"""Interface of a backend. A backend reaches machines in one way: `sky`, `ssh` or `local`."""
 
 from __future__ import annotations
 
@@ -11,202 +11,219 @@ from typing import Annotated, Any, Protocol
 from pydantic import AfterValidator, Field
 
 from planner.launcher.plan.bill import LaunchBill
-from planner.launcher.plan.sighting import Known, Said, Sighting
+from planner.launcher.plan.sighting import KnownMachine, Said, Sighting
 from planner.launcher.plan.target import Target
 from planner.model.base import AnswerId, Frozen, Text
 from planner.redact import clean_data
 
 SENTINEL = "PLANNER-DONE"
-"""The job's last line on every node: `PLANNER-DONE run=<id> rank=<n> exit=<code>`."""
+"""Last line of the job on every node: `PLANNER-DONE run=<id> rank=<n> exit=<code>`."""
 RESULT_NAME = "result.json"
 STEPS_NAME = "result.json.steps.jsonl"
-"""Within `start-<n>/` of the folder of a run, one for each fresh start."""
+"""Name of the steps file in `start-<n>/` of the run's folder. There is one such folder per fresh start."""
 
 
 class Launch(Frozen):
-    """One intent, as the ledger keeps it: everything that a backend needs, and no secret."""
+    """One intended launch, as the ledger stores it: everything that a backend needs, without secrets."""
 
     run_id: str
     cluster: str
-    """`pl-<run id>`, fixed before anything is submitted: whatever is left over can be found by it."""
+    """Cluster name, `pl-<run id>`. It is fixed before submission, so that leftover machines can be found by it."""
     workload: Text
     target: Target
     task: Annotated[dict[str, Any], AfterValidator(clean_data)]
-    """The SkyPilot task (launcher/plan/task.py); the other backends run its `setup` and `run` themselves."""
+    """SkyPilot task (launcher/plan/task.py). The other backends run its `setup` and `run` themselves."""
     bill: LaunchBill
     answer_id: AnswerId | None = None
-    """The answer that asked for it, for `planner show`; None where none was named, or the ledger is older."""
+    """Id of the answer that asked for the launch, for `planner show`; None if no answer did or the ledger is older."""
     store: Said | None = None
-    """`s3://bucket/prefix` to which the nodes push what they have."""
+    """`s3://bucket/prefix` to which the nodes push their results."""
     planned_at: datetime
     deadline_at: datetime | None = None
-    """When the watchdog takes everything down; None before it was submitted."""
+    """Time at which the watchdog takes everything down; None before submission."""
     account: str | None = None
-    """Who has its machines (`AWS account 123456789012`, `Lambda key sha256:...`; a person's own: `machine sha256:...`),
-    without a secret; only their answer proves that nothing is left. None: they have no id, or the ledger is older."""
-    known: tuple[Known, ...] = Field(default=(), exclude=True)
-    """Its machines by their ids, as the ledger knows them; they stand in a table of their own."""
+    """Owner of the machines, without a secret.
+
+    Examples: `AWS account 123456789012`, `Lambda key sha256:...`, `machine sha256:...` for a user's own machine. Only
+    an answer from this account proves that nothing is left. None if the machines have no id or the ledger is older.
+    """
+    known: tuple[KnownMachine, ...] = Field(default=(), exclude=True)
+    """Machines of the launch, by id. The ledger stores them in a table of their own."""
 
 
-class Phase(StrEnum):
-    """How far a launch has come, as its backend sees it."""
+class LaunchPhase(StrEnum):
+    """Progress of a launch, as its backend reports it."""
 
     PENDING = "pending"
-    """Machines are sought or booting."""
+    """Machines are being found or are booting."""
     SETTING_UP = "setting_up"
     RUNNING = "running"
     SUCCEEDED = "succeeded"
     FAILED = "failed"
-    """The job ended with an error; there may be a result that says why."""
+    """The job ended with an error; a result may say why."""
     SETUP_FAILED = "setup_failed"
     REFUSED = "refused"
-    """The provider gave no machine: no capacity, no quota, no permission."""
+    """The provider supplied no machine: no capacity, quota or permission."""
     LOST = "lost"
-    """There were machines and they are gone: preempted, dead, or taken down by somebody else."""
+    """The machines existed and are gone: preempted, failed, or taken down by someone else."""
     UNKNOWN = "unknown"
-    """The backend cannot be asked just now (no network, expired credentials); it says nothing of the machines."""
+    """The backend cannot be asked now (no network, expired credentials). This says nothing about the machines."""
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it."""
-        return self in (Phase.SUCCEEDED, Phase.FAILED, Phase.SETUP_FAILED, Phase.REFUSED, Phase.LOST)
+        """True if the launch will not progress further."""
+        return self in (
+            LaunchPhase.SUCCEEDED,
+            LaunchPhase.FAILED,
+            LaunchPhase.SETUP_FAILED,
+            LaunchPhase.REFUSED,
+            LaunchPhase.LOST,
+        )
 
 
 class Launched(Frozen):
-    """What the provider gave; None where it does not say."""
+    """What the provider supplied; a field is None if the provider does not report it."""
 
     instance_type: str | None = None
     accelerator: str | None = None
-    """SkyPilot's name, as in `Target.sky_accelerator`."""
+    """SkyPilot's name of the accelerator, as in `Target.sky_accelerator`."""
     accelerators_per_node: int | None = None
     nodes: int | None = None
     region: str | None = None
     spot: bool | None = None
     usd_per_node_hour: float | None = None
-    """As the backend prices it: shown beside ours, never taken instead."""
+    """The backend's price. It is shown beside our price and never replaces it."""
     network_interfaces: int | None = None
     reservation: str | None = None
-    """The reservation or Capacity Block that all machines are in; `none` where any of them is in none."""
+    """Reservation or Capacity Block that all machines are in; `none` if any machine is outside."""
 
 
 class NodeStatus(Frozen):
-    """What a backend knows of a launch at this moment."""
+    """State of a launch, as a backend sees it now."""
 
-    phase: Phase
+    phase: LaunchPhase
     detail: Said = ""
-    """For the person: what it waits for, or why it failed."""
+    """Message for the user: what the launch waits for, or why it failed."""
     progress: Said | None = None
-    """The job's latest step in words, where the backend can see it cheaply."""
+    """Latest step of the job in words, if the backend can read it cheaply."""
     launched: Launched | None = None
-    """None until there are machines."""
+    """Machines supplied; None until there are any."""
     ids: tuple[str, ...] = ()
-    """Of the machines, where SkyPilot says them; the provider's own word is in `Backend.sight`."""
+    """Machine ids as SkyPilot reports them. `Backend.sight` asks the provider itself."""
 
 
 class Collected(Frozen):
-    """What came home, each start's folder under `folder`."""
+    """Files that were copied home; each start has a folder in `folder`."""
 
     folder: Path
     results: tuple[Path, ...]
-    """Every whole result.json, the first start's first."""
+    """Every complete result.json, in order of starts."""
     steps: tuple[Path, ...]
     log: Path | None
     problems: tuple[Said, ...] = ()
-    """Of each result.json that is there and cannot be read: why."""
+    """Reason for each result.json that exists but cannot be read."""
     left_out: tuple[Said, ...] = ()
-    """Names of what a node sent that was not taken in: a file where a folder must be, or a folder for a file."""
+    """Names of files and folders that were rejected: a file in place of a folder, or a folder in place of a file."""
     complete: bool
-    """Whether every node's sentinel line was seen; otherwise the rest is kept and marked truncated."""
+    """True if every node's sentinel line was seen. Otherwise the files are kept and marked as truncated."""
 
 
-class Evidence(Frozen):
-    """Whether nothing runs any more, and who was asked. Down is never assumed: what cannot be asked is not down."""
+class DownEvidence(Frozen):
+    """Evidence for whether anything still runs, and who was asked. What cannot be asked never counts as down."""
 
     down: bool
     checks: tuple[Said, ...]
-    """Each question and its answer, in words: `describe_instances by tag planner-run=...: 1 terminated`."""
+    """Each question with its answer, for example `describe_instances by tag planner-run=...: 1 terminated`."""
     unknown: str | None = None
-    """Why nobody could say, where that is so; first among the checks too. Then `down` is false."""
+    """Reason why no one could answer, if so. It is also the first of the checks, and `down` is false."""
     seen: tuple[Sighting, ...] = Field(default=(), exclude=True)
-    """What the provider said of each id at this look. Whether the launch is gone is decided by them all
-    (launcher/drive/gone.py), not by this look alone."""
+    """State of each id at this look.
+
+    All looks together decide whether the launch is gone (launcher/drive/gone.py), not this one alone.
+    """
 
 
 class Leftover(Frozen):
-    """Something of ours that a backend or a cloud still has."""
+    """One of our resources that a backend or a cloud still has."""
 
     name: Said
     where: Said
     run_id: str | None
-    """From its name or its label; None where only the prefix is ours."""
+    """Run id from the name or the label; None if only the prefix is ours."""
     detail: Said
     alarm: bool = False
-    """It should have gone by itself: AUTOSTOPPING for over 10 minutes, past its expiry label; or nobody could say."""
+    """True if it should have ended by itself:
+
+    AUTOSTOPPING for over 10 minutes, past its expiry label, or state unknown.
+    """
     part: str | None = None
-    """Id of what is billed without a machine (a volume, an address, a snapshot); None of a machine."""
+    """Id of something that is billed without a machine (a volume, address or snapshot); None for a machine."""
     deletable: bool = False
-    """Whether it is ours for certain, so that it may be deleted."""
+    """True if it is certainly ours, so that it may be deleted."""
 
 
 class ProviderTime(Frozen):
-    """The time as those say it who have the machines; None where they do not say."""
+    """Times by the provider's clock; None if it does not report them."""
 
     now: datetime | None = None
     started_at: datetime | None = None
-    """When the first machine of the launch was started."""
+    """Time when the first machine of the launch was started."""
 
 
 class Backend(Protocol):
-    """A way of reaching machines. Every method raises NodeError where the provider or a node fails.
+    """A way to reach machines. Every method raises NodeError if the provider or a node fails.
 
-    None of them prints or asks. Each may be called again after a crash: `submit` never starts a second cluster of the
-    same name, `collect` overwrites only what it wrote itself, `down` of what is gone is no error.
+    No method prints or asks. Each may be called again after a crash: `submit` never starts a second cluster of the same
+    name, `collect` overwrites only its own files, and `down` accepts that everything is gone already.
     """
 
     def check(self, launch: Launch) -> tuple[str, ...]:
         """Try the launch without spending (SkyPilot's dry run, a host's login); return what was seen."""
 
     def account(self, launch: Launch) -> str | None:
-        """Return who would have the machines, by the credentials as they are now; None where there is no account."""
+        """Return the account that would own the machines with the current credentials;
+
+        None if there is no such account.
+        """
 
     def ready(self, launch: Launch) -> None:
-        """Raise, before anything is written down, where it is known here that the launch would be refused."""
+        """Raise before anything is written if it is clear here that the launch would be refused."""
 
     def submit(self, launch: Launch) -> None:
-        """Request the machines and start the job; return as soon as both are under way on their own."""
+        """Request the machines and start the job. Return as soon as both continue without this client."""
 
     def status(self, launch: Launch) -> NodeStatus:
-        """Return how far the launch has come; never change anything."""
+        """Return the progress of the launch. Never change anything."""
 
     def logs(self, launch: Launch, write: Callable[[str], None]) -> None:
-        """Pass the log of set-up and job on, as far as it has come."""
+        """Pass on the log of set-up and job, as far as it exists."""
 
     def collect(self, launch: Launch, into: Path) -> Collected:
-        """Copy here what the nodes have, also after a failure. `into` exists and is this launch's own."""
+        """Copy the nodes' files here, also after a failure. `into` exists and belongs to this launch alone."""
 
     def sight(self, launch: Launch) -> tuple[Sighting, ...]:
-        """Return what can be told of each machine of this launch now, by its id; what the driver then writes down."""
+        """Return what can be learned now about each machine of this launch, by id. The driver writes it down."""
 
     def other_witness(self, launch: Launch) -> str | None:
-        """Return why whoever is asked here cannot speak for this launch; None where they can."""
+        """Return why the account asked here cannot speak for this launch; None if it can."""
 
     def down(self, launch: Launch) -> None:
-        """Take everything of this launch down, also what is known only by its id. Raises where an id was refused."""
+        """Take down everything of this launch, including machines known only by id. Raise if an id was refused."""
 
-    def verify_down(self, launch: Launch) -> Evidence:
-        """Return whether anything of this launch is seen now, by those who send the bill."""
+    def verify_down(self, launch: Launch) -> DownEvidence:
+        """Ask the party that sends the bill whether anything of this launch still exists."""
 
-    def down_by_id(self, run_id: str) -> Evidence:
-        """End whatever carries the id of a launch, of which nothing else is known, and return what was seen then."""
+    def down_by_id(self, run_id: str) -> DownEvidence:
+        """End everything that carries the run id of an otherwise unknown launch, and return the evidence."""
 
     def provider_time(self, launch: Launch) -> ProviderTime:
-        """Return the time by the clock of who has the machines, for whoever does not trust the clock here."""
+        """Return times by the provider's clock, for callers that do not trust the local clock."""
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
-        """List what is still there by our names and labels, of this ledger's launches or anybody's."""
+        """List what still exists under our names and labels, from this ledger's launches or anyone else's."""
 
     def delete_part(self, left: Leftover) -> None:
-        """Delete what is billed without a machine."""
+        """Delete a resource that is billed without a machine."""
 
     def close(self) -> None:
-        """End what was opened to reach the machines; what was launched goes on."""
+        """Close the connections to the machines; launched jobs continue."""

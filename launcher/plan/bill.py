@@ -15,100 +15,103 @@ from planner.model.base import Count, Frozen, NonNegative, Positive, Text
 from planner.model.quantity import Basis
 
 PROVISIONING_MINUTES = 35.0
-"""From asking for a machine to the first step: booting 15, set-up 20 (it is stopped then). The watchdog enforces it."""
+"""Time from asking for a machine to the first step: 15 for booting, 20 for set-up. The watchdog enforces it."""
 IDLE_MINUTES = 10.0
-"""From the end of the job to the machine's own shutdown, where nobody is there to take it down earlier."""
+"""Time from the end of the job to the machine's own shutdown, if no client takes it down earlier."""
 
 
 FAR_BELOW = 1.0 / 3.0
-"""Of the published price: what is stated below it is more often a slip than a discount."""
+"""Fraction of the published price. A stated price below it is more often a typing error than a discount."""
 
 
-class Rate(Frozen):
-    """What one node costs an hour, who says so, and when."""
+class NodeRate(Frozen):
+    """Hourly price of one node, with its source and date."""
 
     usd_per_node_hour: NonNegative
     highest_usd_per_node_hour: NonNegative
-    """What it may rise to while it runs (spot); the worst case counts this one."""
+    """Highest price during the run (spot prices move). The worst case uses this one."""
     basis: Basis
     source: Text
     as_of: date | None
     minimum_hours: NonNegative = 0.0
-    """The least that is billed each time."""
+    """Minimum duration that is billed each time."""
     note: Text | None = None
     list_usd_per_node_hour: NonNegative | None = None
-    """What the catalog asks, where a person gave another price; None where the catalog has none."""
+    """Catalog price, if the user stated another one; None if the catalog has none."""
 
     @property
     def far_below_list(self) -> bool:
-        """Whether a person's price is under a third of the catalog's: no discount that we know of goes so far."""
+        """True if the user's price is under a third of the catalog's. We know of no discount that large."""
         listed = self.list_usd_per_node_hour
         return listed is not None and self.usd_per_node_hour < FAR_BELOW * listed
 
 
 ROUNDING_CENTS = 1e-6
-"""Cents by which a sum of floats may lie above the amount that it stands for."""
+"""Cents by which rounding may lift a sum of floats above the amount that it stands for."""
 
 
 def capped_usd(usd: float) -> str:
-    """Write an upper bound in dollars and cents, rounded up: a cap that is written is never below the true one."""
+    """Format an upper bound in dollars and cents, rounded up, so that the text is never below the true bound."""
     return f"{math.ceil(usd * 100 - ROUNDING_CENTS) / 100:,.2f}"
 
 
 class TimeCaps(Frozen):
-    """How long a launch may take, in minutes; each cap has an enforcer of its own."""
+    """Time limits of a launch in minutes. Each has its own enforcer."""
 
     max_minutes: Positive
-    """Of the job on the node: `timeout` in the task."""
+    """Limit of the job on the node, enforced by `timeout` in the task."""
     provisioning_minutes: NonNegative = PROVISIONING_MINUTES
-    """Before the job: the client's watchdog takes everything down when both have passed."""
+    """Limit of the time before the job. The client's watchdog takes everything down after this plus `max_minutes`."""
     idle_minutes: NonNegative = IDLE_MINUTES
-    """After the job: the node's own autostop with down."""
+    """Limit of the time after the job, enforced by the node's own autostop with down."""
 
     @property
     def watchdog_minutes(self) -> float:
-        """After which the client takes everything down, whatever runs."""
+        """Minutes after which the client takes everything down, whatever runs."""
         return self.max_minutes + self.provisioning_minutes
 
     @property
     def worst_minutes(self) -> float:
-        """For which a node is billed at worst."""
+        """Longest time that a node is billed for."""
         return self.watchdog_minutes + self.idle_minutes
 
 
 class AncillaryCost(Frozen):
-    """Something that a provider bills besides the machines, for as long as they are there."""
+    """A cost besides the machines that a provider bills while they exist."""
 
     what: Text
     usd_per_hour: NonNegative
-    """At most, of all nodes together."""
+    """Upper bound for all nodes together."""
     basis: Basis
     source: Text
     as_of: date | None = None
 
 
 class LaunchBill(Frozen):
-    """What a launch costs at worst; null only with a reason."""
+    """Worst-case cost of a launch; null only with a reason."""
 
     model_config = ConfigDict(serialize_by_alias=True)
 
     nodes: Count
     invoiced: bool
-    """Whether launching makes an invoice; a machine that stands there already makes none."""
+    """True if launching makes an invoice. A machine that already exists makes none."""
     price_kind: Literal["on_demand", "spot", "reservation", "capacity_block", "own"]
-    rate: Rate | None
+    rate: NodeRate | None
     no_price_reason: Text | None
     caps: TimeCaps
     ancillary: tuple[AncillaryCost, ...] = Field(
         default=(), validation_alias=AliasChoices("ancillary", "beside"), serialization_alias="beside"
     )
-    """In documents and ledgers `beside`."""
+    """Ancillary costs, named `beside` in documents and ledgers."""
     ancillary_usd: NonNegative = Field(
         default=0.0,
         validation_alias=AliasChoices("ancillary_usd", "beside_usd", "storage_usd"),
         serialization_alias="beside_usd",
     )
-    """Of the worst case. In documents and ledgers `beside_usd`; older ledgers counted disks alone: `storage_usd`."""
+    """Ancillary part of the worst case, named `beside_usd` in documents and ledgers;
+
+    `storage_usd` in older ledgers, which counted only disks.
+    """
     worst_case_usd: NonNegative | None
 
 
@@ -117,7 +120,7 @@ def bill_of(
     nodes: int,
     invoiced: bool,
     price_kind: Literal["on_demand", "spot", "reservation", "capacity_block", "own"],
-    rate: Rate | None,
+    rate: NodeRate | None,
     no_price_reason: str | None,
     caps: TimeCaps,
     ancillary: tuple[AncillaryCost, ...] = (),
@@ -131,7 +134,7 @@ def bill_of(
     Leaves out traffic: results are a few MB.
     """
     hours = caps.worst_minutes / 60.0
-    ancillary_usd = sum(one.usd_per_hour for one in ancillary) * hours
+    ancillary_usd = sum(cost.usd_per_hour for cost in ancillary) * hours
     worst = None
     if rate is not None:
         worst = nodes * rate.highest_usd_per_node_hour * max(hours, rate.minimum_hours) + ancillary_usd
@@ -149,10 +152,10 @@ def bill_of(
 
 
 def billed_usd(bill: LaunchBill, *, seconds: float) -> float | None:
-    """Return what the nodes cost for the seconds that the ledger saw them up; None where the price is not known.
+    """Return the cost of the nodes for the seconds that the ledger saw them up; None if the price is unknown.
 
     USD = nodes x USD per node-hour x max(s / 3600, minimum hours)
-          + ancillary costs of the worst case x s / worst-case seconds
+    + ancillary costs of the worst case x s / worst-case seconds
     """
     if bill.rate is None:
         return None

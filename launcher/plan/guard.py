@@ -1,6 +1,6 @@
-"""Checks before a launch (prices, caps, deadline), and of what came against what was ordered. Pure.
+"""Checks before a launch (prices, caps, deadline), and comparison of the supplied machines with the order. Pure.
 
-Each of the three caps on time has its own enforcer: `timeout` on the node and autostop with down at the provider
+Each of the three time limits has its own enforcer: `timeout` on the node, autostop with down at the provider
 (launcher/plan/task.py), and the client's watchdog (launcher/drive/drive.py).
 """
 
@@ -12,28 +12,31 @@ from datetime import datetime, timedelta
 from planner.errors import RefusedError
 from planner.launcher.plan.backend import Launched
 from planner.launcher.plan.bill import LaunchBill, capped_usd
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from planner.model.base import Frozen, NonNegative
 
 ROUNDING = 1e-9
-"""Of a sum of floats that was made twice."""
+"""Tolerance for comparing two floating-point sums of the same amounts."""
 
 
 class LaunchLimits(Frozen):
-    """What the launches of one command may cost together, and until when they may run; None where nobody said."""
+    """Limits on cost and time for all launches of one command; None if the user set no limit."""
 
     max_usd: NonNegative | None = None
     budget_usd: NonNegative | None = None
-    """Of the whole workspace."""
+    """Budget of the whole workspace."""
     budget_used_usd: NonNegative = 0.0
-    """Billed for launches that are over, plus the worst case of those that are not."""
+    """Amount billed for finished launches plus the worst case of open ones."""
     deadline_at: datetime | None = None
     accept_price: bool = False
-    """Somebody says that a price may be unknown, for what no cloud bills, or far below the catalog's."""
+    """True if the user accepts a missing price (where no cloud sends a bill) or one far below the catalog's."""
 
 
 def check_launches(planned: Sequence[tuple[Target, LaunchBill]], limits: LaunchLimits, *, now: datetime) -> None:
-    """Raise RefusedError, with what would be allowed, where a price is missing, a cap is too low or time too short."""
+    """Raise RefusedError if a price is missing, a cap too low or time too short.
+
+    The error says what would be allowed.
+    """
     for target, bill in planned:
         _check_price(target, bill, limits)
         end = now + timedelta(minutes=bill.caps.worst_minutes)
@@ -61,7 +64,7 @@ def check_launches(planned: Sequence[tuple[Target, LaunchBill]], limits: LaunchL
 
 
 def check_price_again(target: Target, agreed: LaunchBill, now: LaunchBill) -> None:
-    """Raise RefusedError where a launch would now cost more at worst than was agreed to, or has no price any more."""
+    """Raise RefusedError if the worst case of a launch is now higher than agreed, or its price is gone."""
     before, after = agreed.worst_case_usd, now.worst_case_usd
     lost = after is None and before is not None and target.is_cloud
     if not lost and (after is None or after <= (before or 0.0) * (1.0 + ROUNDING)):
@@ -75,7 +78,7 @@ def check_price_again(target: Target, agreed: LaunchBill, now: LaunchBill) -> No
 
 
 def worst_total_usd(bills: Sequence[LaunchBill]) -> float:
-    """Return the sum of what launches can cost at worst; machines that make no invoice and have no rate count nothing.
+    """Return the sum of worst-case costs. Machines without an invoice and without a rate count as zero.
 
     USD = sum of worst_case_usd
     """
@@ -83,9 +86,9 @@ def worst_total_usd(bills: Sequence[LaunchBill]) -> float:
 
 
 def mismatches(target: Target, launched: Launched) -> tuple[str, ...]:
-    """Return how what came differs from what was ordered; empty where it does not.
+    """Return how the supplied machines differ from the order; empty if they match.
 
-    What the provider does not say, and what was not ordered (a region nobody named), is not compared.
+    Skips what the provider does not report and what was not ordered (such as a region that the user did not name).
     """
     ordered: list[tuple[str, object, object]] = [
         ("instance type", target.name if target.is_cloud else None, launched.instance_type),
@@ -98,8 +101,8 @@ def mismatches(target: Target, launched: Launched) -> tuple[str, ...]:
     if target.sky_accelerator is not None:
         ordered.append(("accelerators per node", target.devices_per_node, launched.accelerators_per_node))
     return tuple(
-        f"{what}: asked for {wanted}, got {got}"
-        for what, wanted, got in ordered
+        f"{name}: asked for {wanted}, got {got}"
+        for name, wanted, got in ordered
         if wanted is not None and got is not None and wanted != got
     )
 
@@ -122,23 +125,23 @@ def _check_price(target: Target, bill: LaunchBill, limits: LaunchLimits) -> None
 def _needs_price(target: Target, limits: LaunchLimits) -> bool:
     """Return whether a launch without a price is forbidden.
 
-    In a cloud always; on a cluster or a pool, which may be rented, until somebody says that it costs nothing; on hosts
-    too where a cap or a budget is to hold. This machine is paid for in any case.
+    Clouds always need one. A cluster or a pool may be rented, so it needs one until the user says that it costs
+    nothing. Hosts need one only under a cap or a budget. This machine never does.
     """
     if target.is_cloud:
         return True
     capped = limits.max_usd is not None or limits.budget_usd is not None
-    return not limits.accept_price and (target.through_sky or (capped and target.provider is Provider.HOST))
+    return not limits.accept_price and (target.through_sky or (capped and target.provider is LaunchProvider.HOST))
 
 
 def _price_fix(target: Target) -> str:
-    if target.provider is Provider.AWS and target.purchase == "on_demand":
+    if target.provider is LaunchProvider.AWS and target.purchase == "on_demand":
         return (
             "Give a Capacity Block with its rate: --capacity-block cr-... --usd-per-hour X --region R; or use "
             "spot: --spot."
         )
     if not target.is_cloud:
-        where = " here or in hosts.yaml" if target.provider is Provider.HOST else ""
+        where = " here or in hosts.yaml" if target.provider is LaunchProvider.HOST else ""
         return f"Give --usd-per-hour X for a node{where}; if an hour costs nothing more, add --accept-price."
     return "Give --usd-per-hour X, or another --region."
 

@@ -1,4 +1,4 @@
-"""A moment of one boot of one machine. Pure; `launcher/ledger/instant.py` reads it from the machine."""
+"""A moment in the uptime of one machine. Pure; `launcher/ledger/instant.py` reads it from the machine."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from planner.model.base import Frozen
 
 
 class Instant(Frozen):
-    """A moment of one boot of one machine; two of the same boot can be compared, whatever the clock did between."""
+    """A moment since one boot of one machine. Moments of the same boot are comparable even if the clock was changed."""
 
     boot: str
-    """Linux's id of the boot; elsewhere one of this process, whose instants no other process can compare."""
+    """Linux boot id. Elsewhere an id of this process, so that no other process can compare its moments."""
     s: float
 
     def since(self, earlier: Instant | None) -> float | None:
-        """Return the seconds since `earlier`, never negative; None where it is of another boot or not known."""
+        """Return the seconds since `earlier`, never negative; None if `earlier` is unknown or of another boot."""
         return None if earlier is None or earlier.boot != self.boot else max(0.0, self.s - earlier.s)

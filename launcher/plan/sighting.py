@@ -1,7 +1,7 @@
-"""What a provider says of one machine at one look, and what the ledger keeps of it over many looks. Pure.
+"""A provider's report on one machine at one look, and the ledger's summary of many looks. Pure.
 
-A machine is known by its id from the first time that it is seen. Tags, names and lists may change or fail; an id does
-not. `launcher/drive/gone.py` decides by these records whether a launch is gone.
+A machine is known by its id from the first time it is seen. Tags, names and lists may change or fail, but an id does
+not. `launcher/drive/gone.py` decides from these records whether a launch is gone.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from planner.model.base import Frozen
 from planner.redact import clean
 
 ANYTHING = "*"
-"""In place of an id: whatever carries the label or the name of the launch, wherever the provider was asked."""
+"""Stands for an id: everything that carries the label or name of the launch, wherever the provider was asked."""
 Said = Annotated[str, AfterValidator(clean)]
-"""What a machine or a provider said: without the secrets that it may repeat."""
+"""Text from a machine or a provider, with secrets removed."""
 
 
 class Sight(StrEnum):
-    """What a provider says of an id."""
+    """A provider's report on one id."""
 
     ALIVE = "alive"
     ENDING = "ending"
-    """It says that it is ending the machine, which may still be billed (Lambda's `terminating`)."""
+    """The provider is ending the machine and may still bill it (Lambda's `terminating`)."""
     DEAD = "dead"
-    """It lists the machine as ended."""
+    """The provider lists the machine as ended."""
     ABSENT = "absent"
-    """It does not list the machine. After an end that is normal; it may also be a list that is behind."""
+    """The provider does not list the machine. That is normal after its end, but the list may also be outdated."""
 
 
 class Sighting(Frozen):
-    """What a provider says of one id at one look."""
+    """A provider's report on one id at one look."""
 
     id: str
     where: str = ""
@@ -44,43 +44,43 @@ class Sighting(Frozen):
     said: Said = ""
     """The provider's own word."""
     at: datetime | None = None
-    """The time of the answer by the provider's clock."""
+    """Time of the answer by the provider's clock."""
     asked: str | None = None
-    """The account, key or cluster that answered."""
+    """Account, key or cluster that answered."""
     marks: dict[str, str] = Field(default_factory=dict)
-    """What tells a host from every other: its installation, its boot, its host key, a nonce (backends/witness.py)."""
+    """Marks that tell a host from every other: installation, boot, host key, nonce (backends/witness.py)."""
     parts: tuple[str, ...] = ()
-    """Ids of what is billed beside the machine and may outlive it: its volumes."""
+    """Ids of volumes: they are billed separately and may outlive the machine."""
 
 
-class Known(Frozen):
-    """One machine of a launch, as the ledger keeps it."""
+class KnownMachine(Frozen):
+    """One machine of a launch, as the ledger stores it."""
 
     id: str
     where: str = ""
     first_at: datetime
-    """When it was first seen, by the clock here."""
+    """Time of the first sighting by the local clock."""
     sight: Sight
     said: Said = ""
     since: Instant
-    """The first of the looks in a row that said the same as the last one."""
+    """First of the consecutive looks that reported the same state as the last one."""
     since_at: datetime | None = None
-    """The same by the provider's clock."""
+    """Time of `since` by the provider's clock."""
     last: Instant
     last_at: datetime | None = None
     looks: int = 1
-    """How many looks in a row said the same."""
+    """Number of consecutive looks with the same state."""
     asked: tuple[str, ...] = ()
-    """Accounts and keys that have listed it: each of them can speak for it."""
+    """Accounts and keys that have listed the machine. Each of them can speak for it."""
     marks: dict[str, str] = Field(default_factory=dict)
     parts: tuple[str, ...] = ()
 
     @property
     def lasted_s(self) -> float:
-        """Return for how long every look has said the same, in seconds; 0 where nobody can say.
+        """Return for how many seconds every look has reported the same state; 0 if unknown.
 
-        Measured by this machine's time since its boot, which no change of the clock moves; across boots and machines
-        by the provider's own clock.
+        Counts this machine's time since boot, which no change of the clock affects. Across boots and machines, counts
+        the provider's own clock.
         """
         by_boot = self.last.since(self.since)
         if by_boot is not None:
@@ -90,14 +90,14 @@ class Known(Frozen):
         return max(0.0, (self.last_at - self.since_at).total_seconds())
 
 
-def observed(known: Known | None, seen: Sighting, *, instant: Instant, now: datetime) -> Known:
-    """Return what is known of a machine after one more look.
+def observed(known: KnownMachine | None, seen: Sighting, *, instant: Instant, now: datetime) -> KnownMachine:
+    """Return the record of a machine after one more look.
 
-    A machine that was listed as ended and is not listed any more stays ended: no provider starts an id again.
+    A machine that was listed as ended stays ended when it disappears from the list: providers never reuse an id.
     """
     sight, said = seen.sight, seen.said
     if known is None:
-        return Known(
+        return KnownMachine(
             id=seen.id,
             where=seen.where,
             first_at=now,
@@ -131,7 +131,7 @@ def observed(known: Known | None, seen: Sighting, *, instant: Instant, now: date
 
 
 def _askers(before: tuple[str, ...], seen: Sighting) -> tuple[str, ...]:
-    """Add who listed the machine; that somebody does not see it proves nothing about whose it is."""
+    """Add the account that listed the machine. An account that does not see it proves nothing about its owner."""
     if seen.asked is None or seen.sight is Sight.ABSENT:
         return before
     return tuple(dict.fromkeys((*before, seen.asked)))

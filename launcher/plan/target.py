@@ -1,6 +1,6 @@
 """Targets of a benchmark: a cloud instance, a Kubernetes context, an SSH pool, Slurm, a host, this machine.
 
-Pure. A target names one kind of machine and nothing else, so that what was asked for can be compared with what came.
+Pure. A target names exactly one kind of machine, so that the order can be compared with what was supplied.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from planner.errors import InputError, NotFoundError
 from planner.model.base import Count, Frozen, Id, Text
 
 
-class Provider(StrEnum):
-    """Who owns the machine; `REACHED_BY` says by what it is reached."""
+class LaunchProvider(StrEnum):
+    """Owner of the machine. `REACHED_BY` names the way to reach it."""
 
     AWS = "aws"
     LAMBDA = "lambda"
@@ -28,37 +28,37 @@ class Provider(StrEnum):
     LOCAL = "local"
 
 
-CLOUDS = (Provider.AWS, Provider.LAMBDA)
-"""They send an invoice for what is launched; the others stand somewhere already."""
+CLOUDS = (LaunchProvider.AWS, LaunchProvider.LAMBDA)
+"""Providers that send an invoice for a launch. The others' machines already exist."""
 
 
 class Reach(StrEnum):
-    """By what a launch reaches its machines; each has one backend (`planner/use_cases/launching/launches.py`)."""
+    """Way to reach the machines of a launch. Each has one backend (`planner/use_cases/launching/launches.py`)."""
 
     SKYPILOT = "skypilot"
     SSH = "ssh"
     LOCAL = "local"
 
 
-REACHED_BY: Mapping[Provider, Reach] = {
-    Provider.AWS: Reach.SKYPILOT,
-    Provider.LAMBDA: Reach.SKYPILOT,
-    Provider.K8S: Reach.SKYPILOT,
-    Provider.SSH_POOL: Reach.SKYPILOT,
-    Provider.SLURM: Reach.SKYPILOT,
-    Provider.HOST: Reach.SSH,
-    Provider.LOCAL: Reach.LOCAL,
+REACHED_BY: Mapping[LaunchProvider, Reach] = {
+    LaunchProvider.AWS: Reach.SKYPILOT,
+    LaunchProvider.LAMBDA: Reach.SKYPILOT,
+    LaunchProvider.K8S: Reach.SKYPILOT,
+    LaunchProvider.SSH_POOL: Reach.SKYPILOT,
+    LaunchProvider.SLURM: Reach.SKYPILOT,
+    LaunchProvider.HOST: Reach.SSH,
+    LaunchProvider.LOCAL: Reach.LOCAL,
 }
-"""Of every provider: one that is missing here cannot be launched on."""
+"""Way to reach each provider. A provider that is missing here cannot be launched on."""
 NAMED = {
-    Provider.AWS: "an instance type",
-    Provider.LAMBDA: "an instance type",
-    Provider.K8S: "a Kubernetes context",
-    Provider.SSH_POOL: "an SSH node pool",
-    Provider.SLURM: "a Slurm cluster",
-    Provider.HOST: "a host of hosts.yaml",
+    LaunchProvider.AWS: "an instance type",
+    LaunchProvider.LAMBDA: "an instance type",
+    LaunchProvider.K8S: "a Kubernetes context",
+    LaunchProvider.SSH_POOL: "an SSH node pool",
+    LaunchProvider.SLURM: "a Slurm cluster",
+    LaunchProvider.HOST: "a host of hosts.yaml",
 }
-"""What stands after the slash."""
+"""What the name after the slash stands for."""
 
 Purchase = Literal["on_demand", "spot", "reservation", "capacity_block"]
 
@@ -83,94 +83,94 @@ SKY_ACCELERATORS = {
     "RTX-4090": "RTX4090",
     "RTX-PRO-6000-Blackwell-Server": "RTXPRO6000",
 }
-"""SkyPilot's names where they differ from the catalog's; several of ours may share one of theirs.
+"""SkyPilot's accelerator names that differ from the catalog's; several of ours may share one of theirs.
 
 Source: catalogs and catalog fetchers of skypilot 0.14.1 (a 40 GB A100 is A100 there, an 80 GB one A100-80GB).
 """
 
 
 class Target(Frozen):
-    """One kind of machine, how many, and on which terms."""
+    """One kind of machine, the number of nodes, and the terms of purchase."""
 
-    provider: Provider
+    provider: LaunchProvider
     name: Id
     """Instance type, context, pool, cluster or host; `local` for this machine."""
     nodes: Count = 1
     accelerator: Id | None = None
-    """The catalog's id; None where only the machine itself can say."""
+    """Accelerator id in the catalog; None if only the machine itself can tell."""
     devices_per_node: Count | None = None
-    """Processes to start on each node: its accelerators, or processes on a CPU. None: as many as the node has."""
+    """Processes to start per node: one per accelerator, or processes on a CPU. None means one per accelerator found."""
     purchase: Purchase = "on_demand"
     reservation: Id | None = None
-    """Id of the reservation or Capacity Block (`cr-...`), where `purchase` is one of these."""
+    """Id of the reservation or Capacity Block (`cr-...`) if `purchase` is one of these."""
     region: Text | None = None
     network_tier: Literal["standard", "best"] | None = None
     image: Text | None = None
     managed: bool = False
-    """As a SkyPilot managed job, which restarts preempted nodes by itself."""
+    """True for a SkyPilot managed job, which restarts preempted nodes by itself."""
     more_hosts: tuple[Id, ...] = Field(default=())
-    """Further hosts of a run over several nodes, where the provider is `host`."""
+    """Further hosts of a run over several nodes if the provider is `host`."""
 
     @property
     def id(self) -> str:
-        """The target as a person writes it."""
-        if self.provider is Provider.LOCAL:
+        """Target as the user writes it."""
+        if self.provider is LaunchProvider.LOCAL:
             return "local"
         return "/".join([self.provider.value, "+".join([self.name, *self.more_hosts])])
 
     @property
     def spot(self) -> bool:
-        """Whether the provider may take the machine away."""
+        """True if the provider may take the machine away."""
         return self.purchase == "spot"
 
     @property
     def is_cloud(self) -> bool:
-        """Whether launching it makes an invoice."""
+        """True if launching makes an invoice."""
         return self.provider in CLOUDS
 
     @property
     def reach(self) -> Reach:
-        """By what its machines are reached."""
+        """Way to reach the machines."""
         return REACHED_BY[self.provider]
 
     @property
     def through_sky(self) -> bool:
-        """Whether SkyPilot carries the launch."""
+        """True if SkyPilot carries the launch."""
         return self.reach is Reach.SKYPILOT
 
     @property
     def on_cpu(self) -> bool:
-        """Whether it is known to have no accelerator."""
+        """True if the target is known to have no accelerator."""
         return self.accelerator == "CPU"
 
     @property
     def sky_accelerator(self) -> str | None:
-        """SkyPilot's name of the accelerator; None on a CPU or where it is not known."""
+        """SkyPilot's name of the accelerator; None on a CPU or if unknown."""
         if self.accelerator is None or self.on_cpu:
             return None
         return SKY_ACCELERATORS.get(self.accelerator, self.accelerator)
 
 
 def parse_target(text: str, *, instance_types: Collection[str], hosts: Collection[str] = ()) -> Target:
-    """Read a target as a person writes it; `host/a+b` is one run over two hosts.
+    """Parse a target as the user writes it. `host/a+b` is one run over two hosts.
 
-    `instance_types` are the known ids `aws/...` and `lambda/...`, `hosts` the names in hosts.yaml. Raises with the
-    nearest id where there is no such one: a misspelt instance type would otherwise be found out on the provider's bill.
+    `instance_types` are the known ids `aws/...` and `lambda/...`, `hosts` the names in hosts.yaml. An unknown id raises
+    an error that names the nearest one: otherwise a misspelt instance type would first show on the provider's bill.
     """
-    if text == Provider.LOCAL:
-        return Target(provider=Provider.LOCAL, name="local")
+    if text == LaunchProvider.LOCAL:
+        return Target(provider=LaunchProvider.LOCAL, name="local")
     prefix, _, name = text.partition("/")
-    if prefix not in set(Provider) or not name or prefix == Provider.LOCAL:
+    if prefix not in set(LaunchProvider) or not name or prefix == LaunchProvider.LOCAL:
         known = [*instance_types, *(f"host/{host}" for host in hosts), "local"]
         forms = "aws/TYPE, lambda/TYPE, k8s/CONTEXT, ssh/POOL, slurm/CLUSTER, host/NAME or local"
         raise NotFoundError("target", text, known, where="--on", fix=f"Write {forms}.")
-    provider = Provider(prefix)
+    provider = LaunchProvider(prefix)
     if provider in CLOUDS and text not in instance_types:
         known = [known for known in instance_types if known.startswith(f"{prefix}/")]
         fix = f"Known: {', '.join(sorted(known))}. Add your own to hardware/nodes.csv in the workspace."
         raise NotFoundError(f"{prefix} instance type", name, [*known, *_names(known)], where="--on", fix=fix)
-    first, *more = name.split("+") if provider is Provider.HOST else [name]
-    for host in [first, *more] if provider is Provider.HOST else []:
+    first, *more = name.split("+") if provider is LaunchProvider.HOST else [name]
+    for host in [first, *more] if provider is LaunchProvider.HOST else []:
         if host not in hosts:
             fix = "Name it in hosts.yaml in the workspace (docs/launching.md)."
             raise NotFoundError("host", host, hosts, where="--on", fix=fix)

@@ -1,7 +1,7 @@
-"""The SkyPilot task of a launch: one target, one benchmark, and what limits it. Pure.
+"""SkyPilot task of a launch: one target, one benchmark, and their limits. Pure.
 
-The file runs by hand with `sky launch`, and the other backends run its `setup` and `run` themselves, so that every
-machine does the same. All knobs stand in `envs`; nothing secret ever does.
+The file also runs by hand with `sky launch`. The other backends run its `setup` and `run` themselves, so that every
+machine does the same. All settings are in `envs`; the file never contains secrets.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import yaml
 
 from planner.launcher.plan.backend import SENTINEL
 from planner.launcher.plan.bill import IDLE_MINUTES, TimeCaps
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 
 SETUP_MINUTES = 20
 DISK_GB = 256
-"""SkyPilot's default, written down because the bill counts it."""
+"""SkyPilot's default disk size, stated here because the bill counts it."""
 RUN_LABEL = "planner-run"
 EXPIRY_LABEL = "planner-expires"
 EXPIRY_FORMAT = "%Y%m%dT%H%M%SZ"
-"""UTC, without the colons that Kubernetes refuses in a label."""
+"""Time format in UTC, without the colons that Kubernetes refuses in a label."""
 UNTIL = "PLANNER_UNTIL"
-"""When all starts of a managed job are over, in seconds since 1970."""
+"""Variable with the end of all starts of a managed job, in seconds since 1970."""
 BY_HAND = "by-hand"
 WORKLOADS_ON_NODE = "~/planner/workloads"
 
@@ -50,11 +50,11 @@ left=$((PLANNER_UNTIL - $(date +%s)))
 PLANNER_MAX_MINUTES=$(awk -v left="$left" -v most="$PLANNER_MAX_MINUTES" \\
   'BEGIN { print left / 60 < most ? left / 60 : most }')
 """
-"""A managed job starts again after each preemption: all its starts together keep to one time, also without a client."""
+"""Time limit over all starts of a managed job, which restarts after each preemption. It works without a client."""
 
 
 def cluster_name(run_id: str) -> str:
-    """Return the name by which everything of a launch can be found again."""
+    """Return the name by which everything of a launch can be found."""
     return f"pl-{run_id}"
 
 
@@ -70,11 +70,12 @@ def task_of(
     store: str | None = None,
     probes: str | None = None,
 ) -> dict[str, Any]:
-    """Return the task as SkyPilot reads it.
+    """Return the task in SkyPilot's format.
 
-    Infra and instance type are pinned, so nothing else can be launched instead. `workloads` is the folder here that is
-    copied to each node; `store` an `s3://bucket/prefix` to which nodes push with their own role. `expires_at` (UTC)
-    becomes a label, for whoever finds the machine. `probes` says which micro-batches are tried (workloads/run.sh).
+    Infra and instance type are fixed, so that SkyPilot cannot launch anything else. `workloads` is the local folder
+    that is copied to each node. `store` is an `s3://bucket/prefix` to which nodes push with their own role.
+    `expires_at` (UTC) becomes a label for people who find the machine. `probes` says which micro-batches are tried
+    (workloads/run.sh).
     """
     envs = {
         "PLANNER_RUN_ID": run_id,
@@ -109,7 +110,7 @@ def task_of(
 
 
 def with_expiry(task: Mapping[str, Any], expires_at: datetime) -> dict[str, Any]:
-    """Return the task with another time at which its machines should be gone, where it has one."""
+    """Return the task with a new expiry time for its machines, if it has one."""
     resources, envs = dict(task["resources"]), dict(task["envs"])
     if EXPIRY_LABEL in resources.get("labels", {}):
         resources["labels"] = resources["labels"] | {EXPIRY_LABEL: expires_at.strftime(EXPIRY_FORMAT)}
@@ -119,22 +120,23 @@ def with_expiry(task: Mapping[str, Any], expires_at: datetime) -> dict[str, Any]
 
 
 def task_yaml(task: Mapping[str, Any], *, header: str = "") -> str:
-    """Return the task as a file: keys in the order a person reads them, scripts as blocks."""
+    """Return the task as a YAML file: keys in reading order, scripts as blocks."""
     comment = "".join(f"# {line}\n" for line in header.splitlines())
     body = yaml.dump(dict(task), Dumper=_Dumper, sort_keys=False, width=10**6, allow_unicode=False)
     return comment + body
 
 
 def sky_config_of(target: Target, caps: TimeCaps) -> dict[str, Any]:
-    """Return the SkyPilot configuration that the launch needs and a task file cannot carry, by dotted keys.
+    """Return the SkyPilot configuration that a task file cannot contain, by dotted keys.
 
-    By hand: `sky launch --config 'aws.specific_reservations=["cr-..."]'`. On AWS each machine is told at its boot when
-    to shut down, whoever is left by then: SkyPilot's autostop begins only after the set-up of its own parts. Not with
-    managed jobs, whose controller would be told so too; that one is set to go away instead of being kept, stopped.
+    By hand: `sky launch --config 'aws.specific_reservations=["cr-..."]'`. On AWS each machine is told at boot when to
+    shut down, because SkyPilot's autostop starts only after the set-up of its own parts. This does not apply to managed
+    jobs, because their controller would receive the same order. Their controller is set to terminate instead of being
+    stopped and kept.
     """
     if target.managed:
         return {"jobs.controller.resources.autostop": _autostop(IDLE_MINUTES)}
-    if target.provider is not Provider.AWS:
+    if target.provider is not LaunchProvider.AWS:
         return {}
     config: dict[str, Any] = {"aws.post_provision_runcmd": [f"shutdown -h +{math.ceil(caps.worst_minutes)}"]}
     if target.reservation is not None:
@@ -166,12 +168,12 @@ def _resources(target: Target, *, run_id: str, caps: TimeCaps, expires_at: datet
 
 
 def _autostop(idle_minutes: float) -> dict[str, Any]:
-    """Return SkyPilot's autostop; it waits for jobs only, so that an open shell holds no machine."""
+    """Return SkyPilot's autostop settings. They wait only for jobs, so that an open shell keeps no machine."""
     return {"idle_minutes": round(idle_minutes), "down": True, "wait_for": "jobs"}
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes text of several lines as a block."""
+    """YAML dumper that writes multi-line text as a block."""
 
 
 def _block(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:

@@ -1,4 +1,4 @@
-"""The catalog as it is loaded: bundled files first, the user's own layered on top."""
+"""Loads the catalog: bundled files first, the user's own on top."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ Filed = TypeVar("Filed", Site, Tariff)
 def load_catalog(
     workspace: Path | None = None, *, bundled: Path | None = None, wanted: PriceFilter = EVERYTHING
 ) -> Catalog:
-    """Read the bundled catalogs and layer the workspace on top; of the prices that refreshes have brought, the wanted.
+    """Read the bundled catalogs and layer the workspace on top, with the `wanted` prices that refreshes have fetched.
 
-    The workspace has the same folders and files; a node, site, accelerator or workload of its own replaces the bundled
-    one of the same id, its prices and defaults are preferred, and its runs are added (a bundled id is an error).
+    The workspace has the same folders and files. Its nodes, sites, accelerators and workloads replace bundled ones of
+    the same id. Its prices and defaults are preferred. Its runs are added; a bundled id there is an error.
     """
     if workspace is not None and workspace.exists() and not workspace.is_dir():
         raise StoreError(f"{workspace}: the workspace is a file, not a folder.", fix="Name a folder with PLANNER_HOME.")
@@ -94,7 +94,7 @@ def load_catalog(
         electricity_prices=_layered(ElectricityPrice, roots, "electricity.csv", folder=""),
         presets={preset.name: preset for preset in presets},
         runs=bundled_runs | own_runs,
-        probes={} if workspace is None else {one.id: one for one in probe_store(workspace).read_all()},
+        probes={} if workspace is None else {probe.id: probe for probe in probe_store(workspace).read_all()},
         bundled_runs=frozenset(bundled_runs),
         defaults=_defaults(roots),
         calibration=_calibration(root / FOLDER / CALIBRATION),
@@ -105,14 +105,14 @@ def load_catalog(
 
 
 def with_observed(catalog: Catalog, workspace: Path, wanted: PriceFilter) -> Catalog:
-    """Add what refreshes have brought: the wanted prices, the instances that only they name, what nobody lists."""
+    """Add what refreshes have fetched: the wanted prices, the instances that only they name, and unlisted prices."""
     if wanted.wants_nothing:
         return catalog
     return _with_stored(catalog, store := PriceStore(workspace), store.current(wanted))
 
 
 def with_searched(catalog: Catalog, workspace: Path, search: PriceSearch) -> Catalog:
-    """Add of what refreshes have brought what may be among the cheapest, and how much was passed over."""
+    """Add the fetched prices that may be among the cheapest, and how many prices were skipped."""
     store = PriceStore(workspace)
     prices, unread = store.search(search.beside(catalog))
     return _with_stored(catalog, store, prices).model_copy(update={"unread": tuple(unread)})
@@ -141,7 +141,7 @@ def _calibration(path: Path) -> Calibration | None:
 
 
 def _layered(model: type[Listed], roots: Sequence[Path], name: str, *, folder: str = "hardware") -> dict[str, Listed]:
-    """Read one table of every layer; later layers replace earlier ones."""
+    """Read one table of every layer. Later layers replace earlier ones."""
     listed: dict[str, Listed] = {}
     for path in (layer / folder / name for layer in roots):
         if is_there(path) or path.is_relative_to(roots[0]):
@@ -150,7 +150,7 @@ def _layered(model: type[Listed], roots: Sequence[Path], name: str, *, folder: s
 
 
 def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict[str, Filed]:
-    """Read one folder of YAML files of every layer; later layers replace earlier ones."""
+    """Read one folder of YAML files of every layer. Later layers replace earlier ones."""
     filed: dict[str, Filed] = {}
     for folder in (layer / name for layer in roots):
         read = read_model if folder.is_relative_to(catalogs_dir()) else read_own_model
@@ -166,12 +166,12 @@ def _layered_files(model: type[Filed], roots: Sequence[Path], name: str) -> dict
 
 
 def _defaults(roots: Sequence[Path]) -> Defaults:
-    """Read the last layer's defaults; a block that the user's file leaves out is the bundled one."""
+    """Read the last layer's defaults. A block that the user's file leaves out is taken from the bundled one."""
     return with_bundled_blocks(read_model(Defaults, _last_file(roots, "defaults.yaml"), fix=DEFAULTS_FIX), roots[0])
 
 
 def with_bundled_blocks(defaults: Defaults, bundled_root: Path) -> Defaults:
-    """Return the defaults with the bundled blocks in place of those that are null: left out, or of an old lock."""
+    """Return the defaults with bundled blocks in place of null ones, which the user left out or an old lock lacks."""
     left_out = [name for name in Defaults.model_fields if getattr(defaults, name) is None]
     if not left_out:
         return defaults
@@ -213,9 +213,9 @@ def _own_prices(folder: Path, nodes: Mapping[str, Node], bundled: Sequence[Price
 
 
 def observed_nodes(prices: Iterable[Price]) -> dict[str, Node]:
-    """Describe the instances that only a price list names: how many accelerators, nothing of their links.
+    """Describe the instances that only a price list names: their number of accelerators, without links.
 
-    Where rows differ, as one of the most trusted source says that is still listed, of these the newest.
+    If rows differ, uses the newest row that is still listed, from the most trusted source.
     """
     rows: dict[str, Price] = {}
     for price in prices:
@@ -253,7 +253,7 @@ def _by_id(items: Iterable[Named], what: str, where: Path) -> dict[str, Named]:
 
 
 class Alias(Frozen):
-    """A name that a driver reports, and the accelerator it means: `catalogs/hardware/aliases.csv`."""
+    """A name that a driver reports, with its accelerator: a row of `catalogs/hardware/aliases.csv`."""
 
     name: str
     accelerator: str
@@ -261,6 +261,6 @@ class Alias(Frozen):
 
 
 def accelerator_aliases(*, bundled: Path | None = None) -> dict[str, str]:
-    """Map the names that drivers report to accelerator ids."""
+    """Return accelerator ids by the names that drivers report."""
     rows = read_rows(Alias, (bundled or catalogs_dir()) / ALIASES)
     return {row.name: row.accelerator for row in rows}

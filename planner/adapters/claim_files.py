@@ -1,4 +1,4 @@
-"""Files of claims: one statement that cannot be read does not keep the others from being audited."""
+"""Reads files of claims. A claim that cannot be read does not keep the others from being audited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FIX = "Its kinds and keys: docs/audit.md; examples stand in examples/claims."
 
 
 def read_claims(path: Path) -> list[tuple[str, Claim | InputError]]:
-    """Return every claim of a file by its id, or why it cannot be read; InputError where none of them can."""
+    """Return every claim of a file by its id, or why it cannot be read. InputError if none can be read."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=FIX)
     data = without_secrets(parse_mapping(text, where=str(path), fix=FIX), text=text, where=str(path))
     try:
@@ -24,13 +24,13 @@ def read_claims(path: Path) -> list[tuple[str, Claim | InputError]]:
         entries = data.get("claims")
         if not isinstance(entries, list):
             raise
-        read = [(_name(entry, place), _one(data, place, path, text)) for place, entry in enumerate(entries)]
+        read = [(_name(entry, place), _parsed_entry(data, place, path, text)) for place, entry in enumerate(entries)]
         if all(isinstance(claim, InputError) for _, claim in read):
             raise error from None
         return read
 
 
-def _one(data: dict[str, object], place: int, path: Path, text: str) -> Claim | InputError:
+def _parsed_entry(data: dict[str, object], place: int, path: Path, text: str) -> Claim | InputError:
     entries = data["claims"]
     assert isinstance(entries, list)
     where = f"{path}:{line_of(text, ('claims', place)) or 1}"

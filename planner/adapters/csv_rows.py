@@ -1,4 +1,4 @@
-"""Catalog tables: one model per row; a wrong cell names file, line, column and value."""
+"""Catalog tables: one model per row. A wrong cell names file, line, column and value."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from planner.model.base import Frozen
 
 Row = TypeVar("Row", bound=Frozen)
 GROUPED = re.compile(r"[0-9]_[0-9]")
-"""`1_000`: a number to Python and pydantic, text to spreadsheets and other languages."""
+"""Digits grouped like `1_000`: a number to Python and pydantic, text to spreadsheets and other languages."""
 
 
 def read_rows(model: type[Row], path: Path) -> list[Row]:
-    """Read a CSV file whose header is the model's fields, in their order; an empty cell is null.
+    """Read a CSV file whose header is the model's fields, in their order. An empty cell is null.
 
-    Columns whose fields have a default may be left out: earlier files, with fewer columns, stay readable.
+    Columns whose fields have a default may be left out, so that earlier files with fewer columns stay readable.
     """
     lines = read_table(path, limit_bytes=RECORD_LIMIT_BYTES).splitlines()
     columns = list(model.model_fields)
@@ -34,23 +34,23 @@ def read_rows(model: type[Row], path: Path) -> list[Row]:
 
 
 def read_table(path: Path, *, limit_bytes: int, fix: str = "") -> str:
-    """Read a CSV file as text; of one that a user wrote with the secrets in it hidden."""
+    """Read a CSV file as text. Secrets in a user's file are hidden."""
     text = read_text(path, limit_bytes=limit_bytes, fix=fix)
     is_bundled = path.is_relative_to(catalogs_dir())
     return text if is_bundled else table_without_secrets(text, where=str(path))
 
 
 class LineCount(Protocol):
-    """A reader of CSV, of the csv module."""
+    """A CSV reader of the csv module, which counts lines."""
 
     @property
     def line_num(self) -> int:
-        """How many lines it has read."""
+        """Number of lines that it has read."""
 
 
 @contextmanager
 def csv_errors(where: Path | str, reader: LineCount) -> Iterator[None]:
-    """Turn what the csv module refuses into an error that names the line."""
+    """Turn errors of the csv module into an error that names the line."""
     try:
         yield
     except csv.Error as error:
@@ -90,7 +90,7 @@ def refuse_grouped(row: Frozen, cells: Mapping[str, str], place: str) -> None:
 
 
 def wrong_cell(path: Path, line: int, cells: Mapping[str, str], error: ValidationError) -> InputError:
-    """Return the error that names which cell of a row is wrong, what was found, and what would be right."""
+    """Return the error for a wrong cell of a row: its column, its value, and what would be right."""
     detail = error.errors()[0]
     column = str(detail["loc"][0]) if detail["loc"] else "the row"
     problem = detail["msg"].removeprefix("Value error, ")

@@ -1,4 +1,4 @@
-"""What is installed, which devices there are, which credentials are present; never a secret's value."""
+"""Diagnosis of this machine: installed packages, devices, and which credentials are present. Never shows a secret."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NVIDIA_QUERY = ("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "-
 
 
 def installed() -> dict[str, str | None]:
-    """Return versions of what the planner uses; None for what is missing. Nothing is imported."""
+    """Return versions of the packages that the planner uses; None for missing ones. Nothing is imported."""
     names = [*CORE, *(name for extra in EXTRAS.values() for name in extra)]
     return {name: _version(name) for name in names}
 

@@ -1,4 +1,4 @@
-"""YAML and JSON files as models; every mistake names file, line or key, and the way to fix it."""
+"""YAML and JSON files as models. Every mistake names file, line or key, and the way to fix it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ Model = TypeVar("Model", bound=Frozen)
 PLAN_LIMIT_BYTES = 1_000_000
 RECORD_LIMIT_BYTES = 20_000_000
 SHOWN_PROBLEMS = 10
-"""Mistakes of one file that are listed; the others are counted."""
+"""Mistakes of one file that are listed. The others are counted."""
 MOST_PROBLEMS = 200_000
-"""Of which each is looked at; of more the first are shown, without their lines and values."""
+"""Mistakes of one file that are examined. Beyond it, the first ones are shown without their lines and values."""
 
 UNION_MEMBERS = ("function-", "constrained-", "tuple[", "literal[", "str-enum[", "kind:")
-"""Beginnings of the names that pydantic puts into the place of a mistake."""
+"""Prefixes of the names that pydantic inserts into the location of a mistake."""
 WRONG_SHAPES = ("int_type", "float_type", "string_type", "tuple_type", "literal_error", "int_from_float")
-"""Mistakes that say no more than that the value is of another kind."""
+"""Mistakes that only say that the value is of another kind."""
 NUMBERS = ("float_type", "float_parsing", "finite_number", "int_type", "int_parsing")
-"""Where pydantic wants a number."""
+"""Mistakes in which pydantic expects a number."""
 DATE = "must be a date, as 2027-01-15"
 PLAINLY = {
     "model_type": "must be a mapping of keys to values",
@@ -46,20 +46,20 @@ PLAINLY = {
     "date_from_datetime_parsing": DATE,
     "date_from_datetime_inexact": DATE,
 }
-"""Where pydantic's own words speak of Python."""
+"""Plain wording for messages in which pydantic uses Python's terms."""
 
 
 def read_bytes(path: Path, *, limit_bytes: int, fix: str = "") -> bytes:
-    """Read a file, refusing what is missing, unreadable or too large."""
+    """Read a file. Refuses files that are missing, unreadable or too large."""
     check_readable(path)
     try:
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
             raise InputError(f"{path}: is a folder, not a file.", fix=fix)
-        if not stat.S_ISREG(mode):  # a pipe would be waited for, a device may have no end
+        if not stat.S_ISREG(mode):  # reading a pipe would block, and a device may have no end
             raise InputError(f"{path}: is no ordinary file.", fix="Write what it holds into a file, and name that.")
         note_input(path)
-        with path.open("rb") as file:  # one below /proc has no size beforehand
+        with path.open("rb") as file:  # a file below /proc reports no size
             data = file.read(limit_bytes + 1)
         if len(data) > limit_bytes:
             size = max(len(data), path.stat().st_size)
@@ -75,7 +75,7 @@ def read_bytes(path: Path, *, limit_bytes: int, fix: str = "") -> bytes:
 
 
 def read_text(path: Path, *, limit_bytes: int, fix: str = "") -> str:
-    """Read a file, refusing what is missing, unreadable, too large or not text."""
+    """Read a file as text. Refuses files that are missing, unreadable, too large or not text."""
     try:
         return read_bytes(path, limit_bytes=limit_bytes, fix=fix).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -83,7 +83,7 @@ def read_text(path: Path, *, limit_bytes: int, fix: str = "") -> str:
 
 
 def parse_model(model: type[Model], data: Json, *, where: str, text: str = "", fix: str = "") -> Model:
-    """Validate parsed data; the error lists every wrong key with its line."""
+    """Validate parsed data. The error lists every wrong key with its line."""
     check_version(data, where=where)
     try:
         return model.model_validate(data)
@@ -98,9 +98,9 @@ def parse_model(model: type[Model], data: Json, *, where: str, text: str = "", f
 
 
 def check_version(data: Json, *, where: str) -> None:
-    """Refuse a file that a newer planner wrote, before its new keys are called mistakes."""
+    """Refuse a file that a newer planner wrote, before its new keys are reported as mistakes."""
     version = data.get("schema_version")
-    if isinstance(version, bool | float):  # which equal 1 for Python
+    if isinstance(version, bool | float):  # which equal 1 in Python
         raise InputError(
             f"{where}: schema_version: must be a whole number (found {version}).",
             fix=f"Write schema_version: {SCHEMA_VERSION}",
@@ -119,7 +119,7 @@ def read_model(model: type[Model], path: Path, *, limit_bytes: int = PLAN_LIMIT_
 
 
 def read_own_model(model: type[Model], path: Path, *, limit_bytes: int = PLAN_LIMIT_BYTES, fix: str = "") -> Model:
-    """Read one file of a user in the same way, with the secrets in it hidden."""
+    """Read one file of a user as `read_model` does, with secrets hidden."""
     text = read_text(path, limit_bytes=limit_bytes, fix=fix)
     data = without_secrets(parse_mapping(text, where=str(path), fix=fix), text=text, where=str(path))
     return parse_model(model, data, where=str(path), text=text, fix=fix)
@@ -133,21 +133,21 @@ def _problem(where: str, text: str, detail: ErrorDetails) -> str:
 
 
 def _key_path(detail: ErrorDetails) -> tuple[int | str, ...]:
-    """Return where the value stands in the file, without the names that pydantic gives to members of a union."""
+    """Return the location of the value in the file, without the names that pydantic gives to members of a union."""
     return tuple(part for part in detail["loc"] if not str(part).startswith(UNION_MEMBERS))
 
 
 def _most_specific(details: list[ErrorDetails]) -> list[ErrorDetails]:
-    """Keep, of a value that may be read in several ways (a count, or a list of counts), the most specific mistake.
+    """Keep only the most specific mistake of a value that can be read in several ways (a count, or a list of counts).
 
-    That is the way of which the value has the shape: of 0 for `nodes`, "must be 1 or more" and not "must be a list".
+    That is the reading whose shape the value has: for 0 in `nodes`, "must be 1 or more" and not "must be a list".
     """
     specific = {_key_path(detail) for detail in details if detail["type"] not in WRONG_SHAPES}
     around_specific = {path[:length] for path in specific for length in range(len(path))}
 
     def is_outdone(detail: ErrorDetails) -> bool:
         path = _key_path(detail)
-        if detail["type"] == "too_short":  # pydantic drops wrong entries from a list, and then calls it short
+        if detail["type"] == "too_short":  # pydantic drops wrong entries from a list, and then calls it too short
             return path in around_specific
         return detail["type"] in WRONG_SHAPES and (path in specific or path in around_specific)
 
@@ -155,7 +155,7 @@ def _most_specific(details: list[ErrorDetails]) -> list[ErrorDetails]:
 
 
 def _with_words(detail: ErrorDetails, details: list[ErrorDetails]) -> ErrorDetails:
-    """Add to the choices of a value the word of its own (`auto`) that it may be too."""
+    """Add a value's special word (`auto`) to the choices in the message."""
     words = [
         str(other.get("ctx", {}).get("expected"))
         for other in details
@@ -181,5 +181,5 @@ def _sentence(detail: ErrorDetails) -> str:
 
 
 def _number_meant(given: str, kind: str) -> str:
-    """Return the plain spelling of a number that stands in quotes or is written in another way."""
+    """Return the plain spelling of a number that is quoted or written in another way."""
     return plain_spelling(given[:60]) or f"plain digits, e.g. {'16' if kind.startswith('int') else '1.0e11'}"

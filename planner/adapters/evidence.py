@@ -1,4 +1,4 @@
-"""Tables of published measurements and the calibration that was made of them, as files."""
+"""Reads tables of published measurements, and the calibration made from them."""
 
 from __future__ import annotations
 
@@ -21,18 +21,19 @@ TABLE_LIMIT_BYTES = 50_000_000
 NEEDED = ("id", "source", "gpu", "num_gpus")
 FOLDER = "evidence"
 MOST_ROWS = 10_000
-"""Twice the bundled evidence; some four seconds to audit."""
+"""Most rows of a table: twice the bundled evidence, about four seconds to audit."""
 MOST_UNREADABLE = 1_000
-"""Rows beyond which a table is another than it is taken for."""
+"""Unreadable rows beyond which the file is probably not a table of measurements."""
 CALIBRATION = "calibration.json"
 IMAGE_CALIBRATION = "calibration_images.json"
-"""What was learnt of image networks."""
+"""File of the calibration for image networks."""
 
 
 def read_measurements(path: Path, unreadable: list[InputError] | None = None) -> list[Measurement]:
-    """Read a table of measurements; columns that we do not know are ignored, some may be missing.
+    """Read a table of measurements. Unknown columns are ignored, and some may be missing.
 
-    A wrong cell is an error; where a list for `unreadable` rows is given, it goes there, and the others are read.
+    A wrong cell is an error. If a list for `unreadable` rows is given, the error is added to it and the other rows are
+    read.
     """
     text = read_table(path, limit_bytes=TABLE_LIMIT_BYTES, fix="Give a CSV file of measurements.")
     with csv_errors(path, reader := csv.DictReader(io.StringIO(text))):
@@ -77,9 +78,9 @@ def _rows(path: Path, reader: csv.DictReader[str], unreadable: list[InputError] 
 
 
 NOT_STATED = ("n/a", "not stated", "unknown", "unstated")
-"""Words for an empty cell, in any column."""
+"""Words that mean an empty cell, in any column."""
 NOT_A_NUMBER = (*NOT_STATED, "na", "nan", "none", "null", "-")
-"""The same where a number is asked; elsewhere "none" is an answer."""
+"""Words that mean an empty cell in a column of numbers. Elsewhere "none" is a value."""
 NUMBERS = tuple(name for name, field in Measurement.model_fields.items() if field.annotation is not str)
 
 

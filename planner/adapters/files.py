@@ -1,4 +1,4 @@
-"""Files read within bounds; written complete or not at all, and never over a file that the same command reads."""
+"""Reads files within bounds. Writes them completely or not at all, and never over an input of the same command."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from planner.whole_file import whole_file
 OUTSIDE_FIX = "Name a file inside the folder that was given at start, by its path in it."
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _inputs: set[Path] | None = None
-"""Files that the command has read; None where no command runs, as in a program that uses the API."""
+"""Files that the command has read; None if no command runs, as in a program that uses the API."""
 _roots: tuple[Path, ...] | None = None
-"""Folders from which files may be read; None: from anywhere, as a person at a terminal may."""
+"""Folders from which files may be read; None means anywhere, as for a user at a terminal."""
 
 
 @contextmanager
 def reading_only_below(folders: Sequence[Path]) -> Iterator[None]:
-    """Refuse in this block to read a file outside the folders, wherever a link or a path in a file leads."""
-    global _roots  # noqa: PLW0603  of the process: a server that answers others reads in several threads
+    """Refuse in this block to read a file outside the folders, even through a link or a path in a file."""
+    global _roots  # noqa: PLW0603  global to the process: a server reads in several threads
     before, _roots = _roots, tuple(folder.resolve() for folder in folders)
     try:
         yield
@@ -33,7 +33,7 @@ def reading_only_below(folders: Sequence[Path]) -> Iterator[None]:
 
 @contextmanager
 def also_reading_below(folder: Path) -> Iterator[None]:
-    """Allow one folder more in this block: a temporary one, with what an archive that may be read holds."""
+    """Allow one more folder in this block: a temporary one with the contents of an allowed archive."""
     if _roots is None:
         yield
         return
@@ -42,7 +42,7 @@ def also_reading_below(folder: Path) -> Iterator[None]:
 
 
 def check_readable(path: Path) -> None:
-    """Refuse a path that leads out of the folders that may be read, before anything is asked of the file system."""
+    """Refuse a path outside the folders that may be read, before the file system is asked about it."""
     if _roots is None:
         return
     try:
@@ -55,8 +55,8 @@ def check_readable(path: Path) -> None:
 
 @contextmanager
 def inputs_noted() -> Iterator[None]:
-    """Note which files are read in this block, so that none of them is written over in it."""
-    global _inputs  # noqa: PLW0603  of the process: catalogs are read in several threads
+    """Note which files are read in this block, so that it overwrites none of them."""
+    global _inputs  # noqa: PLW0603  global to the process: catalogs are read in several threads
     before, _inputs = _inputs, set()
     try:
         yield
@@ -65,17 +65,17 @@ def inputs_noted() -> Iterator[None]:
 
 
 def note_input(path: Path) -> None:
-    """Note that a file is read, whose content may come from a person; InputError where it may not be."""
+    """Note that a file is read, whose content may come from a user. InputError if it may not be read."""
     check_readable(path)
     if _inputs is not None:
         _inputs.add(path.absolute())
 
 
 def refuse_input(path: Path) -> None:
-    """Refuse to write over a file that was read, whatever its name here: its path, a link to it or a hard link."""
-    for one in _inputs or ():
+    """Refuse to overwrite a file that was read, under any name: its path, a link to it or a hard link."""
+    for read_path in _inputs or ():
         with suppress(OSError):
-            if path.samefile(one):
+            if path.samefile(read_path):
                 raise InputError(
                     f"{path}: this command reads that file, and would write over it; nothing was written.",
                     fix="Name another file to write.",
@@ -83,15 +83,15 @@ def refuse_input(path: Path) -> None:
 
 
 def write_text(path: Path, text: str, *, of_store: bool = False) -> None:
-    """Replace a file in one step: written beside its place, then renamed over it. A link stays, a device too.
+    """Replace a file in one step: written beside its place, then renamed over it. Links and devices stay.
 
-    InputError where the command reads that file; a store, which rewrites its own files, says `of_store`.
+    InputError if the command has read that file. A store, which rewrites its own files, passes `of_store`.
     """
     write_bytes(path, text.encode(), of_store=of_store)
 
 
 def write_bytes(path: Path, content: bytes, *, of_store: bool = False) -> None:
-    """Replace a file in the same way."""
+    """Replace a file with bytes, as `write_text` does with text."""
     if not of_store:
         refuse_input(path)
     try:
@@ -110,7 +110,7 @@ def write_bytes(path: Path, content: bytes, *, of_store: bool = False) -> None:
 
 
 def _is_no_file(path: Path) -> bool:
-    """Return whether a device or a pipe has this name, which is written to and never replaced."""
+    """Return whether a device or a pipe has this name. It is written to and never replaced."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

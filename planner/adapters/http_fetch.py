@@ -1,4 +1,4 @@
-"""One document fetched over HTTP: streamed, cut at a size, with a time limit; every failure is one plain sentence."""
+"""Fetches one document over HTTP: streamed, limited in size and time. Every failure is one plain sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TIMEOUT_S = time_limits.SILENCE_S
 LIMIT_BYTES = 100_000_000
 PATIENCE = time_limits.OPERATION_S / time_limits.SILENCE_S
-"""Times the time limit that a large table may take, as a dozen others share the line with it."""
+"""Multiple of the time limit that a large table may take, because it shares the line with a dozen others."""
 REFUSALS = {
     401: "the key is missing or wrong",
     403: "access is refused",
@@ -28,7 +28,7 @@ REFUSALS = {
 
 @dataclass(frozen=True)
 class Fetched:
-    """A document and the day it was last changed, where the server says."""
+    """A document, and the day of its last change if the server reports it."""
 
     data: bytes
     last_modified: date | None
@@ -39,10 +39,10 @@ def fetch(
     limit_bytes: int = LIMIT_BYTES, patience: float = 1.0, first_lines: int = 0,
     keep_line: Callable[[bytes], bool] | None = None,
 ) -> Fetched:  # fmt: skip
-    """Fetch `url`; `what` names the source in errors.
+    """Fetch `url`. `what` names the source in errors.
 
-    `timeout_s` is for each read and, times `patience`, for the whole transfer; a response is cut off, unread, beyond
-    `limit_bytes`. With `keep_line`, only the first lines and those that it takes are kept of a long table.
+    `timeout_s` limits each read and, times `patience`, the whole transfer. A response longer than `limit_bytes` is an
+    error. With `keep_line`, only the first lines of a long table and those that it accepts are kept.
     """
     import ssl
 
@@ -62,15 +62,15 @@ def fetch(
             return _read(response, kept, what=what, end=end, timeout_s=timeout_s * patience, limit_bytes=limit_bytes)
     except httpx.TimeoutException as error:
         raise _too_slow(what, timeout_s) from error
-    except (httpx.LocalProtocolError, UnicodeEncodeError):  # whose words hold the key
+    except (httpx.LocalProtocolError, UnicodeEncodeError):  # their text contains the key
         raise PriceSourceError(f"{what}: the key holds a character that no header may hold.", fix=_fix(401)) from None
-    except (httpx.HTTPError, httpx.InvalidURL, ImportError) as error:  # httpx lacks SOCKS, where a proxy speaks it
+    except (httpx.HTTPError, httpx.InvalidURL, ImportError) as error:  # httpx lacks SOCKS support for such a proxy
         problem = f"{what}: cannot be reached: {str(error).rstrip('.') or type(error).__name__}."
         raise PriceSourceError(problem, fix="Check the network, or try again later.") from error
 
 
 class _Kept:
-    """What is kept of the bytes that stream past."""
+    """The part that is kept of the bytes streaming past."""
 
     def __init__(self, first_lines: int, keep_line: Callable[[bytes], bool] | None) -> None:
         self.data, self.seen = bytearray(), 0

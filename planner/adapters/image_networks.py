@@ -1,4 +1,4 @@
-"""The published image networks, by all of their names."""
+"""Published image networks, under all of their names."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ FILE = "image_networks.csv"
 
 
 def read_image_networks() -> dict[str, ImageNetwork]:
-    """Return `catalogs/image_networks.csv` under every name in small letters."""
+    """Return `catalogs/image_networks.csv` under every name, in lower case."""
     return by_name(read_rows(ImageNetwork, catalogs_dir() / FILE))

@@ -1,4 +1,4 @@
-"""The published networks as workloads."""
+"""Published networks as workloads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ FILE = "networks.csv"
 
 
 def read_known_networks(root: Path) -> list[KnownNetwork]:
-    """Return the rows of `networks.csv` under a catalog's folder; none where there is no such file."""
+    """Return the rows of `networks.csv` under a catalog's folder; none if there is no such file."""
     path = root / FILE
     return read_rows(KnownNetwork, path) if path.is_file() else []
 
 
 def known_presets(root: Path) -> list[Preset]:
-    """Return the same as workloads."""
+    """Return the known networks as workloads."""
     return [row.preset() for row in read_known_networks(root)]

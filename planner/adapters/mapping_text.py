@@ -1,4 +1,4 @@
-"""YAML and JSON text as a mapping; every mistake names its line."""
+"""Parses YAML and JSON text into a mapping. Every mistake names its line."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ from planner.errors import InputError
 Json = dict[str, Any]
 
 DEEPEST_NESTING = 100
-"""libyaml recurses on the C stack and crashes some ten thousand levels down; no file of ours needs ten."""
+"""Deepest nesting. libyaml recurses on the C stack and crashes about ten thousand levels down; no file of ours needs
+ten.
+"""
 
 LARGEST_SIZE = 100_000
-"""Values of a file whose aliases stand for what they name; the largest plan, 500 options with all keys, has 15,000."""
+"""Most values of a file after its aliases are expanded. The largest plan, 500 options with all keys, has 15,000."""
 LARGEST_PLAIN_SIZE = 250_000
-"""Of a file without aliases, which takes some seconds to read."""
+"""Most values of a file without aliases. It takes some seconds to read."""
 CHARACTERS = 100
-"""Of text that count as one value more."""
+"""Characters of text that count as one more value."""
 
 
 def _key_of(constant: str, text: str) -> str:
-    """Return line and key of the first such constant in a JSON text, as `:3: value`; nothing where there is none."""
+    """Return line and key of the first such constant in a JSON text, as `:3: value`; empty if there is none."""
     found = re.search(rf'"(\w{{1,60}})"\s{{0,20}}:\s{{0,20}}{re.escape(constant)}\b', text)
     return "" if found is None else f":{text.count(chr(10), 0, found.start()) + 1}: {found[1]}"
 
@@ -35,8 +37,8 @@ def _key_of(constant: str, text: str) -> str:
 def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False) -> Json:
     """Parse YAML or JSON text (a leading brace means JSON) whose top level is a mapping.
 
-    A value that programs read differently is refused: `010`, `10:00:00`, `Infinity` in JSON. In a foreign file, which
-    other programs read as they do, it is text, and Infinity the number.
+    Refuses values that programs read differently: `010`, `10:00:00`, `Infinity` in JSON. A foreign file is meant for
+    other programs, so there they are text, and Infinity is the number.
     """
     is_json = text.lstrip().startswith("{") and _looks_like_json(where)
     try:
@@ -69,7 +71,7 @@ def parse_mapping(text: str, *, where: str, fix: str = "", foreign: bool = False
 
 
 def line_of(text: str, path: Sequence[int | str]) -> int | None:
-    """Return the line where a key stands, by walking the document's nodes; JSON is YAML here."""
+    """Return the line of a key, by walking the document's nodes. JSON is treated as YAML."""
     if not text:
         return None
     node = _composed(text)
@@ -90,7 +92,7 @@ def line_of(text: str, path: Sequence[int | str]) -> int | None:
 
 @lru_cache(maxsize=1)
 def _composed(text: str) -> yaml.Node | None:
-    """Return the document's nodes, kept for the other mistakes of the same file; None where it is no YAML."""
+    """Return the document's nodes, kept for other mistakes of the same file; None if it is not YAML."""
     try:
         node: yaml.Node | None = yaml.compose(text, Loader=CoreLoader)
     except (yaml.YAMLError, RecursionError):
@@ -116,7 +118,7 @@ def _no_number(word: str) -> float:
 
 
 class _TwiceError(Exception):
-    """A JSON key that stands twice, where Python would keep the last without a word."""
+    """A duplicate JSON key. Python would silently keep the last one."""
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> Json:
@@ -134,7 +136,7 @@ def _load_yaml(text: str, *, foreign: bool) -> Any:
 
 
 def _check_size(text: str) -> None:
-    """Refuse what is nested too deeply, or is too large once every alias stands for what it names.
+    """Refuse text that is nested too deeply, or too large once its aliases are expanded.
 
     size of a scalar = 1 + characters / CHARACTERS; of a collection = 1 + sizes in it; of an alias = that of its anchor
     """

@@ -1,4 +1,4 @@
-"""The measured matmul rates, as a file."""
+"""Reads the measured matmul rates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HTML to PDF by a Chromium or Chrome of this machine, which sees one local file and no network."""
+"""Prints HTML to PDF with an installed Chromium or Chrome, which sees one local file and no network."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FIX = "Write the report as .html, and print that from a browser."
 
 
 def printed(html: str) -> bytes:
-    """Return a page as PDF, as that browser prints it; InputError where there is none, or where it fails."""
+    """Return a page as PDF. InputError if there is no browser, or if it fails."""
     browser = _browser()
     if browser is None:
         raise InputError(

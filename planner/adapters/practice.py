@@ -1,4 +1,4 @@
-"""The table of whole trainings, as a file."""
+"""Reads the table of whole trainings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FOLDER = "practice"
 TABLE = "whole_trainings.csv"
 FIT = "practice.json"
 NODE = 8
-"""Accelerators of a node where nobody says."""
+"""Accelerators of a node if the row does not say."""
 
 
 def whole_trainings() -> list[WholeTraining]:
@@ -29,14 +29,14 @@ def whole_trainings() -> list[WholeTraining]:
 
 
 def read_whole_trainings(path: Path) -> list[WholeTraining]:
-    """Read a table: the columns of measurements without a rate, and data, hours, kind, team, url, excluded."""
+    """Read a table with the columns of measurements (without a rate), and data, hours, kind, team, url, excluded."""
     text = read_text(path, limit_bytes=5_000_000, fix="Give a CSV file of whole trainings.")
     with csv_errors(path, reader := csv.DictReader(io.StringIO(text))):
         return [_training(path, reader.line_num, cells) for cells in reader]
 
 
 def read_practice(root: Path) -> PracticeFit | None:
-    """Return what was learnt of them; None where a folder of catalogs has no such file."""
+    """Return the fit made from whole trainings; None if a folder of catalogs has no such file."""
     path = root / FOLDER / FIT
     return read_model(PracticeFit, path) if path.is_file() else None
 
@@ -54,7 +54,7 @@ def _read(cells: dict[str, str]) -> WholeTraining:
     count = float(cells["num_gpus"]) if count_stated else usual_count(device_hours or 0.0)
     if hours is None and device_hours is not None:
         hours = device_hours / count
-    columns = Measurement.model_fields.keys() - {"excluded"}  # its codes here are those of whole trainings
+    columns = Measurement.model_fields.keys() - {"excluded"}  # its codes have another meaning for whole trainings
     known = {name: cell for name, cell in cells.items() if name in columns and cell != ""}
     machine = {} if count_stated else {"num_gpus": count, "gpus_per_node": NODE}
     run = Measurement.model_validate(

@@ -1,4 +1,4 @@
-"""Price files: the columns, how people may write a price in them, and what is refused with line and column."""
+"""Price files: their columns, accepted spellings of a price, and refusals with line and column."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from planner.text.table_cells import table_text, unguarded
 
 PRICE_LIMIT_BYTES = 200_000_000
 OWN_PRICE_LIMIT_BYTES = 10_000_000
-"""Of a file that a person writes: some 40,000 rows, which take four seconds to check."""
+"""Maximum size of a hand-written file (about 40,000 rows; four seconds to validate)."""
 A_DAY = timedelta(days=1)
 
 COLUMNS = (
@@ -38,7 +38,10 @@ COLUMNS = (
     "valid_from", "valid_until", "node_hours_limit", "available",
     "origin", "source", "source_version", "as_of", "fetched_at", "confidence", "note",
 )  # fmt: skip
-"""What is written. A file may leave out all that has a default: earlier files, with fewer columns, stay readable."""
+"""Columns that are written.
+
+A file may omit all that have a default, so earlier files with fewer columns stay readable.
+"""
 REQUIRED = ("provider", "instance_type", "region", "price_kind", "source", "as_of")
 KEY = (
     "provider",
@@ -52,20 +55,20 @@ KEY = (
     "source",
     "as_of",
 )
-"""What no two rows of one file have in common."""
+"""Key columns: no two rows of one file agree in all of them."""
 OTHER_AMOUNTS = ("usd_per_month", "usd_per_accelerator_hour")
-"""Columns that a person may write in place of usd_per_hour; they are converted as the row is read."""
+"""Columns that a user may fill instead of usd_per_hour. They are converted as the row is read."""
 AMOUNTS = ("usd_per_hour", *OTHER_AMOUNTS, "usd_per_million_tokens", "low_usd_per_hour", "high_usd_per_hour")
 
 
 def read_prices(path: Path, *, origin: PriceOrigin = PriceOrigin.BUNDLED) -> list[Price]:
-    """Read one price file; a row that says nothing of its origin has the given one."""
+    """Read one price file. A row that does not state its origin gets the given one."""
     text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
     return [price for _, price in parse_prices(text, where=str(path), origin=origin)]
 
 
 def parse_prices(text: str, *, where: str, origin: PriceOrigin, doubles: bool = False) -> list[tuple[int, Price]]:
-    """Read price rows from CSV text, each with the line on which it ends; a history may hold a row twice."""
+    """Read price rows from CSV text, each with the line on which it ends. A history may hold a row twice."""
     reader = csv.reader(io.StringIO(text))
     with csv_errors(where, reader):
         header = next(reader, [])
@@ -89,9 +92,9 @@ def parse_prices(text: str, *, where: str, origin: PriceOrigin, doubles: bool = 
 
 @contextmanager
 def _no_collection() -> Iterator[None]:
-    """Hold back the garbage collector, which would walk all earlier rows again and again: half of the time.
+    """Pause the garbage collector, which would walk all earlier rows again and again, for half of the time.
 
-    Freezing and thawing moves the new rows to the oldest generation at once, without a walk over them.
+    Freezing and unfreezing moves the new rows to the oldest generation at once, without a walk over them.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -107,7 +110,7 @@ def _no_collection() -> Iterator[None]:
 def checked_prices(
     path: Path, *, nodes: Mapping[str, Node], bands: Bands, origin: PriceOrigin, today: date
 ) -> list[Price]:
-    """Read one price file, refusing a price that no accelerator of its kind can have, or whose day is still to come."""
+    """Read one price file. Refuses implausible prices and prices dated in the future."""
     rows = parse_prices(read_table(path, limit_bytes=OWN_PRICE_LIMIT_BYTES), where=str(path), origin=origin)
     for line, row in rows:
         if row.as_of > today + A_DAY:  # it may be tomorrow already where the price was stated
@@ -181,7 +184,7 @@ def _row(header: Sequence[str], cells: Sequence[str], origin: str, where: str, l
 
 
 def _convert(row: dict[str, str], place: str) -> None:
-    """Turn a price per month, or per accelerator-hour, into the one per instance-hour."""
+    """Turn a price per month, or per accelerator-hour, into one per instance-hour."""
     given = [column for column in ("usd_per_hour", *OTHER_AMOUNTS) if column in row]
     if not given or given == ["usd_per_hour"]:
         return

@@ -1,4 +1,4 @@
-"""The run store: one immutable JSON file per run or probe in the workspace; writers never overwrite each other."""
+"""Run store: one immutable JSON file per run or probe in the workspace. Writers never overwrite each other."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Record = TypeVar("Record", RunRecord, ProbeRecord)
 
 
 class RunStore(Protocol):
-    """Where runs are kept: a folder, or a place on S3."""
+    """Place where runs are kept: a folder, or a prefix on S3."""
 
     @property
     def where(self) -> str:
-        """The store's address, for people."""
+        """The store's address, as shown to users."""
 
     def read_all(self) -> list[RunRecord]:
         """Return every record, by name."""
@@ -32,11 +32,11 @@ class RunStore(Protocol):
         """Refuse a record whose name another record has."""
 
     def add(self, record: RunRecord) -> Path | str:
-        """Write a record once and for all; return where it stands."""
+        """Write a record once and for all. Return its address."""
 
 
 class RecordFolder(Generic[Record]):
-    """Records of one kind as `<folder>/<id>.json`; safe to keep in git, safe with several writers."""
+    """Records of one kind as `<folder>/<id>.json`. Safe to keep in git, and with several writers."""
 
     def __init__(self, folder: Path, model: type[Record], what: str) -> None:
         self.folder, self._what = folder, what
@@ -48,7 +48,7 @@ class RecordFolder(Generic[Record]):
         return str(self.folder)
 
     def read_all(self) -> list[Record]:
-        """Return every record, by file name; a broken file is an error that names it."""
+        """Return every record, by file name. A broken file is an error that names it."""
         try:
             paths = sorted(path for path in self.folder.iterdir() if path.suffix == ".json")
         except FileNotFoundError:
@@ -68,7 +68,7 @@ class RecordFolder(Generic[Record]):
         return records
 
     def check(self, record: Record) -> None:
-        """Refuse a record whose file name another record has; the same record twice is no error."""
+        """Refuse a record whose file name another record has. The same record twice is no error."""
         path = self._path(record)
         if path.exists() and self._read(path) != record:
             raise taken(str(path), record, self._what)
@@ -76,8 +76,8 @@ class RecordFolder(Generic[Record]):
     def add(self, record: Record) -> Path:
         """Write a record once and for all: complete or not at all.
 
-        The file is written beside its place, then linked to its name: linking fails if the name is taken,
-        so of two writers with one id exactly one wins and the other is told. Adding the same record twice is no error.
+        The file is written beside its place, then linked to its name. Linking fails if the name is taken, so of two
+        writers with one id exactly one wins and the other gets an error. Adding the same record twice is no error.
         """
         path = self._path(record)
         text = json.dumps(record.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
@@ -129,12 +129,12 @@ def probe_store(workspace: Path) -> RecordFolder[ProbeRecord]:
 
 
 def file_name(record: RunRecord | ProbeRecord) -> str:
-    """Return the name under which a record stands in every store."""
+    """Return the name of a record in every store."""
     return f"{record.id.replace('/', '_')}.json"
 
 
 def refuse_twins(records: Iterable[tuple[RunRecord | ProbeRecord, str]], what: str = "run") -> None:
-    """Refuse a store in which two places hold one id."""
+    """Refuse a store in which two places hold the same id."""
     seen: dict[str, str] = {}
     for record, where in records:
         if record.id in seen:
@@ -146,7 +146,7 @@ def refuse_twins(records: Iterable[tuple[RunRecord | ProbeRecord, str]], what: s
 
 
 def taken(where: str, record: RunRecord | ProbeRecord, what: str = "run") -> StoreError:
-    """Return the error that the name is taken by another record."""
+    """Return the error that another record has the name."""
     return StoreError(
         f"{where}: another {what} already has the id '{record.id}'; nothing was changed.",
         fix="Give the new record another id.",

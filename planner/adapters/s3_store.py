@@ -1,4 +1,4 @@
-"""The run store on S3: one immutable object per run, written on condition that its name is free."""
+"""Run store on S3: one immutable object per run, written on condition that its name is free."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from planner.time_limits import all_within, within
 
 SCHEME = "s3://"
 READERS = 16
-"""Objects that are fetched at once: a few hundred runs then take about a second."""
+"""Objects fetched at once: a few hundred runs then take about a second."""
 TRIES = 5
-"""Of a write that met another write of the same name in the same moment (409), which S3 asks to repeat."""
+"""Attempts at a write that collides with another write of the same name (409). S3 asks to repeat it."""
 _BUCKET = re.compile(r"^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$")
 _FIX = "Move the object out of the store, or restore it."
 
@@ -31,9 +31,9 @@ Answer = TypeVar("Answer")
 class S3Store:
     """Runs as `s3://bucket/prefix/<id>.json`; safe with any number of writers.
 
-    A write carries `If-None-Match: *`, so S3 refuses it where the name is taken: of two writers with one id exactly
-    one wins and the other is told. Credentials, region and endpoint come from where boto3 looks for them.
-    Source: Amazon S3 user guide, conditional writes.
+    A write carries `If-None-Match: *`, so S3 refuses it if the name is taken. Of two writers with one id exactly one
+    wins and the other gets an error. boto3 finds credentials, region and endpoint as usual. Source: Amazon S3 user
+    guide, conditional writes.
     """
 
     def __init__(self, address: str) -> None:
@@ -49,14 +49,14 @@ class S3Store:
         return f"{SCHEME}{self.bucket}/{self.prefix}".rstrip("/")
 
     def read_all(self) -> list[RunRecord]:
-        """Return every record, by object name; a broken object is an error that names it."""
+        """Return every record, by object name. A broken object is an error that names it."""
         keys = self._asked(self._keys)
         records = all_within(self._read, keys, who=self.where, at_once=READERS)
         refuse_twins(zip(records, (f"{SCHEME}{self.bucket}/{key}" for key in keys), strict=True))
         return records
 
     def check(self, record: RunRecord) -> None:
-        """Refuse a record whose object name another record has; the same record twice is no error."""
+        """Refuse a record whose object name another record has. The same record twice is no error."""
         key = self._key(record)
         if self._asked(lambda: self._exists(key)) and self._read(key) != record:
             raise taken(self._address(key), record)
@@ -82,12 +82,12 @@ class S3Store:
         return [item["Key"] for page in pages for item in page.get("Contents", ()) if item["Key"].endswith(".json")]
 
     def _exists(self, key: str) -> bool:
-        """Return whether the object is there; by listing, because a refused HEAD does not say why it was refused."""
+        """Return whether the object exists. It lists, because a refused HEAD does not say why it was refused."""
         listed = self._client.list_objects_v2(Bucket=self.bucket, Prefix=key, MaxKeys=1)
         return any(item["Key"] == key for item in listed.get("Contents", ()))
 
     def _written(self, key: str, body: bytes) -> bool:
-        """Write the object; return False where the name is taken."""
+        """Write the object. Return False if the name is taken."""
         for attempt in range(TRIES):
             try:
                 self._client.put_object(
@@ -126,7 +126,7 @@ class S3Store:
         return session.client("s3", config=Config(max_pool_connections=READERS))
 
     def _asked(self, question: Callable[[], Answer]) -> Answer:
-        """Ask S3, and say in plain words why it refused."""
+        """Ask S3. Explain a refusal in plain words."""
         client_error, library_error = _boto_errors()
         try:
             return within(question, who=self.where)

@@ -1,4 +1,4 @@
-"""The workspace's settings, `settings.yaml`: so far where its runs are kept."""
+"""The workspace's settings, `settings.yaml`: for now only where its runs are kept."""
 
 from __future__ import annotations
 
@@ -26,16 +26,19 @@ def _named(place: str) -> str:
 
 
 class Settings(Frozen):
-    """`settings.yaml` of a workspace: what a team shares about how it works."""
+    """Contents of a workspace's `settings.yaml`, which a team shares."""
 
     runs: Annotated[Text, AfterValidator(_named)] | None = None
-    """`s3://bucket/prefix`, or a folder (relative to the workspace); default the folder `runs` of the workspace."""
+    """`s3://bucket/prefix`, or a folder (relative to the workspace).
+
+    The default is the folder `runs` of the workspace.
+    """
 
 
 def open_store(workspace: Path) -> RunStore:
-    """Open the run store: `$PLANNER_RUNS`, else `runs` of the workspace's settings, else its folder `runs`.
+    """Open the run store: `$PLANNER_RUNS`, otherwise `runs` of the workspace's settings, otherwise its folder `runs`.
 
-    Nothing is read yet but the settings, and nothing of AWS is imported.
+    Reads only the settings, and imports nothing of AWS.
     """
     named = os.environ.get("PLANNER_RUNS")
     if named:
@@ -50,7 +53,7 @@ def open_store(workspace: Path) -> RunStore:
 
 
 def _folder_elsewhere(folder: Path, where: str) -> FolderStore:
-    """Refuse a folder in one that is not there: a disk that is not mounted would hide the team's runs."""
+    """Refuse a folder whose parent is missing: an unmounted disk would hide the team's runs."""
     if not folder.parent.is_dir():
         raise StoreError(
             f"{where}: the runs' folder {folder} lies in {folder.parent}, which is not there.",

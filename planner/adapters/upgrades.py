@@ -1,4 +1,4 @@
-"""Parts that can be bought for a machine, as a file."""
+"""Reads the parts that can be bought for a machine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Text that a user wrote into a plan or gave as a name: secrets in it are hidden where it enters, and a warning noted.
+"""Hides secrets in text that a user wrote into a plan or gave as a name, and notes a warning.
 
-Whatever is written from it later (reports, locks, JSON, task files) so never holds them.
+This happens where the text enters, so that nothing written from it later (reports, locks, JSON, task files) contains
+them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from planner.adapters.yaml_scalars import CoreDumper
 from planner.redact import clean, clean_data
 
 _notes: ContextVar[list[str] | None] = ContextVar("notes", default=None)
-"""Places where secrets were hidden; None where no command runs. Of this thread: the app serves visits side by side."""
+"""Places where secrets were hidden; None if no command runs. It is per thread: the app serves visits side by side."""
 
 
 @contextmanager
@@ -35,7 +36,7 @@ def secrets_noted() -> Iterator[list[str]]:
 
 
 def without_secrets(data: Json, *, text: str, where: str) -> Json:
-    """Return the mapping that was read from a text with every secret in its keys and values hidden."""
+    """Return the mapping that was read from a text, with every secret in its keys and values hidden."""
     if clean(text) == text and clean(where) == where:
         return data
     cleaned: Json = clean_data(data)
@@ -46,7 +47,7 @@ def without_secrets(data: Json, *, text: str, where: str) -> Json:
 
 
 def text_without_secrets(text: str, *, where: str, fix: str = "", foreign: bool = False) -> str:
-    """Return a document as it is, or written anew with every secret in it hidden; InputError where it is none."""
+    """Return a document unchanged, or rewritten with every secret in it hidden. InputError if it cannot be parsed."""
     if clean(text) == text:
         return text
     data = without_secrets(parse_mapping(text, where=where, fix=fix, foreign=foreign), text=text, where=where)
@@ -56,13 +57,13 @@ def text_without_secrets(text: str, *, where: str, fix: str = "", foreign: bool 
 
 
 def table_without_secrets(text: str, *, where: str) -> str:
-    """Return CSV text as it is, or written anew with every secret in its cells hidden."""
+    """Return CSV text unchanged, or rewritten with every secret in its cells hidden."""
     hidden = clean(text)
     if hidden == text:
         return text
     try:
         rows = list(csv.reader(io.StringIO(text)))
-    except csv.Error:  # its reader says what is wrong with it
+    except csv.Error:  # its reader reports the error
         return hidden
     cleaned = [[clean(cell) for cell in row] for row in rows]
     changed = [
@@ -72,7 +73,7 @@ def table_without_secrets(text: str, *, where: str) -> str:
         if cell != cell_hidden
     ]
     _note_places(where, changed or ["in its rows"])
-    if not changed:  # it is one by what stands in the cells around it
+    if not changed:  # it is a secret only together with the cells around it
         return hidden
     written = io.StringIO()
     csv.writer(written, lineterminator="\n").writerows(cleaned)
@@ -80,7 +81,7 @@ def table_without_secrets(text: str, *, where: str) -> str:
 
 
 def name_without_secrets(name: str) -> str:
-    """Return the name of a file or folder with every secret in it hidden; without brackets, so that it stays a name."""
+    """Return the name of a file or folder with every secret hidden, without brackets so that it stays a valid name."""
     cleaned = clean(name)
     if cleaned == name:
         return name
@@ -94,7 +95,7 @@ def _note_places(where: str, places: Sequence[str]) -> None:
 
 
 def note_secret(sentence: str) -> None:
-    """Note a sentence for whoever collects them; one that was noted before is not repeated."""
+    """Note a sentence for the collector. A sentence that was noted before is not repeated."""
     found = _notes.get()
     if found is not None and sentence not in found:
         found.append(sentence)

@@ -1,4 +1,4 @@
-"""Where the data lives: the bundled catalogs, and the user's own workspace folder."""
+"""Folders of the data: the bundled catalogs, and the user's own workspace."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def workspace_dir(home: str | None = None) -> Path:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether a file of the workspace is there; what bears its name and is no file is refused by its reader."""
+    """Return whether a file of the workspace exists. Its reader refuses what is not a regular file."""
     return os.path.lexists(path)
 
 

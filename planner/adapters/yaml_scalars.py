@@ -1,4 +1,4 @@
-"""Plain YAML values by the core rules of YAML 1.2; what readers disagree about is refused with what was meant.
+"""Plain YAML values by the core rules of YAML 1.2. Refuses values that readers disagree about, and says what was meant.
 
 PyYAML follows YAML 1.1: it reads `010` as 8, `10:00:00` as 36000 and `no` as false.
 """
@@ -26,9 +26,9 @@ _CORE: tuple[tuple[str, str, str], ...] = (
     ("timestamp", r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9:.]{5,15}(?:Z|[-+][0-9:]{2,5})?)?", "0123456789"),
     ("merge", r"<<", "<"),
 )
-"""Kind, what a plain value of it looks like, and what it may begin with. Dates and `<<` are of YAML 1.1."""
+"""Kind, pattern and first characters of plain values. Dates and `<<` come from YAML 1.1."""
 _LOOKS = {f"{_TAG}{kind}": re.compile(looks) for kind, looks, _ in _CORE if kind in ("null", "bool", "int", "float")}
-"""What a value that is marked with one of these tags must look like too: `!!bool yes` is none."""
+"""Patterns that a value with such a tag must match too. `!!bool yes` does not."""
 _WORDS = {"timestamp": "date", "int": "whole number", "float": "number", "bool": "true or false"}
 
 
@@ -44,16 +44,16 @@ class AmbiguousValueError(yaml.constructor.ConstructorError):
 class CoreLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
     """Reads plain values by the core rules, and refuses those that readers disagree about.
 
-    A key that stands twice is an error instead of a silent loss.
+    A duplicate key is an error instead of a silent loss.
     """
 
     yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:
-        """Return a mapping, whose keys stand once."""
+        """Return a mapping without duplicate keys."""
         seen: set[Hashable] = set()
         for key_node, _ in node.value:
-            if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *anchor` takes keys over, which may be given again
+            if key_node.tag == "tag:yaml.org,2002:merge":  # `<<: *anchor` copies keys, which may be given again
                 continue
             key = self.construct_object(key_node, deep=True)
             if isinstance(key, Hashable) and key in seen:
@@ -66,7 +66,7 @@ class CoreLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
         return mapping
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
-        """Return a value; one that its tag does not fit is an error of YAML with its place."""
+        """Return a value. One that does not fit its tag is a YAML error with its place."""
         try:
             looks = _LOOKS.get(node.tag)
             if looks is not None and not node.tag.endswith(":int") and not looks.fullmatch(str(node.value)):
@@ -80,15 +80,15 @@ class CoreLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore
 
 
 class ForeignLoader(CoreLoader):
-    """Load a file that other programs read too: values on which readers disagree stay text."""
+    """Loads files of other programs: values on which readers disagree stay text."""
 
 
 class CoreDumper(yaml.SafeDumper):
-    """Writes what `CoreLoader` reads as the same value: text that looks like a number stands in quotes."""
+    """Writes what `CoreLoader` reads back unchanged: text that looks like a number is quoted."""
 
 
 def _resolve(loader: type[CoreLoader | CoreDumper], kind: str, pattern: re.Pattern[str], first: str) -> None:
-    begins = [None if one == "\0" else one for one in first]
+    begins = [None if letter == "\0" else letter for letter in first]
     loader.add_implicit_resolver(f"{_TAG}{kind}", re.compile(f"^(?:{pattern.pattern})$"), begins)
 
 
@@ -125,12 +125,12 @@ def _colon_spelling(value: str) -> tuple[str, str]:
 
 
 def _int(loader: CoreLoader, node: yaml.ScalarNode) -> int:
-    """Read a whole number; one that is marked `!!int` may still be ambiguous."""
+    """Read a whole number. One that is marked `!!int` may still be ambiguous."""
     value = loader.construct_scalar(node)
     for pattern, spelling in ((_LEADING_ZERO, _zero_spelling), (_PARTED_BY_COLONS, _colon_spelling)):
         if pattern.fullmatch(value):
             raise AmbiguousValueError(*spelling(value), node.start_mark)
-    if not _LOOKS[f"{_TAG}int"].fullmatch(value):  # Python reads digits of every script, and `1_000`
+    if not _LOOKS[f"{_TAG}int"].fullmatch(value):  # Python accepts digits of every script, and `1_000`
         raise ValueError(value)
     return int(value, 0)
 
@@ -144,7 +144,7 @@ for _kind, _expression, _first in _CORE:
 CoreLoader.add_constructor(f"{_TAG}leading-zero", _refuse(_zero_spelling))
 CoreLoader.add_constructor(f"{_TAG}colons", _refuse(_colon_spelling))
 CoreLoader.add_constructor(f"{_TAG}int", _int)
-for _kind in ("binary", "set", "omap", "pairs"):  # tags of YAML 1.1 alone, which other readers keep as text or lists
+for _kind in ("binary", "set", "omap", "pairs"):  # tags of YAML 1.1 only, which other readers keep as text or lists
     CoreLoader.add_constructor(f"{_TAG}{_kind}", yaml.constructor.SafeConstructor.construct_undefined)
 for _kind in ("leading-zero", "colons"):
     ForeignLoader.add_constructor(f"{_TAG}{_kind}", yaml.constructor.SafeConstructor.construct_yaml_str)

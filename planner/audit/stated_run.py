@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from planner.audit.work import Work, work_of, work_of_parameters
+from planner.audit.work import StatedWork, work_of, work_of_parameters
 from planner.model.catalog import Catalog
 from planner.model.evidence.measurement import Measurement
 from planner.model.evidence.run import RunRecord
@@ -42,7 +42,7 @@ class StatedRun:
     samples_per_s: float | None
     """Of all devices; of rows in tokens/s, samples of `tokens`."""
     tokens: float | None
-    work: Work | None
+    work: StatedWork | None
     number_format: str | None
     recompute: float = 0.0
     record: RunRecord | None = None
@@ -102,7 +102,7 @@ def stated_by_row(row: Measurement, catalog: Catalog, networks: Mapping[str, Ima
         if is_of_images(row, networks):
             network = find_network(row.model, networks)
             samples = row.throughput_total
-            work = Work(of_an_image=2 * training_macs(operators_of(network))) if network and samples else None
+            work = StatedWork(of_an_image=2 * training_macs(operators_of(network))) if network and samples else None
         elif row.n_layers and row.hidden and other_training(row) is None:
             tokens, rate = length_of(row), measured_tokens(row)
             if rate is not None:
@@ -141,13 +141,13 @@ def _parameters_met(row: Measurement) -> float | None:
     return None if MIXTURE.search(f"{row.model_family} {row.model}") else row.params_total
 
 
-def _work_of_row(row: Measurement, accelerator: Accelerator, number_format: str) -> tuple[Work, float]:
+def _work_of_row(row: Measurement, accelerator: Accelerator, number_format: str) -> tuple[StatedWork, float]:
     network = network_of(row)
     training = training_of(row, network, number_format, accelerator)
     maps = 2 * network["hidden"] * (network["q_dim"] + network["kv_dim"])
     maps += network["mlp_matrices"] * network["hidden"] * network["ffn_hidden"] * network["active_experts"]
     layers, head = network["layers"] * maps, network["vocab"] * network["hidden"] * network["head_share"]
-    work = Work(
+    work = StatedWork(
         token_flops=(4.0 if training["adapters"] else 6.0) * (layers + head),
         layer_forward=2.0 * layers,
         attention=network["layers"] * network["q_dim"],

@@ -14,7 +14,7 @@ IN_PRODUCTS = 0.75
 
 
 @dataclass(frozen=True)
-class Work:
+class StatedWork:
     """least = tokens x token_flops + pair x attention x tokens^2, pair 6 where tokens see earlier ones alone, else 12.
 
     `attention`: layers x heads x head size. `layer_forward`: FLOPs per token of a forward pass through the layers.
@@ -54,13 +54,13 @@ class Work:
         return tokens * self.token_flops + pair * self.attention * tokens**2
 
 
-def work_of(architecture: Architecture, *, adapters: bool) -> Work:
+def work_of(architecture: Architecture, *, adapters: bool) -> StatedWork:
     """Count a network: 6 FLOPs per parameter in a product and token, 4 where adapters alone are trained."""
     if architecture.sample == "image":
         convention = FlopsConvention.FULL_ATTENTION
-        return Work(of_an_image=flops_per_sample(architecture, seq_len=None, convention=convention))
+        return StatedWork(of_an_image=flops_per_sample(architecture, seq_len=None, convention=convention))
     met = matmul_parameters(architecture)
-    return Work(
+    return StatedWork(
         token_flops=(4.0 if adapters else 6.0) * met,
         layer_forward=2.0 * (met - architecture.vocab * architecture.hidden),
         attention=float(architecture.layers * architecture.heads * architecture.head_dim),
@@ -68,9 +68,9 @@ def work_of(architecture: Architecture, *, adapters: bool) -> Work:
     )
 
 
-def work_of_parameters(met: float, *, adapters: bool) -> Work:
+def work_of_parameters(met: float, *, adapters: bool) -> StatedWork:
     """Count a network of which the parameters alone are known: three quarters of them are surely in products.
 
     The rest may be embeddings, which are looked up; attention is left out.
     """
-    return Work(token_flops=(4.0 if adapters else 6.0) * IN_PRODUCTS * met, layer_forward=2.0 * IN_PRODUCTS * met)
+    return StatedWork(token_flops=(4.0 if adapters else 6.0) * IN_PRODUCTS * met, layer_forward=2.0 * IN_PRODUCTS * met)

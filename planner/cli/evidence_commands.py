@@ -25,7 +25,7 @@ TableFile = Annotated[Path, typer.Argument(metavar="FILE", help="CSV table of me
 MOST_ANCHORS = 1000
 
 
-class Split(StrEnum):
+class EvidenceSplit(StrEnum):
     """What is left out of the evidence while its rows are predicted."""
 
     SOURCE = "source"
@@ -76,7 +76,7 @@ def accuracy(
         Path | None, typer.Option(metavar="FILE", help="CSV table to predict; default: the bundled evidence")
     ] = None,
     anchors: Annotated[int, typer.Option(min=0, max=MOST_ANCHORS, help="Most informative runs fitted per setup")] = 0,
-    leave_out: Annotated[Split | None, typer.Option(help="Predict each group from the rows outside it")] = None,
+    leave_out: Annotated[EvidenceSplit | None, typer.Option(help="Predict each group from the rows outside it")] = None,
     output: TableOptions,
     home: HomeOption = None,
 ) -> None:

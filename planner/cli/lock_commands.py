@@ -19,7 +19,7 @@ from planner.use_cases import catalogs, differences, price_books
 app = command_app()
 
 
-class Format(StrEnum):
+class LockFormat(StrEnum):
     """What a difference is printed as."""
 
     MD = "md"
@@ -30,7 +30,7 @@ class Format(StrEnum):
 def diff(
     old: Annotated[Path, typer.Argument(metavar="OLD", help="Lock file, or the JSON document of an answer")],
     new: Annotated[Path, typer.Argument(metavar="NEW", help="The same at a later time")],
-    form: Annotated[Format, typer.Option("--format", help="Markdown or one JSON document")] = Format.MD,
+    form: Annotated[LockFormat, typer.Option("--format", help="Markdown or one JSON document")] = LockFormat.MD,
     as_json: JsonFlag = False,
 ) -> None:
     """Show what changed between two frozen plans, and why.
@@ -38,7 +38,7 @@ def diff(
     The reasons are a price, the hardware, a measurement, an assumption or the planner's model.
     """
     document = differences.diff(old, new)
-    if as_json or form is Format.JSON:
+    if as_json or form is LockFormat.JSON:
         print_document(document)
     else:
         print(as_markdown(document), end="")

@@ -26,7 +26,7 @@ prices = command_group(app, "prices", "Show, refresh and check prices.")
 
 
 @dataclass(frozen=True, kw_only=True)
-class PriceFilter:
+class PriceFilterOptions:
     """Which prices are shown, and in which order."""
 
     accelerator: Annotated[str | None, typer.Option(metavar="NAME", help="Accelerator; H100 stands for every H100")] = (
@@ -78,7 +78,7 @@ def refresh(
 
 @command(prices, example="planner prices show --accelerator H100 --kind on_demand")
 def show(
-    wanted: PriceFilter,
+    wanted: PriceFilterOptions,
     *,
     with_price_book: Annotated[
         bool, typer.Option("--with-price-book", help="Show your own net prices beside list prices")

@@ -1,4 +1,4 @@
-"""When equal runs end on machines with which others take turns."""
+"""End of equal runs on machines that others use in turns."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     Hours = npt.NDArray[np.float64]
 
 STEPS = 60
-"""Of the bisection, which ends far below a second."""
+"""Steps of the bisection, which ends far below a second."""
 WHOLE = 1e-9
-"""A run that ends with its window by less than this share of a run ends in it."""
+"""Tolerance as a share of a run: a run that ends this close to its window's end fits."""
 SHORTEST = 1e-6
-"""Hours of a run whose range begins at nothing."""
+"""Hours of a run whose range begins at zero."""
 
 
 def hours_between(between: BetweenTurns, run_hours: Hours) -> Hours:
-    """Return the hours from when the machines are ready until the last run has ended, for each length of a run.
+    """Return the hours from when the machines are ready until the last run ends, for each length of a run.
 
     runs done by T = sum over free windows of sets x floor((min(T, closes) - opens) / hours of a run)
 
-    A run is not split, so it does not begin in a gap that is too short for it. By bisection: longer runs never end
-    sooner.
+    A run is not split, so it does not begin in a gap that is too short. Found by bisection, because longer runs never
+    end sooner.
     """
     import numpy as np
 
@@ -42,7 +42,7 @@ def hours_between(between: BetweenTurns, run_hours: Hours) -> Hours:
 
 
 def longest_run(between: BetweenTurns, hours: float) -> float:
-    """Return how long a run may take for the last to have ended so many hours after the machines are ready."""
+    """Return the longest run length for which the last run ends within `hours` after the machines are ready."""
     import numpy as np
 
     least, most = 0.0, hours
@@ -54,7 +54,7 @@ def longest_run(between: BetweenTurns, hours: float) -> float:
 
 
 def runs_done(between: BetweenTurns, hours: Hours, run_hours: Hours) -> Hours:
-    """Return how many runs of this length can have ended so many hours after the machines are ready."""
+    """Return how many runs of this length can end within `hours` after the machines are ready."""
     import numpy as np
 
     done = np.zeros(np.broadcast(hours, run_hours).shape)

@@ -1,4 +1,4 @@
-"""How far runs to a quality target spread, from repeated runs of a benchmark; never part of the speed's range."""
+"""Spread of runs to a quality target, from repeated runs of a benchmark. It is never part of the speed's range."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ NORMAL_90 = 1.645
 def half_range_90(*, spread_fraction: float, runs: int) -> float:
     """Return half of the 90 % range of one run, as a share of the mean.
 
-    half = 1.645 x spread / d2(runs)        for times that are about normal; spread = (longest - shortest) / mean
+    half = 1.645 x spread / d2(runs)        for approximately normal times; spread = (longest - shortest) / mean
     """
     return NORMAL_90 * spread_fraction / RANGE_OF_NORMALS[runs]
 
 
 def convergence_of(spread: ConvergenceSpread, training: Quantity) -> Convergence:
-    """Return what a quality target adds in doubt: the estimated hours of the steps, by convergence alone."""
+    """Return the uncertainty that a quality target adds: the estimated hours of the steps, from convergence alone."""
     value, low, high = (
         half_range_90(spread_fraction=part, runs=spread.runs)
         for part in (spread.spread_fraction, spread.spread_low, spread.spread_high)

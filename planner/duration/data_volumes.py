@@ -1,4 +1,4 @@
-"""How many gigabytes a training moves and keeps, or why that is not known."""
+"""Gigabytes that a training moves and keeps, or the reason why they are unknown."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from planner.scenario.job import Job
 BYTES_PER_GB = 1e9
 FP32_WEIGHT_BYTES = 4.0
 LEAST_BYTES = 2.0
-"""Of a parameter in a checkpoint: the 16-bit weight."""
+"""Fewest bytes of a parameter in a checkpoint: the 16-bit weight."""
 
 
 @dataclass(frozen=True)
 class Volumes:
-    """In GB of 10^9 bytes. None where `unknown` says why."""
+    """Volumes in GB of 10^9 bytes; None if `unknown` has the reason."""
 
     dataset: Quantity | None
     checkpoint: Quantity | None
-    """One."""
+    """Size of one checkpoint."""
     egress: Quantity | None
-    """Of one training, unless `egress_is_of_campaign`."""
+    """Egress of one training, unless `egress_is_of_campaign`."""
     egress_is_of_campaign: bool
     unknown: tuple[Uncounted, ...]
 
 
 def data_volumes(job: Job, data: Data, defaults: BillDefaults) -> Volumes:
-    """Return what is moved and kept: the plan's figures, else counted from the workload.
+    """Return the moved and kept volumes: the plan's figures, otherwise computed from the workload.
 
     data set   = samples of an epoch x (tokens of a sample x bytes a token, or bytes an image)
     checkpoint = parameters x bytes of weights and optimizer
     egress     = parameters x bytes of weights, after each training        Source: definitions.
-    Where adapters are trained, checkpoint and egress are of their parameters alone.
+    With adapters, checkpoint and egress count only their parameters.
     """
     dataset = _stated(data.dataset_gb, "dataset_gb") or _dataset(job, defaults)
     checkpoint = _stated(data.checkpoint_gb, "checkpoint_gb") or _of_network(
@@ -66,7 +66,7 @@ def _stated(gigabytes: float | None, key: str) -> Quantity | None:
 
 
 def bytes_per_sample(job: Job, volumes: Volumes) -> Quantity | None:
-    """Return what one sample takes in storage: data set / samples of an epoch; None where neither is known."""
+    """Return the storage size of one sample: data set / samples of an epoch; None if either is unknown."""
     if volumes.dataset is None:
         return None
     each = interval(volumes.dataset, Unit.GB).scaled(BYTES_PER_GB / job.samples_per_epoch)
@@ -93,7 +93,7 @@ def _of_network(job: Job, each: Quantity, what: str) -> Quantity | None:
 
 
 def _checkpoint_bytes(job: Job, defaults: BillDefaults) -> Quantity:
-    """Return the bytes of a trained parameter in a checkpoint: the default's, less what other states save.
+    """Return the bytes of a trained parameter in a checkpoint: the default, minus what smaller optimizer states save.
 
     16-bit weights 2, fp32 weights 4 unless all is kept at 16 bit, moments by optimizer.
     """

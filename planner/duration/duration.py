@@ -1,4 +1,4 @@
-"""Work to hours, and hours to the day on which they end."""
+"""Hours from work, and the day on which they end."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ def train_hours(*, samples: float, samples_per_s: Interval, goodput_fraction: fl
 
 
 NOON_HOURS = 12.0
-"""Of today that have passed when work begins whose start nobody states: it is noon, whatever the hour."""
+"""Hours of today already gone when work starts. Defaults to noon if the plan states no start."""
 
 
 def passed_hours(*, stated: date | None, start: date, today: date) -> float:
-    """Return the hours of the first day that have passed: 12 of today, none of a stated or a later day."""
+    """Return the hours of the first day already gone: 12 for today, none for a stated or a later day."""
     return NOON_HOURS if stated is None and start == today else 0.0
 
 
 def last_day(*, start: date, hours: float, passed: float = 0.0) -> date:
-    """Return the day on which it ends, `passed` hours after the first began; at most the calendar's last day.
+    """Return the day on which the work ends, if it starts `passed` hours into the first day; at most the calendar's
+    last day.
 
     day = start + ceil((hours + passed) / 24) - 1
     """
@@ -42,7 +43,7 @@ def last_day(*, start: date, hours: float, passed: float = 0.0) -> date:
 
 
 def hours_until(day: date, *, start: date, passed: float = 0.0) -> float:
-    """Return the hours from `passed` hours of the first day to the end of a day; none where it lies before.
+    """Return the hours from `passed` hours into the first day to the end of a day; 0 if that is earlier.
 
     hours = max(0, 24 x (days between + 1) - passed)
     """

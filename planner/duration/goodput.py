@@ -1,4 +1,4 @@
-"""Hours that a training loses: stalls, evaluation, checkpoints, and the work and time that interruptions take."""
+"""Hours that a training loses to stalls, evaluation, checkpoints, repeated work and restarts."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ from dataclasses import dataclass, fields
 from planner.quantity.formula import exp, expm1, formula, largest, named, smallest, sqrt, total
 
 MOST_INTERRUPTIONS = 20.0
-"""Between two checkpoints, on average: past that a training does not get on, and no number is given."""
+"""Mean interruptions between two checkpoints beyond which a training makes no progress and gets no number."""
 SMALLEST_RATE = 1e-15
-"""Interruptions an hour below which there are none: the limit is taken."""
+"""Interruptions an hour below which the limit of no interruptions is used."""
 
 
 @dataclass(frozen=True)
 class Interruptions:
-    """What interrupts a training, in plain numbers; hours, and interruptions an hour of the whole training."""
+    """Interruptions of a training as plain numbers: hours, and interruptions an hour of the whole training."""
 
     input_stall: float = 0.0
     """Hours of waiting for samples, for each hour of steps."""
     evaluation: float = 0.0
     """Hours of evaluation, for each hour of steps."""
     interval_hours: float = 1.0
-    """Of training between two checkpoints."""
+    """Hours of training between two checkpoints."""
     checkpoint_hours: float = 0.0
-    """For which one checkpoint stops the training."""
+    """Hours for which one checkpoint stops the training."""
     unsaved_hours: float = 0.0
-    """From a checkpoint's start until it is complete, while training goes on: all of it in the background."""
+    """Hours from a checkpoint's start until it is complete in the background, while training continues."""
     failures_per_hour: float = 0.0
     preemptions_per_hour: float = 0.0
     restart_hours: float = 0.0
@@ -38,7 +38,7 @@ class Interruptions:
 
 @dataclass(frozen=True)
 class Losses:
-    """Hours for each hour of steps; all parts and the step hour itself add up to `total`."""
+    """Hours for each hour of steps. All parts and the step hour itself add up to `total`."""
 
     input_stall: float
     evaluation: float
@@ -55,7 +55,7 @@ class Losses:
 
 
 def is_hopeless(interruptions: Interruptions) -> bool:
-    """Return whether interruptions come so fast that hardly any interval between checkpoints is finished."""
+    """Return whether interruptions are so frequent that hardly any interval between checkpoints is finished."""
     segment = (
         interruptions.interval_hours
         + interruptions.checkpoint_hours
@@ -67,16 +67,17 @@ def is_hopeless(interruptions: Interruptions) -> bool:
 
 @formula("h an hour of steps")
 def losses(interruptions: Interruptions) -> Losses:
-    """Return what is lost for each hour of steps.
+    """Return the losses for each hour of steps.
 
     busy    = 1 + input stall + evaluation                        hours to be trained through, in intervals of t hours
     wall    = busy / t x M x e^((R + u) / M) x (e^((t + c) / M) - 1)
     checkpoints = busy / t x c;  restarts = wall x (1 - e^(-R / M));  lost work = wall - busy - checkpoints - restarts
 
-    M: hours between interruptions, which come at random (exponential); R: a restart; c: what a checkpoint stops; u:
-    what it takes longer to be complete. To first order an interruption costs R + u + (t + c) / 2. Failures and
-    preemption share the loss as they share the rate. Leaves out checkpoints that fail, and nodes slow before they fail.
-    Source: Daly, A higher order estimate of the optimum checkpoint interval, FGCS 22 (2006) 303, section 3; u is ours.
+    M is the hours between interruptions, which come at random (exponential); R a restart; c what a checkpoint stops; u
+    the extra time until it is complete. To first order an interruption costs R + u + (t + c) / 2. Failures and
+    preemption share the loss in proportion to their rates. Leaves out checkpoints that fail, and nodes slow before they
+    fail. Source: Daly, A higher order estimate of the optimum checkpoint interval, FGCS 22 (2006) 303, section 3; u is
+    ours.
     """
     busy = 1 + interruptions.input_stall + interruptions.evaluation
     segments = busy / interruptions.interval_hours
@@ -104,7 +105,7 @@ def losses(interruptions: Interruptions) -> Losses:
 
 @formula("h")
 def optimal_interval_hours(*, checkpoint_hours: float, interruptions_per_hour: float) -> float | None:
-    """Return the interval between checkpoints that loses least; None where one costs nothing or nothing interrupts.
+    """Return the interval between checkpoints that loses least; None if checkpoints are free or nothing interrupts.
 
     t = sqrt(2 c M) x (1 + sqrt(c / (2 M)) / 3 + c / (18 M)) - c for c < 2 M, else M; the first factor alone is Young's
 

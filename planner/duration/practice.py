@@ -1,4 +1,4 @@
-"""From benchmark speed to a whole training: as people get it, or tuned (docs/practice.md)."""
+"""Factors from benchmark speed to a whole training, typical or tuned (docs/practice.md)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from planner.scenario.job import Job
 LOWER_QUARTER = 0.674
 """Standard deviations from the middle of a normal distribution to its lower quarter."""
 FULL_TOKENS_PER_PARAMETER = 0.2
-"""A text network that sees fewer tokens than this many times its parameters is taken to be fine-tuned."""
+"""Tokens per parameter below which a text network counts as fine-tuned."""
 
 
 def practice_factors(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *, throughput: Quantity, own_logs: int
 ) -> dict[Practice, Quantity]:
-    """Return hours of a whole training / hours at benchmark speed, by practice; nothing where none is to be added.
+    """Return hours of a whole training / hours at benchmark speed, by practice; empty if nothing is to be added.
 
-    Nothing is added to what somebody measured or stated for this machine: a step of the plan, a measured speed, a
-    goodput or MFU of the plan's own; nor where the network is not known, whose speed is carried over from a run.
+    Nothing is added to speeds measured or stated for this machine (a step of the plan, a measured speed, the plan's own
+    goodput or MFU), or if the network is unknown, because its speed comes from a run.
     """
     fit = _fit_of(plan, job, catalog)
     if fit is None or candidate.option.step or throughput.basis is Basis.MEASURED:
@@ -42,7 +42,7 @@ def practice_factors(
 
 
 def middle_factor(plan: Plan, job: Job, catalog: Catalog) -> float:
-    """Return the middle factor of the plan's practice, of an estimated speed; 1 where none is added."""
+    """Return the middle factor of the plan's practice for an estimated speed; 1 if none is added."""
     fit = _fit_of(plan, job, catalog)
     if fit is None:
         return 1.0
@@ -51,13 +51,13 @@ def middle_factor(plan: Plan, job: Job, catalog: Catalog) -> float:
 
 
 def _fit_of(plan: Plan, job: Job, catalog: Catalog) -> PracticeFit | None:
-    """Return what was learnt; None where the plan states what is lost, or its network is not known."""
+    """Return the fit; None if the plan states the losses, or its network is unknown."""
     stated = plan.assumptions.goodput_fraction or job.mfu
     return None if stated or job.setup.network is None else catalog.practice
 
 
 def kind_of(job: Job) -> TrainingKind:
-    """Return what kind of training a job is; of few tokens for its size a fine-tuning."""
+    """Return the kind of training of a job. Few tokens for its size mean fine-tuning."""
     if job.setup.sample == "image":
         return TrainingKind.IMAGES
     if job.setup.adapters is not None:
@@ -77,8 +77,8 @@ def factors(fit: PracticeFit, kind: TrainingKind, *, own_logs: int = 0) -> tuple
 
     typical: exp(w m), from / to exp(2.132 sqrt(w) s), m the kind's middle and s the scale between owners
     tuned:   exp(w m - 0.674 sqrt(w) s), the faster quarter; never under 1, and never over the typical one
-    w = 1 / (1 + k (s / v)^2) with k whole trainings of one's own, whose trainings spread by v: their logs correct the
-    speed itself, so the less is left to add.
+    w = 1 / (1 + k (s / v)^2) with k whole trainings of the user's own, whose speeds spread by v: their logs correct the
+    speed itself, so less remains to be added.
     """
     weight = 1 / (1 + own_logs * (fit.between / fit.within) ** 2)
     scale, middle = math.sqrt(weight) * fit.between, weight * fit.middle[kind]

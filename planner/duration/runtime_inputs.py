@@ -26,12 +26,12 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 
 MODE = "synchronous"
-"""The input that is 0 where checkpoints are written in the background, and 1 where training waits for them."""
+"""Input that is 0 if checkpoints are written in the background, and 1 if training waits for them."""
 
 
 @dataclass(frozen=True)
 class RuntimeInputs:
-    """Every input as a quantity, and what they make of `Interruptions`."""
+    """All inputs as quantities, and the `Interruptions` that follow from them."""
 
     inputs: Mapping[str, Quantity]
     accelerators: int
@@ -42,25 +42,25 @@ class RuntimeInputs:
     written_to: Rates
     uncounted: tuple[Uncounted, ...]
     longest_hours: float | None = None
-    """Where the plan names no interval between checkpoints, the best one is taken, at most this. None: it does."""
+    """Longest interval between checkpoints if the plan names none and the best one is chosen; None if it names one."""
 
     @property
     def ranges(self) -> dict[str, Interval]:
-        """Of every input; the speed stays at its value, as its own range stands in the hours of the steps."""
+        """Ranges of all inputs. The speed stays at its value, because its own range is in the hours of the steps."""
         fixed = ("samples_per_s",)
         return {name: Interval(one.value, one.low, one.high) for name, one in self.inputs.items() if name not in fixed}
 
     @property
     def values(self) -> dict[str, float]:
-        """Plain numbers."""
+        """Inputs as plain numbers."""
         return {name: stated(name, one.value, one.unit.value, one.source) for name, one in self.inputs.items()}
 
     def needed_gb_per_s(self, values: Mapping[str, float]) -> float:
-        """GB/s of samples that full speed reads: samples/s x bytes / 10^9; 0 where their size is unknown."""
+        """Return GB/s of samples at full speed: samples/s x bytes / 10^9; 0 if their size is unknown."""
         return values["samples_per_s"] * values.get("bytes_per_sample", 0.0) / BYTES_PER_GB
 
     def write_hours(self, values: Mapping[str, float]) -> float:
-        """Hours to write one checkpoint: GB / (GB/s) / 3600; 0 where its size is unknown."""
+        """Return the hours to write one checkpoint: GB / (GB/s) / 3600; 0 if its size is unknown."""
         return values.get("checkpoint_gb", 0.0) / values["write_gb_per_s"] / SECONDS_PER_HOUR
 
     def stop_hours(self, values: Mapping[str, float]) -> float:

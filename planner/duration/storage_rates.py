@@ -1,4 +1,4 @@
-"""How fast a candidate's storage reads and writes: the option's, the site's, the plan's, or a default."""
+"""Read and write rates of a candidate's storage: the option's, the site's, the plan's, or a default."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.scenario.candidate import Candidate
 
 @dataclass(frozen=True)
 class Rates:
-    """GB/s of all nodes that read or write, together."""
+    """Total GB/s of all nodes that read or write."""
 
     name: str
     read: Quantity
@@ -24,7 +24,7 @@ class Rates:
 
 
 def sample_storage(plan: Plan, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults) -> Rates:
-    """Return the storage that samples are read from."""
+    """Return the storage from which samples are read."""
     given = (*_of_machine(candidate), (plan.data.storage, "the plan: data.storage"))
     return _first(given, defaults.sample_storage, catalog, candidate, nodes=candidate.nodes)
 
@@ -32,7 +32,7 @@ def sample_storage(plan: Plan, candidate: Candidate, catalog: Catalog, defaults:
 def checkpoint_storage(
     plan: Plan, candidate: Candidate, catalog: Catalog, defaults: GoodputDefaults, *, writing_nodes: int
 ) -> Rates:
-    """Return the storage that checkpoints are written to; where samples are read, unless something else is said."""
+    """Return the storage for checkpoints: that of the samples, unless another one is stated."""
     given = (
         *_of_machine(candidate),
         (plan.data.checkpoint_storage, "the plan: data.checkpoint_storage"),

@@ -1,4 +1,4 @@
-"""Where the hours of one training go, line by line: the steps, and everything that stops them (docs/goodput.md)."""
+"""Hours of one training, line by line: the steps, and everything that stops them (docs/goodput.md)."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from planner.scenario.job import Job
 
 STEPS, STATED = "steps", "lost, as the plan states"
 PRACTICE = {Practice.TYPICAL: "as people get it", Practice.TUNED: "as tuned trainings get it"}
-"""What is added to a benchmark's hours, by practice."""
+"""Names of the time added to a benchmark's hours, by practice."""
 STALL, EVALUATION, CHECKPOINTS = "waiting for samples", "evaluation", "checkpoints"
 LOST = {"failure": "failures: work done again", "preemption": "preemption: work done again"}
 RESTARTS = {"failure": "failures: restarts", "preemption": "preemption: restarts"}
 WORTH_SAYING = 0.01
-"""Share of the wall-clock time from which a loss, or what a better interval would save, is named."""
+"""Share of the wall-clock time from which a loss, or a better interval's saving, is named."""
 OFTEN = 0.1
-"""The same for interruptions, which always cost something."""
+"""Share of the wall-clock time from which interruptions are named, which always cost something."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Where the time goes, or why the training would not end; and what the reader should know."""
+    """The split of the time, or why the training would not end, with notes for the reader."""
 
     time: TrainingTime | None
     reason: Reason | None = None
@@ -49,7 +49,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class SteadyState:
-    """A training that nothing stops: its speed, the hours of its steps, and the strategy they are computed for."""
+    """A training without interruptions: its speed, the hours of its steps, and their strategy."""
 
     throughput: Quantity
     training: Quantity
@@ -60,9 +60,9 @@ def training_time(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, steady: SteadyState, *,
     startup: Quantity | None, own_logs: int = 0,
 ) -> Timed:  # fmt: skip
-    """Count what one training loses beside its steps. `startup` holds the hours before the first step.
+    """Count what one training loses besides its steps. `startup` holds the hours before the first step.
 
-    `own_logs`: how many logs of one's own trainings corrected the speed.
+    `own_logs` is the number of the user's own training logs that corrected the speed.
     """
     if catalog.goodput_defaults is None or plan.assumptions.goodput_fraction is not None:
         return Timed(_as_stated(plan, job, catalog, steady.training, startup))
@@ -117,7 +117,7 @@ def _counted(
 
 
 def _stretched(hours: Quantity, factor: Quantity) -> Quantity:
-    """Return hours x factor; both ranges count."""
+    """Return hours x factor. Both ranges count."""
     if factor.low == factor.high == 1:
         return hours
     source = f"{hours.value:.5g} h at benchmark speed x {factor.value:.3g}, from {factor.source}; {hours.source}"
@@ -132,7 +132,7 @@ def stretched_hours(benchmark_hours: Interval, *, practice: Interval) -> Interva
 
 
 def _practice_line(practice: Practice, factor: Quantity, hours: Quantity) -> TimeLine:
-    """Return what the practice adds: hours x (factor - 1), as doubtful as the whole."""
+    """Return the hours that the practice adds: hours x (factor - 1), as uncertain as the whole."""
     added = interval(_stretched(hours, factor), Unit.HOURS).scaled(1 - 1 / interval(factor, Unit.RATIO).value)
     added = named("practice_hours", added, "h")
     source = f"{hours.value:.5g} h x ({factor.value:.3g} - 1); {factor.source}"
@@ -154,7 +154,7 @@ def _never_ends(here: Interruptions) -> Reason:
 
 
 def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, startup: Quantity | None) -> TrainingTime:
-    """Split the hours as the plan's goodput does; without one (an old lock) nothing is lost."""
+    """Split the hours by the plan's goodput. Without one (an old lock) nothing is lost."""
     fraction = plan.assumptions.goodput_fraction or 1.0
     hours = interval(training, Unit.HOURS)
     source = f"the plan: assumptions.goodput_fraction {fraction:g}; {training.source}"
@@ -180,7 +180,7 @@ def _as_stated(plan: Plan, job: Job, catalog: Catalog, training: Quantity, start
 
 @dataclass(frozen=True)
 class _Spread:
-    """The losses as they are, and with each uncertain input at its low and at its high end, the others held."""
+    """Losses at the inputs' values, and with each uncertain input at its low and high end."""
 
     value: Losses
     ends: tuple[tuple[str, Losses, Losses], ...]
@@ -203,7 +203,7 @@ class _Spread:
 
 
 def _lost_lines(runtime: RuntimeInputs, spread: _Spread, training: Quantity) -> list[TimeLine]:
-    """Return the lines of what is lost; those that stay 0 in their whole range are left out."""
+    """Return the lines of losses. Those that stay 0 over their whole range are left out."""
     values = runtime.values
     here = runtime.interruptions(values)
     read, samples = runtime.inputs["read_gb_per_s"], runtime.inputs.get("bytes_per_sample")
@@ -253,7 +253,7 @@ def _lost_lines(runtime: RuntimeInputs, spread: _Spread, training: Quantity) -> 
 
 
 def _lost(lines: list[TimeLine]) -> Quantity | None:
-    """Add what is lost, range by range, as if all erred together."""
+    """Add the losses, range by range, as if all erred together."""
     if not any(line.hours.high > 0 for line in lines):
         return None
     hours = named("lost_hours", sum_of([interval(line.hours, Unit.HOURS) for line in lines]), "h")
@@ -266,7 +266,7 @@ def _part(name: str) -> Callable[[Losses], float]:
 
 
 def _interruptions(runtime: RuntimeInputs, wall: Quantity) -> Quantity:
-    """Expect wall-clock hours x interruptions an hour."""
+    """Return the expected number: wall-clock hours x interruptions an hour."""
 
     def rate(values: Mapping[str, float]) -> float:
         return runtime.interruptions(values).per_hour
@@ -283,7 +283,7 @@ def _interruptions(runtime: RuntimeInputs, wall: Quantity) -> Quantity:
 
 
 def _limits(runtime: RuntimeInputs, wall: Quantity, lines: list[TimeLine]) -> tuple[str, ...]:
-    """Name what holds the training back besides the accelerators."""
+    """Name the limits of the training besides the accelerators."""
     values = runtime.values
     here, limits = runtime.interruptions(values), []
     needed, read = runtime.needed_gb_per_s(values), values["read_gb_per_s"]
@@ -305,7 +305,7 @@ def _limits(runtime: RuntimeInputs, wall: Quantity, lines: list[TimeLine]) -> tu
 
 
 def _better_interval(runtime: RuntimeInputs, best: Quantity | None, training: Quantity) -> tuple[str, ...]:
-    """Return what the best interval would save, where that is worth saying."""
+    """Return the saving of the best interval, if it is large enough to mention."""
     if best is None:
         return ()
     values = runtime.values

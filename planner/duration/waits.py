@@ -1,4 +1,4 @@
-"""How long the first run waits before it starts: in a queue, or for a machine that can be had some day."""
+"""Wait of the first run before it starts: in a queue, or for a machine that becomes available."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def drawn_wait(rng: np.random.Generator, asked: Queue | Tries, size: tuple[int, 
 def wait_behind(
     rng: np.random.Generator, *, jobs: int, service_hours: float, servers: int, size: tuple[int, ...]
 ) -> Array:
-    """Draw waits behind so many jobs, those that run included, on `servers` machines; jobs take exponential times.
+    """Draw waits behind `jobs` jobs, including running ones, on `servers` machines. Jobs take exponential times.
 
-    A machine is free for the next one when jobs - servers + 1 have ended, each after service / servers hours: Erlang's
+    A machine is free for the next job when jobs - servers + 1 have ended, each after service / servers hours: Erlang's
     distribution. Source: Kleinrock, Queueing Systems I, 1975, section 4.2.
     """
     import numpy as np
@@ -118,11 +118,11 @@ def wait_shared(
 
 
 def until_had(rng: np.random.Generator, *, chance_a_try: float, hours_a_try: float, size: tuple[int, ...]) -> Array:
-    """Draw hours until a machine can be had that every `hours_a_try` is there with `chance_a_try`: geometric.
+    """Draw hours until a machine is available that appears every `hours_a_try` with `chance_a_try`: geometric.
 
-    mean = hours x (1 - p) / p;  nothing where the first try succeeds
+    mean = hours x (1 - p) / p;  zero if the first try succeeds
 
-    A machine that was never seen to be had (p = 0) is waited for without end.
+    A machine that was never available (p = 0) is waited for without end.
     """
     import numpy as np
 

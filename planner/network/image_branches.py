@@ -28,7 +28,7 @@ STEP = re.compile(r"(?:(\d+)x(\d+)>(\d+)|(max|avg)(\d+)|full>(\d+))(?:s(\d))?(?:
 REPEATED = re.compile(r"(\d+)\*\(")
 
 
-class Shape(NamedTuple):
+class FeatureShape(NamedTuple):
     """What one step hands to the next."""
 
     channels: int
@@ -40,7 +40,7 @@ def branches(text: str, *, normed: bool, image_size: int, classes: int) -> Itera
     steps, rest = _parse(text.split())
     if rest:
         raise ValueError(f"{' '.join(rest)!r} closes what was not opened")
-    operators, shape = _series(steps, Shape(COLOURS, image_size), normed=normed)
+    operators, shape = _series(steps, FeatureShape(COLOURS, image_size), normed=normed)
     yield operators[0]._replace(first=True)
     yield from operators[1:]
     if shape.size > 1:
@@ -71,7 +71,7 @@ def _parse(words: list[str]) -> tuple[list[Step], list[str]]:
     return steps, words
 
 
-def _series(steps: Sequence[Step], shape: Shape, *, normed: bool) -> tuple[list[Operator], Shape]:
+def _series(steps: Sequence[Step], shape: FeatureShape, *, normed: bool) -> tuple[list[Operator], FeatureShape]:
     listed: list[Operator] = []
     for step in steps:
         operators, shape = _one(step, shape, normed=normed) if isinstance(step, str) else _all(step, shape, normed)
@@ -79,7 +79,7 @@ def _series(steps: Sequence[Step], shape: Shape, *, normed: bool) -> tuple[list[
     return listed, shape
 
 
-def _all(parallel: list[list[Step]], shape: Shape, normed: bool) -> tuple[list[Operator], Shape]:
+def _all(parallel: list[list[Step]], shape: FeatureShape, normed: bool) -> tuple[list[Operator], FeatureShape]:
     """Branches of one input, joined: all outputs are read and written, and the input's gradients added up."""
     listed: list[Operator] = []
     outputs = []
@@ -90,26 +90,26 @@ def _all(parallel: list[list[Step]], shape: Shape, normed: bool) -> tuple[list[O
     sizes = {each.size for each in outputs}
     if len(sizes) != 1:
         raise ValueError(f"branches of sizes {sorted(sizes)} cannot be joined")
-    joined = Shape(sum(each.channels for each in outputs), outputs[0].size)
+    joined = FeatureShape(sum(each.channels for each in outputs), outputs[0].size)
     added = 3 * (len(parallel) - 1) * shape.channels * shape.size**2
     listed.append(Operator("pointwise", forward=2 * joined.channels * joined.size**2, backward=added))
     return listed, joined
 
 
-def _one(word: str, shape: Shape, *, normed: bool) -> tuple[list[Operator], Shape]:
+def _one(word: str, shape: FeatureShape, *, normed: bool) -> tuple[list[Operator], FeatureShape]:
     matched = STEP.fullmatch(word)
     if matched is None:
         raise ValueError(f"{word!r} is no step; write it like 3x3>64s2, max3s2 or full>4096")
     high, across, outputs, pooled, window, full, stride, padding = matched.groups()
     if full:
         inputs = shape.channels * shape.size**2
-        return [classifier(inputs, int(full)), activation(int(full), 1)], Shape(int(full), 1)
+        return [classifier(inputs, int(full)), activation(int(full), 1)], FeatureShape(int(full), 1)
     kernel, step = int(high or window), int(stride or 1)
     size = half(shape.size, step) if padding is None else (shape.size + 2 * int(padding) - kernel) // step + 1
     if pooled:
         each = pool if pooled == "max" else mean_pool
-        return [each(shape.channels, shape.size, size)], Shape(shape.channels, size)
-    after = Shape(int(outputs), size)
+        return [each(shape.channels, shape.size, size)], FeatureShape(shape.channels, size)
+    after = FeatureShape(int(outputs), size)
     made = convolution(
         shape.channels, after.channels, (kernel, int(across)), shape.size, size, bias=not normed
     )  # fmt: skip

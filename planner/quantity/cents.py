@@ -10,13 +10,13 @@ from planner.model.currency_codes import minor_digits
 
 CENT = Decimal("0.01")
 DIGITS = 60
-"""Enough for any amount that a plan allows, to the cent."""
+"""Enough digits for any amount that a plan allows, to the cent."""
 _CONTEXT = Context(prec=DIGITS)
-"""Only its digits are read; a local one is made and let go for every amount."""
+"""Shared decimal context, because creating a local one for every amount would be slow."""
 
 
 def to_cents(usd: float) -> Decimal:
-    """Round to the cent, half up; `repr` of a float is the shortest decimal that means it."""
+    """Round to the cent, half up. `repr` of a float is the shortest decimal that means it."""
     return Decimal(repr(usd)).quantize(CENT, rounding=ROUND_HALF_UP, context=_CONTEXT)
 
 
@@ -29,8 +29,8 @@ def to_local(usd: float, currency: Currency) -> Decimal:
 def in_cents(amounts: Sequence[float]) -> tuple[list[Decimal], Decimal]:
     """Return the amounts in cents, and their total: the exact sum, rounded once.
 
-    Each amount is rounded down, and the cents that are then missing go one each to the largest remainders (the
-    largest-remainder method), so the lines add up to the total and none is a cent or more away from its exact value.
+    Each amount is rounded down, and the missing cents go one each to the largest remainders (the largest-remainder
+    method). So the lines add up to the total, and none is a cent or more away from its exact value.
     """
     with localcontext(prec=DIGITS):
         return _adding_up([Decimal(repr(amount)) for amount in amounts], CENT)

@@ -1,4 +1,4 @@
-"""Chances that an uncertain number stays under a limit, and the number that it stays under with a chance."""
+"""Chances that an uncertain number stays under a limit, and the limit for a given chance."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ NORMAL = NormalDist()
 TAIL = NORMAL.inv_cdf(0.95)
 """Standard deviations from the middle to either end of a 90 % range: 1.645."""
 UNSTATED_FACTOR = 1.5
-"""Of a figure that is assumed or modelled and states no range: how far it may be off both ways, 9 times in 10.
+"""Factor by which an assumed or modelled figure without a range may be off either way, 9 times in 10.
 
 Without it a guess would count as certain, and a measured figure, which states its range, as less so.
 """
 
 
 def doubted(quantity: Quantity) -> Interval:
-    """Return the range that a decision counts with: the quantity's own, or of a guess without one a factor of 1.5."""
+    """Return the range for decisions: the quantity's own, or a factor of 1.5 for a guess without one."""
     if quantity.low == quantity.high and quantity.basis in (Basis.ASSUMED, Basis.MODELLED):
         return Interval.within_factor(quantity.value, UNSTATED_FACTOR)
     return Interval(quantity.value, quantity.low, quantity.high)
@@ -48,7 +48,7 @@ def chance_below(amount: Interval, limit: float) -> float:
 
 @formula("")
 def stays_under(amount: Interval, chance: float) -> float:
-    """Return the number that it stays under with this chance: the inverse of `chance_below`.
+    """Return the number that the amount stays under with this chance: the inverse of `chance_below`.
 
     number = value x exp(s x z(chance));  z: the standard normal quantile, s as in `chance_below`
     """
@@ -60,7 +60,7 @@ def stays_under(amount: Interval, chance: float) -> float:
 
 
 STEPS = 128
-"""Of Simpson's rule: the chance of two events is then right to 1e-5."""
+"""Steps of Simpson's rule. The chance of two events is then accurate to 1e-5."""
 
 
 def chance_of_both(one: float, other: float, *, correlation: float) -> float:

@@ -1,4 +1,4 @@
-"""The border of the core: quantities are unwrapped to intervals on the way in, and wrapped on the way out."""
+"""Border of the core: quantities become intervals on the way in, and intervals become quantities on the way out."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from planner.quantity.interval import Interval
 from planner.quantity.recorded_number import is_recording
 
 MATERIAL_FRACTION = 0.05
-"""A total is known as its lines of this share and more are: a measured year of rent stays measured beside an assumed
-quarter of an hour of set-up, whose doubt stands in the total's range."""
+"""Share of a total from which a line decides its basis.
+
+A measured year of rent stays measured beside an assumed quarter of an hour of set-up, whose uncertainty is in the
+total's range.
+"""
 
 
 def interval(quantity: Quantity, unit: Unit, *, name: str | None = None) -> Interval:
-    """Unwrap a quantity; its unit is checked.
+    """Unwrap a quantity, and check its unit.
 
-    While formulas are recorded its number keeps its unit and source, and has a name in their texts, else its unit's.
+    While formulas are recorded, its number keeps its unit and source, and is named in their texts (by its unit if no
+    name is given).
     """
     value = quantity.as_(unit)
     if is_recording():
@@ -26,7 +30,7 @@ def interval(quantity: Quantity, unit: Unit, *, name: str | None = None) -> Inte
 
 
 def to_quantity(value: Interval, unit: Unit, basis: Basis, source: str, as_of: date | None = None) -> Quantity:
-    """Wrap a number that comes from one place; a recorded number still remembers how it was computed."""
+    """Wrap a number from a single place. A recorded number still remembers how it was computed."""
     quantity = Quantity(
         value=value.value, low=value.low, high=value.high, unit=unit, basis=basis, source=source, as_of=as_of
     )

@@ -8,7 +8,7 @@ from math import isqrt
 def divisors(number: int, *, most: int | None = None) -> list[int]:
     """Return the divisors of a number of 1 or more that are at most `most`, the smallest first.
 
-    Tried are the numbers up to its square root, and none above `most`: each divisor above the root has one below.
+    Tries the numbers up to its square root, and none above `most`: each divisor above the root has one below.
     """
     low = [n for n in range(1, min(isqrt(number), number if most is None else most) + 1) if number % n == 0]
     high = [number // n for n in reversed(low) if n * n < number]

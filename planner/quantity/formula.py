@@ -1,7 +1,7 @@
 """Formulas that print themselves: plain functions whose numbers remember, while recorded, how they were computed.
 
-Outside `recording()` a formula is its function and nothing else. Inside, its inputs are numbers with names, and the
-operators that compute with them also remember each other. So the text of a formula is its code, run once.
+Outside `recording()` a formula is just its function. Inside, its inputs are named numbers, and the operators applied to
+them remember their operands. So the text of a formula comes from running its code once.
 """
 
 from __future__ import annotations
@@ -31,15 +31,17 @@ R = TypeVar("R")
 def formula(unit: str, *, name: str | None = None) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Make a formula of a function of floats, intervals and dataclasses of floats: named inputs, a named result.
 
-    Its name is the function's, its inputs are its parameters, its meaning the first line of its docstring.
+    Its name is the function's, its inputs are its parameters, its meaning is the first line of its docstring.
     """
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
+        signature = functools.cache(lambda: inspect.signature(function))
+
         @functools.wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             if not is_recording():
                 return function(*args, **kwargs)
-            bound = inspect.signature(function).bind(*args, **kwargs)
+            bound = signature().bind(*args, **kwargs)
             for key, value in bound.arguments.items():
                 bound.arguments[key] = _input(key, value)
             result = function(*bound.args, **bound.kwargs)
@@ -53,12 +55,12 @@ def formula(unit: str, *, name: str | None = None) -> Callable[[Callable[P, R]],
 
 
 def named(name: str, value: R, unit: str, meaning: str = "") -> R:
-    """Give a name to a number or interval between formulas, so that its text stands by itself."""
+    """Name a number or interval between formulas, so that it is printed separately."""
     return cast("R", _result(name, unit, meaning, value, "")) if is_recording() else value
 
 
 def stated(name: str, value: float, unit: str, source: str) -> float:
-    """Give a name and a source to a number that a file states, or that is computed where nothing is recorded."""
+    """Name a number that a file states, or that is computed without recording, with its source."""
     if not is_recording() or isinstance(value, Recorded):
         return value
     return recorded_float(value, NamedInput(name, unit, source))
@@ -74,12 +76,12 @@ def total(parts: Iterable[float]) -> float:
 
 
 def exp(value: float) -> float:
-    """Return e to a number."""
+    """Return e to the power of a number."""
     return _applied("exp", math.exp, value) if is_recording() else math.exp(value)
 
 
 def expm1(value: float) -> float:
-    """Return e to a number, less 1."""
+    """Return e to the power of a number, minus 1."""
     return _applied("expm1", math.expm1, value) if is_recording() else math.expm1(value)
 
 
@@ -99,12 +101,12 @@ def sqrt(value: float) -> float:
 
 
 def largest(*values: float) -> float:
-    """Return the largest of numbers."""
+    """Return the largest of the numbers."""
     return _applied("max", max, *values) if is_recording() else max(values)
 
 
 def smallest(*values: float) -> float:
-    """Return the smallest of numbers."""
+    """Return the smallest of the numbers."""
     return _applied("min", min, *values) if is_recording() else min(values)
 
 
@@ -122,7 +124,7 @@ def _applied(sign: str, function: Callable[..., float], *values: float) -> float
 
 
 def _input(name: str, value: Any) -> Any:
-    """Return an argument whose numbers have the parameter's name; those of a dataclass have the fields'."""
+    """Return an argument whose numbers have the parameter's name; in a dataclass, the fields' names."""
     if isinstance(value, bool | str):
         return value
     if isinstance(value, Recorded):

@@ -1,4 +1,4 @@
-"""Recorded numbers as text: every formula on the way to a number, with the inputs that its text names."""
+"""Recorded numbers as text: every formula that leads to a number, with the inputs that its text names."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from planner.model.answer.formula_used import FormulaInput, FormulaUsed
 from planner.quantity.recorded_number import NamedInput, NamedResult, Operation, Recorded
 
 DIGITS = 12
-"""Of a number in a text: who computes with it gets the result to 1e-9."""
+"""Digits of a number in a text: recomputing with them gives the result to 1e-9."""
 SHORTER = 4
 """Characters by which a divisor must be shorter than its factor to be written instead."""
 SUM, PRODUCT, SIGNED, POWER, ATOM = 1, 2, 3, 4, 5
-"""How strongly a text holds together."""
+"""Binding strength of a text, for parentheses."""
 LEVELS = {"+": SUM, "-": SUM, "x": PRODUCT, "/": PRODUCT, "^": POWER}
 NO_NAME = re.compile(r"\W+")
 
 
 def printed(numbers: Mapping[str, float], units: Mapping[str, str] | None = None) -> tuple[FormulaUsed, ...]:
-    """Return the formulas of numbers, then level by level those of their inputs; none of a stated number.
+    """Return the formulas of numbers, then level by level those of their inputs; none for a stated number.
 
-    `units`: of numbers whose formula has none of its own.
+    `units` are for numbers whose formula has no unit.
     """
     book = _Book()
     for name, number in numbers.items():
@@ -33,13 +33,13 @@ def printed(numbers: Mapping[str, float], units: Mapping[str, str] | None = None
 
 
 def number_text(value: float) -> str:
-    """Write a number with as many digits as a recomputation needs."""
+    """Write a number with the digits that a recomputation needs."""
     text = f"{value:.{DIGITS}g}"
     return text if value >= 0 else f"({text})"
 
 
 def _computed(number: object) -> Recorded | None:
-    """Return what computes a number: past the names that other formulas gave it; None where it is stated."""
+    """Return what computes a number, looking through names that other formulas gave it; None if it is stated."""
     while isinstance(number, Recorded) and isinstance(number.how, NamedInput):
         if number.how.computed is None:
             return None
@@ -49,19 +49,19 @@ def _computed(number: object) -> Recorded | None:
 
 @dataclass
 class _Book:
-    """Formulas by name, in the order in which they were met."""
+    """Formulas by name, in the order in which they appear."""
 
     names: dict[int, str] = field(default_factory=dict)
-    """By the key of a number."""
+    """Names by the key of a number."""
     keys: dict[object, int] = field(default_factory=dict)
-    """A number for each way to compute one, so that what is computed twice the same way is printed once."""
+    """A key for each way to compute a number, so that equal computations are printed once."""
     by_identity: dict[int, int] = field(default_factory=dict)
     numbers: dict[str, Recorded] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
-    """Of formulas that are named by who uses them."""
+    """Units of formulas that their users name."""
 
     def add(self, name: str, number: Recorded, unit: str = "") -> str:
-        """Return the name of the formula of a number: its own, else the given one, else that with a number."""
+        """Return the name of a number's formula: its own, otherwise the given one, numbered if it is taken."""
         key = self.key(number)
         known = self.names.get(key)
         if known is not None:
@@ -94,7 +94,7 @@ class _Book:
         return self.by_identity[id(how)]
 
     def formulas(self) -> tuple[FormulaUsed, ...]:
-        """Print every formula, and those that are met on the way."""
+        """Print every formula, and those that appear on the way."""
         found: dict[str, FormulaUsed] = {}
         waiting = list(self.numbers)
         while waiting:
@@ -124,14 +124,14 @@ class _Book:
 
 @dataclass
 class _Page:
-    """One formula's text while it is written."""
+    """Text of one formula while it is written."""
 
     book: _Book
     inputs: dict[str, FormulaInput] = field(default_factory=dict)
     by_number: dict[int, str] = field(default_factory=dict)
 
     def text(self, number: float | Recorded) -> tuple[str, int]:
-        """Return the text of a number, and how strongly it holds together; what changes nothing is left out."""
+        """Return the text of a number with its binding strength. Terms without effect are left out."""
         if not isinstance(number, Recorded):
             return number_text(float(number)), ATOM
         if isinstance(number.how, Operation):
@@ -173,7 +173,7 @@ class _Page:
             return ("0", ATOM) if none else self._product(how)
         first, *others = operands
         if not others:
-            return f"-{self._held(first, POWER)}", SIGNED
+            return f"-{self._in_parentheses_if_weaker(first, POWER)}", SIGNED
         nothing = 1.0 if level == POWER else 0.0
         kept = [one for one in others if float(one) != nothing or _is_told(one)]
         if sign == "+" and float(first) == nothing and not _is_told(first) and kept:
@@ -181,12 +181,17 @@ class _Page:
         if not kept:
             return self.text(first)
         if level == POWER:
-            return f"{self._held(first, ATOM)}^{self._held(kept[0], ATOM)}", POWER
+            return (
+                f"{self._in_parentheses_if_weaker(first, ATOM)}^{self._in_parentheses_if_weaker(kept[0], ATOM)}",
+                POWER,
+            )
         right = PRODUCT if sign == "-" else SUM
-        return f" {sign} ".join([self._held(first, SUM), *(self._held(one, right) for one in kept)]), SUM
+        return f" {sign} ".join(
+            [self._in_parentheses_if_weaker(first, SUM), *(self._in_parentheses_if_weaker(one, right) for one in kept)]
+        ), SUM
 
     def _product(self, how: Operation) -> tuple[str, int]:
-        """Write what is multiplied, then what it is divided by."""
+        """Write the factors, then the divisors."""
         above: list[float | Recorded] = []
         below: list[float | Recorded] = []
         _sort_factors(how, above, below)
@@ -197,16 +202,16 @@ class _Page:
                 below = [other for other in below if other is not one]
         if not below and len(above) == 1:
             return self.text(above[0])
-        texts = [self._held(one, SIGNED) for one in above or [1.0]]
-        return " / ".join([" x ".join(texts), *(self._held(one, SIGNED) for one in below)]), PRODUCT
+        texts = [self._in_parentheses_if_weaker(one, SIGNED) for one in above or [1.0]]
+        return " / ".join([" x ".join(texts), *(self._in_parentheses_if_weaker(one, SIGNED) for one in below)]), PRODUCT
 
-    def _held(self, number: float | Recorded, least: int) -> str:
+    def _in_parentheses_if_weaker(self, number: float | Recorded, least: int) -> str:
         text, level = self.text(number)
         return text if level >= least else f"({text})"
 
 
 def _sort_factors(how: Operation, above: list[float | Recorded], below: list[float | Recorded]) -> None:
-    """Collect factors and divisors, through all products; those of 1 are left out."""
+    """Collect factors and divisors through all products. Those of 1 are left out."""
     divided = how.sign == "/"
     for place, operand in enumerate(how.operands):
         one = _bare(operand)
@@ -220,7 +225,7 @@ def _sort_factors(how: Operation, above: list[float | Recorded], below: list[flo
 
 
 def _bare(number: float | Recorded) -> float | Recorded:
-    """Return the one term of a sum whose others are nothing."""
+    """Return the only term of a sum whose other terms are zero."""
     while isinstance(number, Recorded) and isinstance(number.how, Operation) and number.how.sign in ("+", "-"):
         first, *others = number.how.operands
         terms = [one for one in others if float(one) != 0 or _is_told(one)]
@@ -234,12 +239,12 @@ def _bare(number: float | Recorded) -> float | Recorded:
 
 
 def _is_told(number: float | Recorded) -> bool:
-    """Return whether a number is told although it changes nothing: one that a file states with its source."""
+    """Return whether a number is shown although it has no effect: one that a file states with its source."""
     return isinstance(number, Recorded) and isinstance(number.how, NamedInput) and bool(number.how.source)
 
 
 def _is_reciprocal(value: float) -> bool:
-    """Return whether a factor is written shorter as a divisor: 1 / 3600."""
+    """Return whether a factor is shorter as a divisor: 1 / 3600."""
     return 0 < abs(value) < 1 and len(number_text(1 / value)) + SHORTER <= len(number_text(value))
 
 

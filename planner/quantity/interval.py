@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 MOST = 1e6
-"""Of a value: where a range ends that has no end."""
+"""Multiple of the value at which an unbounded range is cut off."""
 
 
 class Interval(NamedTuple):
-    """`value` lies between `low` and `high` with 90 % probability; all three are positive, `low` may be nothing."""
+    """A positive value that lies between `low` and `high` with 90 % probability; `low` may be zero."""
 
     value: float
     low: float
@@ -46,7 +46,10 @@ class Interval(NamedTuple):
         return Interval(value, min(value, value * math.exp(-down)), max(value, value * math.exp(up)))
 
     def inverse(self) -> Interval:
-        """Return 1 / self: the range turns over; of one that begins at nothing it ends at a million times the value."""
+        """Return 1 / self, with the range reversed.
+
+        If the range begins at zero, the result ends at a million times the value.
+        """
         return Interval(1 / self.value, 1 / self.high, 1 / max(self.low, self.value / MOST))
 
     def widened_to(self, fraction: float) -> Interval:
@@ -57,7 +60,7 @@ class Interval(NamedTuple):
 
 
 def _log_over(value: float, low: float) -> float:
-    """Return ln(value / low); a range that begins at nothing is infinitely wide."""
+    """Return ln(value / low). A range that begins at zero is infinitely wide."""
     return math.log(value / low) if low > 0 else math.inf
 
 

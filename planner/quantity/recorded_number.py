@@ -1,4 +1,4 @@
-"""Numbers that remember how they were computed, as long as `recording()` lasts; outside it they are floats."""
+"""Numbers that remember how they were computed while `recording()` lasts. Otherwise they are floats."""
 
 from __future__ import annotations
 
@@ -11,28 +11,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 _on: ContextVar[bool] = ContextVar("formulas_are_recorded", default=False)
 is_recording = _on.get
-"""Return whether numbers remember how they are computed."""
+"""Function that returns whether numbers remember how they are computed."""
 
 
 class Operation(NamedTuple):
-    """An operator or a function of numbers, and what it was applied to."""
+    """An operator or a function of numbers, with its arguments."""
 
     sign: str
     operands: tuple[float | Recorded, ...]
 
 
 class NamedInput(NamedTuple):
-    """A number by the name that a formula gives it, or that a file states."""
+    """A number under the name that a formula gives it, or that a file states."""
 
     name: str
     unit: str = ""
     source: str = ""
     computed: Recorded | None = None
-    """How it was computed; None: stated."""
+    """Its computation; None if it is stated."""
 
 
 class NamedResult(NamedTuple):
-    """What a formula returned: its name, unit and meaning, its body, and where its code stands."""
+    """Result of a formula: its name, unit and meaning, its body, and the place of its code."""
 
     name: str
     unit: str
@@ -100,7 +100,7 @@ class Recorded:
         return self._of_one("abs", abs(float(self)))
 
     def exp(self) -> Any:
-        """Return e to this number; numpy calls it of arrays of such numbers, as the four below."""
+        """Return e to the power of this number. numpy calls this and the four methods below on arrays of such numbers."""
         return self._of_one("exp", math.exp(float(self)))
 
     def log(self) -> Any:
@@ -137,13 +137,13 @@ def recorded_float(value: float, how: Operation | NamedInput | NamedResult) -> R
 
 
 def float_of(number: Any) -> float:
-    """Return an element of an array as a float that remembers the same."""
+    """Return an element of an array as a float that remembers the same computation."""
     return recorded_float(float(number), number.how) if isinstance(number, Recorded) else float(number)
 
 
 @contextmanager
 def recording() -> Iterator[None]:
-    """Let numbers remember how they are computed, as long as this lasts."""
+    """Let numbers remember how they are computed within this block."""
     before = _on.set(True)
     try:
         yield
@@ -151,14 +151,24 @@ def recording() -> Iterator[None]:
         _on.reset(before)
 
 
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Let numbers be floats alone, as long as this lasts: of many trials one answer is taken, and none is printed."""
+    before = _on.set(False)
+    try:
+        yield
+    finally:
+        _on.reset(before)
+
+
 def _divided(one: float, other: float) -> float:
-    """Divide as numpy does: by 0 to something endless, or to no number."""
+    """Divide as numpy does: by 0 to infinity, or to NaN."""
     return one / other if other else math.copysign(math.inf, one) if one else math.nan
 
 
 @dataclass(frozen=True, eq=False)
 class RecordedElement(Recorded):
-    """A recorded number that numpy leaves alone, as an element of an array of objects; it is no float."""
+    """A recorded number that numpy leaves alone, as an element of an array of objects. It is not a float."""
 
     value: float
     how: Operation | NamedInput | NamedResult

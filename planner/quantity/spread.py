@@ -1,4 +1,4 @@
-"""How doubt in the inputs reaches an answer: one input moved at a time, the moves added in quadrature."""
+"""Propagates uncertainty of the inputs to an answer: one input moved at a time, the moves added in quadrature."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from planner.quantity.interval import Interval
+from planner.quantity.recorded_number import unrecorded
 
 Inputs = TypeVar("Inputs")
 
 
 @dataclass(frozen=True)
 class Swing:
-    """What the answer becomes at the low and at the high end of one input."""
+    """The answer at the low and at the high end of one input."""
 
     name: str
     at_low: float
@@ -22,7 +23,7 @@ class Swing:
 
     @property
     def width(self) -> float:
-        """How far it moves the answer."""
+        """Difference between the two answers."""
         return abs(self.at_high - self.at_low)
 
 
@@ -33,19 +34,20 @@ def swings(
 
     `moved(inputs, name, value)` returns the inputs with one changed. Source: one-at-a-time sensitivity ("tornado").
     """
-    moves = [
-        Swing(name, answer(moved(inputs, name, each.low)), answer(moved(inputs, name, each.high)))
-        for name, each in ranges.items()
-        if each.low < each.high
-    ]
+    with unrecorded():
+        moves = [
+            Swing(name, answer(moved(inputs, name, each.low)), answer(moved(inputs, name, each.high)))
+            for name, each in ranges.items()
+            if each.low < each.high
+        ]
     return sorted(moves, key=lambda swing: (-swing.width, swing.name))
 
 
 def combined(value: float, moves: list[Swing]) -> Interval:
     """Return the range of an answer from its swings.
 
-    up = sqrt(sum (largest of value, at_low, at_high - value)^2), down likewise; in logarithms, as ranges multiply,
-    where the answer is positive throughout. An answer that no end takes across 0 stays on its side.
+    up = sqrt(sum (largest of value, at_low, at_high - value)^2), down likewise. If the answer is positive throughout,
+    this is done in logarithms, because such ranges multiply. An answer that no end takes across 0 keeps its sign.
     Source: propagation of uncertainty, JCGM 100:2008 section 5.1.
     """
     highs = [max(value, each.at_low, each.at_high) for each in moves]
@@ -64,7 +66,7 @@ def combined(value: float, moves: list[Swing]) -> Interval:
 
 
 def signed_product(positive: Interval, signed: Interval) -> Interval:
-    """Return the product of a positive number and one that may reach below 0: by its ends where it does."""
+    """Return the product of a positive number and one that may be negative, from its ends if it is."""
     if signed.low > 0:
         return positive.times(signed)
     corners = [one * two for one in (positive.low, positive.high) for two in (signed.low, signed.high)]
@@ -72,14 +74,15 @@ def signed_product(positive: Interval, signed: Interval) -> Interval:
 
 
 def crossing(function: Callable[[float], float], low: float, high: float) -> float | None:
-    """Return where a function changes sign between `low` and `high`; None where it does not. Bisection, 60 steps."""
-    at_low, at_high = function(low), function(high)
-    if not (at_low < 0 < at_high or at_high < 0 < at_low):
-        return None
-    for _ in range(60):
-        middle = (low + high) / 2
-        if (function(middle) < 0) == (at_low < 0):
-            low = middle
-        else:
-            high = middle
+    """Return where a function changes sign between `low` and `high`; None if it does not. Bisection, 60 steps."""
+    with unrecorded():
+        at_low, at_high = function(low), function(high)
+        if not (at_low < 0 < at_high or at_high < 0 < at_low):
+            return None
+        for _ in range(60):
+            middle = (low + high) / 2
+            if (function(middle) < 0) == (at_low < 0):
+                low = middle
+            else:
+                high = middle
     return (low + high) / 2

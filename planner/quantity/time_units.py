@@ -10,12 +10,15 @@ SECONDS_PER_HOUR = 3600.0
 HOURS_PER_DAY = 24.0
 MONTHS_PER_YEAR = 12.0
 DAYS_PER_YEAR = 365.25
-"""The mean year of the Julian calendar."""
+"""Days of the mean Julian year."""
 DAYS_PER_MONTH = DAYS_PER_YEAR / MONTHS_PER_YEAR
-"""30.4375."""
+"""Days of the mean month: 30.4375."""
 HOURS_PER_YEAR = DAYS_PER_YEAR * HOURS_PER_DAY
-"""8,766."""
+"""Hours of the mean year: 8,766."""
 HOURS_PER_MONTH = HOURS_PER_YEAR / MONTHS_PER_YEAR
-"""730.5."""
+"""Hours of the mean month: 730.5."""
 AWS_HOURS_PER_YEAR = 8760.0
-"""365 days. Source: `durationSeconds` of a 1-year offering is 31,536,000 in the AWS Savings Plans API."""
+"""Hours of a year of 365 days.
+
+Source: `durationSeconds` of a 1-year offering is 31,536,000 in the AWS Savings Plans API.
+"""

@@ -1,4 +1,4 @@
-"""Secrets in text, and their removal: what others need is `clean`, `clean_data`, `has_secret` and HIDDEN."""
+"""Finds and removes secrets in text. Other packages use `clean`, `clean_data`, `has_secret` and HIDDEN."""
 
 from planner.redact.cleaning import HIDDEN, clean, clean_data, has_secret
 

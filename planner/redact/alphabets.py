@@ -1,4 +1,4 @@
-"""Sets of characters that tokens are drawn from, under the names that the data files use."""
+"""Character sets of tokens, under the names that the data files use."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ALPHABETS = {
     "path": "0-9A-Za-z_.+/=:%-",
     "teams": "0-9A-Za-z_/@-",
 }
-"""Each as the inside of a character class of a regular expression."""
+"""Alphabets, each as the inside of a character class of a regular expression."""
 
 
 def class_of(name: str) -> str:
@@ -32,7 +32,7 @@ def class_of(name: str) -> str:
 
 
 def least_and_full(length: str) -> tuple[int, int]:
-    """Return the least and the full length of `20`, `12-20` or `32 64`: half of the shortest is enough if unstated."""
+    """Return the least and the full length of `20`, `12-20` or `32 64`. By default half of the shortest is enough."""
     if "-" in length:
         least, _, full = length.partition("-")
         return int(least), int(full)

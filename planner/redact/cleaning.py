@@ -1,4 +1,4 @@
-"""Secrets in text are found by their form, their surroundings and this machine's own values, and hidden."""
+"""Finds secrets in text by their form, their context and this machine's own values, and hides them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HIDDEN = "[hidden]"
 
 
 def clean(text: str) -> str:
-    """Return the text with HIDDEN in the place of every secret; the same object where there is none."""
+    """Return the text with HIDDEN instead of every secret; the same object if there is none."""
     parts: list[str] = []
     last = 0
     for start, end in _merged(_spans(text, DEEPEST)):
@@ -27,23 +27,23 @@ def clean(text: str) -> str:
 
 
 def has_secret(text: str) -> bool:
-    """Return whether something in the text would be hidden."""
+    """Return whether anything in the text would be hidden."""
     return clean(text) != text
 
 
 def clean_data(value: Any) -> Any:
-    """Return plain data (JSON) with every text in it cleaned, keys too."""
+    """Return plain data (JSON) with every text in it cleaned, including keys."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, dict):
-        return {clean(key) if isinstance(key, str) else key: clean_data(one) for key, one in value.items()}
+        return {clean(key) if isinstance(key, str) else key: clean_data(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)(clean_data(one) for one in value)
+        return type(value)(clean_data(item) for item in value)
     return value
 
 
 def _spans(text: str, depth: int) -> Iterator[tuple[int, int]]:
-    """Yield where secrets stand; spans may overlap."""
+    """Yield the positions of secrets. Spans may overlap."""
     for view in views(text):
         for start, end in _spans_of_view(view, depth):
             if view.text[start:end] != HIDDEN:
@@ -66,7 +66,7 @@ def _spans_of_view(view: View, depth: int) -> Iterator[tuple[int, int]]:
 
 
 def _merged(spans: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Yield the spans in order, overlapping ones as one."""
+    """Yield the spans in order, with overlapping ones merged."""
     start = end = -1
     for first, last in sorted(spans):
         if last <= first:

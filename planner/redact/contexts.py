@@ -1,4 +1,4 @@
-"""Secrets known by where they stand: in a URL, a header, the options of a tool, a file of credentials."""
+"""Secrets known by their context: in a URL, a header, the options of a tool, a file of credentials."""
 
 from __future__ import annotations
 
@@ -93,25 +93,25 @@ _RULES: tuple[tuple[tuple[str, ...], str, int], ...] = (
     # access tokens of Facebook: application|secret
     (("|", "%7c"), r"(?:\||%7c)(?P<secret>[\w-]{12,40})(?![\w-])", -17),
 )
-"""Of each: lower-case words where it may begin, the pattern from there on, and how far behind it a span begins.
+"""Rules: lower-case words where it may begin, the pattern from there, and the offset of the span.
 
-The span is the group `secret`, or from so many characters behind the beginning to one before the end. The patterns are
-bounded, and are tried at their words only, so that a long text takes time in proportion to its length.
+The span is the group `secret`, or from the offset behind the beginning to one before the end. The patterns are bounded
+and tried only at their words, so that the time is proportional to the length of the text.
 """
 _FACEBOOK = re.compile(r"(?<!\d)\d{15,16}$")
 _LOOK_BACK = 300
-"""Characters before an `@` or `...` that are looked at; their patterns read them from the end, in one pass."""
+"""Characters before an `@` or `...` that are examined. Their patterns read backwards, in one pass."""
 _RUN_BEFORE = re.compile(r"[^\s@'\"]{0,300}")
 _USER = re.compile(r"(?:.*?[^\w.+-])?(?!mailto:)[\w.+-]{1,60}:(?!//|\d{1,5}/)(?P<secret>.{3,200})", re.DOTALL)
 _CUT_OFF = re.compile(r"(?P<secret>[^\s@'\":/]{8,200})(?::[\w.+-]{0,60}(?![\w.+-])|//:)")
 _SUM = re.compile(r"(?:sha\d{1,3}|md5|digest|commit|rev|blake\w{0,3}):$", re.IGNORECASE)
-"""Before a sum, which docker and git cut off too."""
+"""Text before a check sum, which docker and git also truncate."""
 _HOST = re.compile(r"(?!sha256:)(?:\[|(?:[A-Za-z]|\d{1,3}\.\d)[A-Za-z0-9.-]{0,250}(?![A-Za-z0-9._-]))")
 _ORDINARY_OF_A_HEADER = re.compile(r"\[[^\]]*\]|\*+|(?:bearer|basic|token)?\s*", re.IGNORECASE)
 
 
 def secrets_in_context(view: View) -> Iterator[tuple[int, int]]:
-    """Yield where secrets stand that are known by their surroundings."""
+    """Yield the positions of secrets that are known by their context."""
     for words, pattern, offset in _compiled():
         for word in words:
             at = view.lower.find(word)
@@ -151,7 +151,7 @@ def _before_hosts(view: View) -> Iterator[tuple[int, int]]:
 
 
 def _cut_off(view: View) -> Iterator[tuple[int, int]]:
-    """Yield what stands behind `user:` or `://` up to `...`: a log cut the host off."""
+    """Yield the text after `user:` or `://` up to `...`: a log cut the host off."""
     at = view.text.find("...")
     while at >= 0:
         found = _CUT_OFF.match(view.text[max(0, at - _LOOK_BACK) : at][::-1])
@@ -164,5 +164,5 @@ def _cut_off(view: View) -> Iterator[tuple[int, int]]:
 
 @cache
 def _compiled() -> tuple[tuple[tuple[str, ...], re.Pattern[str], int], ...]:
-    """Compile when first needed: most commands meet no foreign text."""
+    """Compile on first use: most commands meet no foreign text."""
     return tuple((words, re.compile(pattern, re.IGNORECASE), offset) for words, pattern, offset in _RULES)

@@ -1,4 +1,4 @@
-"""Files in which tools keep their tokens, and what in them is secret."""
+"""Files in which tools keep their tokens, and the secrets in them."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ FILES = (
     ".vast_api_key",
     ".vault-token",
 )
-"""Below the home folder; those of Streamlit stand in the working folder too."""
+"""Paths in the home folder. Those of Streamlit are looked for in the working folder too."""
 NAMED_BY = (
     "AWS_SHARED_CREDENTIALS_FILE",
     "AWS_CONFIG_FILE",
@@ -73,7 +73,7 @@ NAMED_BY = (
     "PGPASSFILE",
     "PIP_CONFIG_FILE",
 )
-"""Variables by which such files lie elsewhere; one may name several."""
+"""Variables with other paths of such files. One may name several."""
 IN_FOLDERS = (
     ("CLOUDSDK_CONFIG", "application_default_credentials.json"),
     ("DOCKER_CONFIG", "config.json"),
@@ -86,16 +86,16 @@ IN_FOLDERS = (
     ("XDG_CONFIG_HOME", "kaggle/kaggle.json"),
     ("XDG_CONFIG_HOME", "containers/auth.json"),
 )
-"""Variables that name the folder of a tool, and its file there."""
+"""Variables that name the folder of a tool, with its file there."""
 FILE_LIMIT_BYTES = 200_000
 MOST_FILES = 50
-"""Of one folder of cached tokens."""
+"""Most files of one folder of cached tokens."""
 MOST_VALUES = 200
-"""Of one file."""
+"""Most secrets of one file."""
 LEAST_CHARACTERS = 8
-"""Shorter values stand in ordinary text by chance."""
+"""Fewest characters of a value. Shorter ones appear in ordinary text by chance."""
 DRAWN_CHARACTERS = 20
-"""Of a value that is taken for a secret although its key does not say so."""
+"""Fewest characters of a secret whose key does not say that it is one."""
 SECRET_KEY = re.compile(
     r"secret|token|passw(?:or)?d|passphrase|(?:^|[^a-z])(?:pass|pwd|auth|key)$|api_?key|access_?key|private_?key|key-data"
     r"|credential|_auth|cookie|jwt|(?:^|[a-z])(?:Key|Auth)$"
@@ -107,7 +107,7 @@ _LINE = re.compile(
 )
 _PAIR = re.compile(r"[\"'](?P<key>[\w.-]{1,100})[\"']\s{0,9}:\s{0,9}[\"'](?P<value>[^\"'\r\n]{8,4000})[\"']")
 _TOKEN = re.compile(r"[A-Za-z0-9][\w.+/~-]{7,4000}={0,2}", re.ASCII)
-"""A file that holds a token and nothing else."""
+"""Content of a file that holds only a token."""
 _WORDS = re.compile(r"\b(?:password|account)\s+(?P<value>\S{8,4000})")
 _OF_POSTGRES = re.compile(
     r"^[^:#\n]{1,200}:[\d*]{1,5}:[^:\n]{1,100}:[^:\n]{1,100}:(?P<value>[^\n]{8,500})$", re.MULTILINE
@@ -116,7 +116,7 @@ _IN_URL = re.compile(r"://[^\s:/@]{0,100}:(?P<value>[^\s@]{8,500})@")
 
 
 def credential_files(home: str, working: str, environment: dict[str, str]) -> Iterator[Path]:
-    """Yield the files that exist by name; those of a folder of tokens up to MOST_FILES."""
+    """Yield the files that exist, up to MOST_FILES of a folder of tokens."""
     if home:
         for name in FILES:
             if "*" in name:
@@ -133,7 +133,7 @@ def credential_files(home: str, working: str, environment: dict[str, str]) -> It
 
 
 def secrets_in_file(path: Path) -> list[str]:
-    """Return the secrets of a file; one that cannot be read has none."""
+    """Return the secrets of a file; none if it cannot be read."""
     try:
         if not path.is_file():
             return []
@@ -145,13 +145,13 @@ def secrets_in_file(path: Path) -> list[str]:
 
 
 def secrets_in_document(text: str, *, every: bool = False) -> Iterator[str]:
-    """Yield the secrets of a JSON document, a list of settings, or a file that is a token and nothing else."""
+    """Yield the secrets of a JSON document, a list of settings, or a file that is only a token."""
     whole = text.strip()
     if whole.startswith(("{", "[")):
         try:
             yield from _in_json(json.loads(whole), "", 0)
         except (ValueError, RecursionError):
-            pass  # cut off, or settings that begin with a section
+            pass  # truncated, or settings that begin with a section
         else:
             return
     if _TOKEN.fullmatch(whole):
@@ -192,7 +192,7 @@ def _in_json(value: Any, key: str, depth: int) -> Iterator[str]:
 
 
 def _taken(value: str) -> Iterator[str]:
-    """Yield a value, its lines where it has several, and the password inside `user:password` as base64."""
+    """Yield a value, its lines if it has several, and the password inside `user:password` as base64."""
     if len(value) < LEAST_CHARACTERS:
         return
     yield value

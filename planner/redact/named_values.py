@@ -20,9 +20,9 @@ _TAIL = re.compile(
     r"|session[_-]?id|(?P<key>key))"
     r"(?:[_-]?(?:id|data|value|base64|b64))?(?![a-z0-9_])"
 )
-"""From the beginning of a telling word to the end of the name."""
+"""Pattern from the beginning of a telling word to the end of the name."""
 _NAME_BEFORE = re.compile(r"[\w.-]{0,60}")
-"""Read from its end, in one pass."""
+"""Start of the name, read backwards in one pass."""
 _KIND_OF_KEY = re.compile(
     r"(?:api|access|secret|private|account|auth|master|license|signing|encryption|shared|client|ssh|deploy"
     r"|service)[ _-]?$"
@@ -30,12 +30,12 @@ _KIND_OF_KEY = re.compile(
 _NO_SECRET_WORD = re.compile(
     r"(?:by|com|sur|tres|forward|backward|first|second|third|one|two|multi|single|each|every|last|eval|train)[ _-]?$"
 )
-"""Before `pass`: no password (`forward_pass=0.12`)."""
+"""Words before `pass` that make it no password (`forward_pass=0.12`)."""
 _OF_A_TEXT = re.compile(
     r"(?:bos|eos|pad|unk|mask|sep|cls|image|audio|video|vision|begin|end|start|stop|prompt|special|last|next|prev(?:ious)?"
     r"|per|per[_-]?second|think|tool|user|assistant|system|fim|object|box|quad|patch|chat|blank|each|new)[ _-]?$"
 )
-"""Before `token`: a piece of text (`eos_token`)."""
+"""Words before `token` that make it a piece of text (`eos_token`)."""
 _SPACE = r"[ \t]{0,40}"
 _OPERATOR = re.compile(
     rf"\\?[\"'`]?\s{{0,3}}(?:\[[^\]\n]{{0,40}}\]\s{{0,3}})?(?P<sign>=>|:=|={{1,2}}|->|:)(?P<space>{_SPACE})"
@@ -55,7 +55,7 @@ _CODE = re.compile(
     r"[A-Za-z_][\w.]{0,200}[(\[].*|[A-Za-z_.]{0,80}(?:token|key|secret|password|passwd|credentials?|auth)",
     re.IGNORECASE,
 )
-"""A call, or a variable that is named after what it holds: lines of a traceback."""
+"""A call, or a variable named after its content, as in lines of a traceback."""
 _NOTHING = re.compile(r"true|false|none|null|nil", re.IGNORECASE)
 _ORDINARY = re.compile(
     r"\d{1,7}(?:\.\d*)?(?!\w)|(?:true|false|none|null|nil|yes|no|required|optional|unset|missing)(?!\w)|<[^>]{0,60}>$"
@@ -63,11 +63,11 @@ _ORDINARY = re.compile(
     re.IGNORECASE,
 )
 LEAST = 6
-"""Characters of a value that is hidden for its name alone; passwords may be shorter."""
+"""Fewest characters of a value that is hidden for its name alone. Passwords may be shorter."""
 BEHIND_A_SPACE = 16
-"""Characters of one that only a space or the edge of a cell parts from its name."""
+"""Fewest characters if only a space or the edge of a cell separates it from its name."""
 LEAST_OF_A_PASSWORD = 8
-"""Characters of one on a line of its own."""
+"""Fewest characters of a password on its own line."""
 FULL_LINE = 40
 """Characters of every line but the last of a long secret."""
 MOST_LINES = 200
@@ -78,12 +78,12 @@ class _Name:
     end: int
     is_password: bool
     is_certain: bool
-    """The name says by itself that a secret follows; otherwise the value must look like one."""
+    """True if the name alone says that a secret follows; otherwise the value must look like one."""
     is_option: bool
 
 
 def named_values(view: View) -> Iterator[tuple[int, int]]:
-    """Yield where values stand whose name says that they are secret."""
+    """Yield the positions of values whose name says that they are secret."""
     for word in _WORDS:
         at = view.lower.find(word)
         while at >= 0:
@@ -153,7 +153,7 @@ def _is_drawn(value: str, least: int, name: _Name) -> bool:
 
 
 def _block(text: str, start: int, name: _Name) -> Iterator[tuple[int, int]]:
-    """Yield the lines of a YAML block, or the one on the line after the name."""
+    """Yield the lines of a YAML block, or the single line after the name."""
     least = LEAST_OF_A_PASSWORD if name.is_password else BEHIND_A_SPACE
     for line in range(MOST_LINES):
         found = _BLOCK_LINE.match(text, start)

@@ -1,7 +1,7 @@
-"""The secrets that this process holds itself: in its environment, and in the files where tools keep tokens.
+"""Secrets of this process: in its environment, and in the files where tools keep tokens.
 
-They are read for one purpose: to be found in a text that somebody else wrote (a provider that repeats the key it
-refused) and hidden there. No value leaves this module by another way.
+They are read only to be found in foreign text (a provider that repeats the key it refused) and hidden there. No value
+leaves this module in another way.
 """
 
 from __future__ import annotations
@@ -30,38 +30,40 @@ SECRET_NAME = re.compile(
     r"|(^|_)(PRIVATE|AUTH|PASS|PAT|JWT|SAS|DSN|COOKIE|WEBHOOK)(_|$)|_PWD$|CONNECTION_STRING",
     re.IGNORECASE,
 )
-"""A variable of such a name holds a secret."""
+"""Pattern of variables that hold a secret."""
 _NAME_OF_NO_SECRET = re.compile(
     r"(^|_)(SHA\d*|MD5|HASH|DIGEST|CHECKSUM|COMMIT|REV(ISION)?|VERSION|ID|UUID|HOST(NAME)?|NAME|PATH|DIR|HOME|COLORS"
     r"|ADDRESS|STREAM|DEVICES|RELEASE|TAG|IMAGE|FLAGS|ARGS|OPTS|OPTIONS)$|^(PLANNER|XDG|LC|DBUS|DEBIAN|PS\d)_?",
     re.IGNORECASE,
 )
-"""A variable of such a name may hold something drawn that is no secret: the sum of a file, the id of a run."""
+"""Pattern of variables that may hold random text that is no secret: a check sum, the id of a run."""
 FRESH_S = 60
 """Seconds after which the files are read again."""
 DRAWN_CHARACTERS = 20
-"""Of a variable that is taken for a secret by its value alone."""
+"""Fewest characters of a variable's value that is taken for a secret by its value alone."""
 DRAWN_BITS = 3.0
-"""Of information in each of its characters (Shannon); hexadecimal digits come to 4 at most, words to 2.5."""
+"""Fewest bits of information per character (Shannon). Hexadecimal digits have at most 4, words 2.5."""
 _IN_URL = re.compile(r"://[^\s:/@]{0,100}:([^\s/@]{8,500})@")
-"""The password of a proxy, a package index or a database."""
+"""Password in the URL of a proxy, a package index or a database."""
 _PART_OF_URL = re.compile(r"[/?&=:]([^/?&=:#@\s]{16,500})")
-"""A part of an address that may itself be the secret, as in those of webhooks."""
+"""Part of an address that may itself be the secret, as in webhooks."""
 
 
 def own_secrets() -> tuple[str, ...]:
-    """Return the secrets, each also as base64 and as a URL writes it; the longest first."""
+    """Return the secrets, each also as base64 and URL-encoded, the longest first."""
     return _of_process(tuple(os.environ.items()), _working_folder(), int(time.monotonic() // FRESH_S))
 
 
 @lru_cache(maxsize=4)
 def _of_process(environment: tuple[tuple[str, str], ...], working: str, period: int) -> tuple[str, ...]:  # noqa: ARG001
-    """Collect the secrets; `period` is there so that files are read anew: tools refresh their tokens."""
+    """Collect the secrets. `period` makes the cache read files again, because tools refresh their tokens."""
     variables = dict(environment)
     values = {value for name, value in environment for value in _of_variable(name, value)}
     for path in set(credential_files(variables.get("HOME", ""), working, variables)):
         values |= {value for value in secrets_in_file(path) if _is_secret(value)}
-    return tuple(sorted({form for value in values for form in _forms(value)}, key=lambda one: (-len(one), one)))
+    return tuple(
+        sorted({form for value in values for form in _forms(value)}, key=lambda secret: (-len(secret), secret))
+    )
 
 
 def _of_variable(name: str, value: str) -> Iterator[str]:
@@ -82,7 +84,7 @@ def _of_variable(name: str, value: str) -> Iterator[str]:
 
 
 def _is_secret(value: str) -> bool:
-    """Return whether a value is long enough, and neither a plain word of a switch nor the path of a file."""
+    """Return whether a value is long enough, and neither a switch word nor a file path."""
     if len(value) < LEAST_CHARACTERS or value.lower() in ("disabled", "required", "optional", "anonymous"):
         return False
     try:

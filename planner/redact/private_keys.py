@@ -1,4 +1,4 @@
-"""Private keys: blocks between BEGIN and END, and blocks of which one end was cut off."""
+"""Private keys: blocks between BEGIN and END, and blocks with one end cut off."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BODY = re.compile(
 )
 _PUTTY = re.compile(r"private-lines: ?\d{1,4}\s{1,3}[A-Za-z0-9+/=\s]{1,20000}", re.IGNORECASE)
 LONGEST = 20_000
-"""Characters of a block."""
+"""Most characters of a block."""
 MOST_LINES = 200
 FULL_LINE = 40
 """Characters of base64 in every line of a key but the last."""
@@ -24,7 +24,7 @@ _BASE64 = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456
 
 
 def private_keys(view: View) -> Iterator[tuple[int, int]]:
-    """Yield where private keys stand in a text."""
+    """Yield the positions of private keys in a text."""
     if "private-lines:" in view.lower:
         for found in _PUTTY.finditer(view.text):
             yield found.span()
@@ -50,7 +50,7 @@ def _end_of_body(text: str, start: int) -> int:
 
 
 def _before(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """Yield an END and the base64 at the end of each line above it: the BEGIN may be cut off."""
+    """Yield an END and the base64 at the end of each line above it, if the BEGIN is cut off."""
     yield start, end
     at = start
     for line in range(MOST_LINES):
@@ -60,7 +60,7 @@ def _before(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         first = last
         while first and text[first - 1] in _BASE64 and start - first < LONGEST:
             first -= 1
-        if line == 0 and last == first:  # what a log writes before every line stands before the END too
+        if line == 0 and last == first:  # a log's prefix is before the END too
             at = text.rfind("\n", max(0, start - 200), start)
             if at < 0:
                 return
@@ -68,6 +68,6 @@ def _before(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
         if last - first < (FULL_LINE if line > 1 else 1):
             return
         yield first, last
-        at = text.rfind("\n", max(0, first - 200), first)  # over what a log writes before every line
+        at = text.rfind("\n", max(0, first - 200), first)  # skip the prefix that a log writes before every line
         if at < 0:
             return

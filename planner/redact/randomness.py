@@ -1,4 +1,4 @@
-"""How text that a generator drew looks beside words, paths, dates and numbers."""
+"""Distinguishes generated text from words, paths, dates and numbers."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[a-z0-9])|(?<=[0-9])(
 _DIGIT = re.compile(r"[0-9]")
 _LETTER = re.compile(r"[A-Za-z]")
 _EXAMINED = 200
-"""Characters that decide about a longer value."""
+"""Characters examined of a longer value."""
 _WORDY = 6
-"""A drawn value changes between small letters, capitals and digits at least once in so many characters."""
+"""Characters within which a random value changes between small letters, capitals and digits at least once."""
 _WITHOUT_DIGITS = 2.2
-"""The same for one in which no digit was drawn: words in camel case change more seldom."""
+"""Such characters for a value without digits. Words in camel case change less often."""
 
 
 def looks_random(value: str, least: int = LEAST_CHARACTERS) -> bool:
-    """Return whether a value of at least `least` characters mixes letters and digits as a drawn one does."""
+    """Return whether a value of at least `least` characters mixes letters and digits like a random one."""
     examined = value[:_EXAMINED]
     if len(value) < least or not _OF_A_KEY.fullmatch(examined) or not _LETTER.search(examined):
         return False

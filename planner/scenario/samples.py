@@ -1,4 +1,4 @@
-"""How many samples are trained: as the plan says, packed into sequences of one length, or padded to it."""
+"""How many samples are trained: as the plan says, packed into sequences of one length, or padded in their batch."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None)
 
     A method of preferences has samples of its own (`_of_method`).
     packed:  sequences = samples x tokens_per_sample / seq_len, rounded up
-    padded (`packing: false`, or no tokens_per_sample):  a sample is a sequence
+    padded (`packing: false`):  a sample is a sequence, padded to the longest of its micro-batch
+    without tokens_per_sample:  a sample is a full sequence
     Where the plan starts from a measured run, samples without a length are taken to be like the run's.
     """
     _check_length(plan, network, seq_len)
@@ -45,7 +46,9 @@ def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None)
         assert plan.training.global_batch is not None, "the plan's model asks for it"
         count = work.steps * plan.training.global_batch
         tokens_of_one = seq_len if packed else each or seq_len
-        return SampleCount(count, 1.0, _product(count, tokens_of_one), _samples_text(count))
+        padded_to = None if packed or each is None else _padded_tokens(each, seq_len)
+        total = _product(count, tokens_of_one)
+        return SampleCount(count, 1.0, total, _samples_text(count), sequence_tokens=padded_to)
     samples, epochs = work.samples or work.samples_per_epoch, work.epochs or 1.0
     assert samples is not None, "the plan's model asks for one way to say it"
     if each is None or each == seq_len:
@@ -55,9 +58,9 @@ def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None)
         return SampleCount(samples, epochs, _product(samples, each or seq_len), text, note)
     text = f"{_samples_text(samples)} of {each:,g} tokens"
     if not packed:
-        padded = "" if seq_len is None else f" padded to {seq_len:,}"
-        note = f"{text}{padded}: each takes as long as a full one" if padded else None
-        return SampleCount(samples, epochs, samples * each, text + padded, note)
+        padded = _padded_text(seq_len)
+        note = f"{text}{padded}" if padded else None
+        return SampleCount(samples, epochs, samples * each, text + padded, note, _padded_tokens(each, seq_len))
     assert seq_len is not None, "refused above"
     sequences = float(math.ceil(round(samples * each / seq_len, 6)))
     text += f" packed into {sequences:,.0f} sequences of {seq_len:,}"
@@ -118,8 +121,17 @@ def _of_tokens(plan: Plan, tokens: float, seq_len: int | None) -> SampleCount:
             "training.packing: false: how many samples work.tokens are is not known.",
             fix="Add work.tokens_per_sample, the mean; or write samples.",
         )
-    text = f"{_samples_text(tokens / each)} of {each:,g} tokens" + (f" padded to {seq_len:,}" if seq_len else "")
-    return SampleCount(tokens / each, 1.0, tokens, text)
+    text = f"{_samples_text(tokens / each)} of {each:,g} tokens{_padded_text(seq_len)}"
+    return SampleCount(tokens / each, 1.0, tokens, text, sequence_tokens=_padded_tokens(each, seq_len))
+
+
+def _padded_text(seq_len: int | None) -> str:
+    return "" if seq_len is None else f", each padded to the longest of its batch, {seq_len:,} at most"
+
+
+def _padded_tokens(each: float, seq_len: int | None) -> float | None:
+    """Return the mean of samples that are padded in their batch; None where samples are like those of a run."""
+    return None if seq_len is None else each
 
 
 def _check_length(plan: Plan, network: Architecture | None, seq_len: int | None) -> None:

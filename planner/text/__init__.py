@@ -1,1 +1,1 @@
-"""Text of others, as terminals, spreadsheets and Markdown readers are given it."""
+"""Foreign text made safe for terminals, spreadsheets and Markdown readers."""

@@ -1,4 +1,4 @@
-"""Text inside Markdown: read as it is, never as markup."""
+"""Escapes text inside Markdown, so that it is read literally and never as markup."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _STARTS_A_BLOCK = re.compile(r"[-+](?=[-\s]|$)|\d{1,9}(?=[.)](?:\s|$))")
 
 
 def inline(text: str) -> str:
-    """Return text in one line in which nothing is markup: for a cell, or after words of ours."""
+    """Return text on one line without active markup: for a cell, or after words of ours."""
     return _MARKUP.sub(r"\\\g<0>", visible_text(" ".join(text.split())))
 
 
 def line(text: str) -> str:
-    """Return the same for the beginning of a paragraph or of a list's item, where a dash or `1.` would begin a list."""
+    """Return text safe at the start of a paragraph or list item, where a dash or `1.` would begin a list."""
     found = _STARTS_A_BLOCK.match(text := inline(text))
     if found is None:
         return text
@@ -31,7 +31,7 @@ def line(text: str) -> str:
 
 
 def table(rows: Sequence[dict[str, str]]) -> str:
-    """Return a Markdown table; the names of the columns are ours, the cells anybody's."""
+    """Return a Markdown table. The column names are ours; the cells may be foreign."""
     if not rows:
         return ""
     head = list(rows[0])

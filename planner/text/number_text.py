@@ -1,4 +1,4 @@
-"""Numbers in text that people wrote: the digits 0-9 alone, and how a number in another spelling is written."""
+"""Numbers in text that people wrote: reads only the digits 0-9, and suggests the plain form of other spellings."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ _UNDERSCORES = re.compile(r"(?<=[0-9])_(?=[0-9])")
 
 
 def read_number(text: str) -> float:
-    """Return a finite number; ValueError for anything else, also digits of other scripts and `nan`."""
+    """Return a finite number. ValueError for anything else, including digits of other scripts and `nan`."""
     if not _PLAIN.fullmatch(text.strip()) or not math.isfinite(number := float(text)):
         raise ValueError(text)
     return number
 
 
 def read_grouped_number(text: str) -> float:
-    """Return a number, its digits perhaps in groups of three, as `1,000,000` or `1_000`; ValueError for others."""
+    """Return a number whose digits may be in groups of three, as `1,000,000` or `1_000`. ValueError for others."""
     plain = text.strip()
     return read_number(_GROUPS.sub("", plain) if _GROUPED.fullmatch(plain) else plain)
 
 
 def read_whole_number(text: str) -> int:
-    """Return a whole number that is written in the digits 0-9; ValueError for anything else."""
+    """Return a whole number written in the digits 0-9. ValueError for anything else."""
     if not re.fullmatch(r"[-+]?[0-9]{1,18}", text.strip()):
         raise ValueError(text)
     return int(text)
 
 
 def plain_spelling(text: str) -> str | None:
-    """Return in plain digits a number that is written with other digits or grouped, as `1_000`; else None."""
+    """Return the plain digits of a number that is written with other digits or grouped, as `1_000`; otherwise None."""
     western = "".join(_digit(one) for one in text.strip())
     plain = _UNDERSCORES.sub("", western)
     if _GROUPED.fullmatch(plain):
@@ -43,7 +43,7 @@ def plain_spelling(text: str) -> str | None:
 
 def with_plain_digits(text: str) -> str:
     """Return the text with digits of other scripts written 0-9."""
-    return "".join(_digit(one) for one in text)
+    return "".join(_digit(character) for character in text)
 
 
 def _digit(character: str) -> str:

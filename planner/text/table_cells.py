@@ -6,20 +6,21 @@ import re
 from collections.abc import Iterable, Sequence
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
-"""What a spreadsheet begins a formula with, or leaves out before one; after apostrophes, so that none is lost."""
+"""Start of a formula for a spreadsheet, or of text that it drops before one; after apostrophes, so that none is lost.
+"""
 _HARMLESS = re.compile(r"[-+]?(?:\d[\d,]*(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?|-")
-"""A number, or the dash that stands where nothing is known."""
+"""A number, or the dash for an unknown value."""
 _BREAK = re.compile('["\r\n\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]')
-"""Where one reader or another ends a line or a cell."""
+"""Characters at which some reader ends a line or a cell."""
 
 
 def table_text(rows: Iterable[Sequence[str]], separator: str) -> str:
-    """Return rows as text; a cell that could be a formula has a leading apostrophe."""
+    """Return rows as text. A cell that could be a formula has a leading apostrophe."""
     return "".join(f"{_line(cells, separator)}\n" for cells in rows)
 
 
 def guarded(cell: str) -> str:
-    """Return a cell with an apostrophe before what a spreadsheet would compute; a number stays one."""
+    """Return a cell with an apostrophe before text that a spreadsheet would compute. A number stays unchanged."""
     return f"'{cell}" if _FORMULA.match(cell) and not _HARMLESS.fullmatch(cell) else cell
 
 

@@ -1,4 +1,4 @@
-"""Characters that steer a terminal or cannot be seen, written so that they are read and do nothing."""
+"""Escapes characters that control a terminal or are invisible, so that they can be read and have no effect."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _UNSEEN = re.compile(
 
 
 def visible_text(text: str) -> str:
-    r"""Return the text with `\x1b` in the place of an escape, `\u202e` in that of a change of direction, and so on.
+    r"""Return the text with `\x1b` instead of an escape, `\u202e` instead of a change of direction, and so on.
 
-    All but the first 32 are written as JSON writes them, where they may stand: a JSON document stays one.
-    """
+    All but the first 32 are written as in JSON strings, so that a JSON document stays valid.
+    r"""
     return _UNSEEN.sub(_escape, text)
 
 

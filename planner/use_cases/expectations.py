@@ -10,7 +10,7 @@ import re
 
 from pydantic import TypeAdapter
 
-from planner.launcher.bench.bench import Settings, global_batch_of, lora_document
+from planner.launcher.bench.bench import BenchSettings, global_batch_of, lora_document
 from planner.launcher.collect.expectations import Expect, Expected
 from planner.launcher.collect.record import adapters_of
 from planner.model.catalog import Catalog
@@ -64,7 +64,12 @@ def expect_from(catalog: Catalog) -> Expect:
 
 
 def start_micro_batch(
-    workload: BenchWorkload, accelerator: str | None, catalog: Catalog, settings: Settings, *, overfull: float = 1.0
+    workload: BenchWorkload,
+    accelerator: str | None,
+    catalog: Catalog,
+    settings: BenchSettings,
+    *,
+    overfull: float = 1.0,
 ) -> int | None:
     """Return the largest micro-batch that should fit, where a search begins; None if the memory is not known.
 
@@ -100,7 +105,7 @@ def start_micro_batch(
 
 
 def most_micro_batch(
-    workload: BenchWorkload, accelerator: str | None, catalog: Catalog, settings: Settings
+    workload: BenchWorkload, accelerator: str | None, catalog: Catalog, settings: BenchSettings
 ) -> int | None:
     """Return the largest micro-batch that may fit if the estimate is 10 % too high; a search tries none above it."""
     return start_micro_batch(workload, accelerator, catalog, settings, overfull=ESTIMATE_TOO_HIGH)
@@ -167,7 +172,7 @@ def has_fused_norms(torch_version: str) -> bool:
     return numbers is None or (int(numbers[1]), int(numbers[2])) >= (2, 9)
 
 
-def _accumulates(workload: BenchWorkload, settings: Settings, micro_batch: int) -> bool:
+def _accumulates(workload: BenchWorkload, settings: BenchSettings, micro_batch: int) -> bool:
     """Return whether a step has several micro-batches on each device."""
     global_batch = global_batch_of(workload, settings)
     return global_batch is not None and global_batch > micro_batch * settings.devices

@@ -6,6 +6,7 @@ from datetime import date
 from functools import cache
 
 from planner.decide.campaign.campaign_formulas import campaign_formulas
+from planner.decide.options.estimate_plan import estimate_options
 from planner.decide.options.explain import explain_plan
 from planner.decide.options.step_breakdown import Published
 from planner.decide.recommend.answer_plan import answer_plan
@@ -28,7 +29,8 @@ def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) ->
 
 
 def _explained(plan: Plan, catalog: Catalog, *, option: str | None, today: date) -> ExplainDocument:
-    answer = answer_plan(plan, catalog, today=today)
+    estimated = estimate_options(plan, catalog, today=today)
+    answer = answer_plan(plan, catalog, today=today, estimated=estimated)
     if option is not None and option.isdecimal():
         option = _in_row(int(option), answer)
 
@@ -36,7 +38,7 @@ def _explained(plan: Plan, catalog: Catalog, *, option: str | None, today: date)
     def evidence(images: bool) -> Published:
         return Published(bundled_image_evidence(catalog) if images else bundled_evidence(catalog))
 
-    document = explain_plan(plan, catalog, evidence, option=option, today=today)
+    document = explain_plan(plan, catalog, evidence, option=option, estimated=estimated)
     answers = {one.id: one for one in answer.options}
     explained = tuple(
         one.model_copy(

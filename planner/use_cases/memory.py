@@ -122,6 +122,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
         or usual_checkpointing(network.architecture, framework),
         strategy=strategy,
         split=split,
+        framework=framework,
     )
     one_device = takes_one_device_recipe(devices, adapters)
     question = MemoryQuestion(

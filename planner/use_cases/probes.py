@@ -6,7 +6,7 @@ from pathlib import Path
 
 from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError
-from planner.launcher.bench.bench import ProbeSettings, Settings, spec_of
+from planner.launcher.bench.bench import BenchSettings, ProbeSettings, spec_of
 from planner.launcher.bench.local import run_local
 from planner.launcher.collect.probe_record import probe_record_of
 from planner.model.catalog import Catalog
@@ -24,12 +24,12 @@ def probe_workload(catalog: Catalog) -> BenchWorkload:
     return catalog.find_preset(CARRIER).model_copy(update={"name": NAME})
 
 
-def probe_settings(*, folder: str | None, busy_device: BusyDevice, devices: int = 1) -> Settings:
+def probe_settings(*, folder: str | None, busy_device: BusyDevice, devices: int = 1) -> BenchSettings:
     """Return the settings of a probe; `folder`: data where it runs."""
-    return Settings(devices=devices, quick=True, busy_device=busy_device, probe=ProbeSettings(folder))
+    return BenchSettings(devices=devices, quick=True, busy_device=busy_device, probe=ProbeSettings(folder))
 
 
-def probe_here(catalog: Catalog, settings: Settings, *, work_dir: Path) -> ProbeRecord:
+def probe_here(catalog: Catalog, settings: BenchSettings, *, work_dir: Path) -> ProbeRecord:
     """Measure this machine; raises NodeError where nothing was measured, InputError where it is not free."""
     assert settings.probe is not None
     folder = settings.probe.folder

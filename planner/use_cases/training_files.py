@@ -14,7 +14,13 @@ from planner.model.network.adapters import Adapters, FrozenFormat, targets_of
 from planner.model.network.architecture import Architecture, usual_seq_len
 from planner.model.network.stated_training import StatedTraining
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
-from planner.model.network.training_method import NEXT_TOKEN, MethodSettings, TrainingMethod
+from planner.model.network.training_method import (
+    GROUPED,
+    NEXT_TOKEN,
+    Generation,
+    MethodSettings,
+    TrainingMethod,
+)
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 
 SEPARATOR = ","
@@ -37,7 +43,7 @@ def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
     """Return what files state; InputError where they name no network that is known."""
     facts = read_training(paths).facts()
     where = str(paths[0])
-    objective = objective_named(facts.objective, where=where)
+    objective = with_engine(objective_named(facts.objective, where=where), facts)
     name, architecture = _network(facts, where, catalog)
     stated_seq_len = facts.seq_len if architecture.sample == "tokens" else None
     devices = facts.devices
@@ -90,6 +96,17 @@ def objective_named(objective: str | None, *, where: str) -> MethodSettings:
             f"{where}: trainings of this kind ({objective}) are not modelled.",
             fix="Nearest is supervised fine-tuning: a sample is a prompt and an answer.",
         ) from None
+
+
+def with_engine(objective: MethodSettings, facts: Facts) -> MethodSettings:
+    """Return the method with what files state of its groups and of the engine that generates."""
+    if not objective.generates:
+        return objective
+    engine = {"memory_share": facts.engine_share, "sleep_level": facts.engine_sleep}
+    stated = {name: value for name, value in engine.items() if value is not None}
+    generation = Generation.model_validate(stated) if stated else None
+    group = facts.group if objective.method in GROUPED else None
+    return objective.model_copy(update={"generation": generation, "group": group})
 
 
 def _divisions(facts: Facts) -> list[str]:

@@ -145,7 +145,7 @@ def test_of_two_writers_with_the_same_ids_exactly_one_wins_each(bucket):
         assert run_id in loser
 
 
-class TestRefusals:
+class TestStoreRefusals:
     @pytest.mark.parametrize("address", ["s3:/bucket", "s3://", "s3://UPPER/x", "gs://bucket", "s3://a_b/c"])
     def test_a_place_that_is_none_is_refused_before_anything_is_asked(self, address):
         with pytest.raises(InputError, match=r"is no place on S3\. Write s3://bucket"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from planner.launcher.bench.bench import Settings, spec_of
+from planner.launcher.bench.bench import BenchSettings, spec_of
 from tests.bundled import bundled_catalog
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 def test_the_overhead_of_a_tiny_run_is_one_document(tmp_path: Path) -> None:
     preset = bundled_catalog().presets["cpu-smoke"]
     spec = tmp_path / "spec.json"
-    spec.write_text(json.dumps(spec_of(preset, Settings(devices=1), micro_batch=1, window=preset.quick_window)))
+    spec.write_text(json.dumps(spec_of(preset, BenchSettings(devices=1), micro_batch=1, window=preset.quick_window)))
     done = subprocess.run(
         [sys.executable, "benchmarks/overhead.py", str(spec), "--repeats", "1", "--steps", "2"],
         capture_output=True,

@@ -10,7 +10,7 @@ from collections import Counter
 import pytest
 from pydantic import ValidationError
 
-from planner.model.hardware.machines import ClusterSale, NetworkKind, Node
+from planner.model.hardware.machines import ClusterSale, Node, NodeNetworkKind
 from planner.model.prices.offer import PriceKind
 from planner.scenario.price_choice import current_price
 from tests.bundled import bundled_catalog
@@ -45,18 +45,20 @@ def test_most_networks_are_known_and_not_assumed() -> None:
 @pytest.mark.parametrize(
     ("node", "kind", "gbit"),
     [
-        pytest.param("crusoe/8x-h100-sxm", NetworkKind.INFINIBAND, 3200, id="Crusoe: total InfiniBand bandwidth"),
-        pytest.param("crusoe/8x-a100-80gb-sxm", NetworkKind.INFINIBAND, 1600, id="Crusoe: of A100"),
-        pytest.param("nebius/gpu-b200-sxm_8gpu", NetworkKind.INFINIBAND, 8 * 400, id="Nebius in MLPerf: 8x NDR"),
+        pytest.param("crusoe/8x-h100-sxm", NodeNetworkKind.INFINIBAND, 3200, id="Crusoe: total InfiniBand bandwidth"),
+        pytest.param("crusoe/8x-a100-80gb-sxm", NodeNetworkKind.INFINIBAND, 1600, id="Crusoe: of A100"),
+        pytest.param("nebius/gpu-b200-sxm_8gpu", NodeNetworkKind.INFINIBAND, 8 * 400, id="Nebius in MLPerf: 8x NDR"),
         pytest.param("runpod/8x-a100-80gb-sxm-cluster", None, 1600, id="RunPod Instant Clusters: of A100"),
         pytest.param("runpod/8x-h100-sxm-cluster", None, 3200, id="RunPod Instant Clusters: of others"),
         pytest.param("oci/BM.GPU.H100.8", None, 8 * 2 * 200, id="Oracle: 8 x 2 x 200 of RDMA"),
         pytest.param("oci/BM.GPU.A100-v2.8", None, 16 * 100, id="Oracle: 16 x 100 of RDMA"),
-        pytest.param("gcp/tpu-v5litepod-16", NetworkKind.TCP, 16 * 6400 / 256, id="TPU v5e: 6.4 Tbit/s of 256 chips"),
-        pytest.param("gb200-nvl72", NetworkKind.INFINIBAND, 72 * 400, id="DGX GB200: 72 ports"),
+        pytest.param(
+            "gcp/tpu-v5litepod-16", NodeNetworkKind.TCP, 16 * 6400 / 256, id="TPU v5e: 6.4 Tbit/s of 256 chips"
+        ),
+        pytest.param("gb200-nvl72", NodeNetworkKind.INFINIBAND, 72 * 400, id="DGX GB200: 72 ports"),
     ],
 )
-def test_a_network_is_the_one_published(node: str, kind: NetworkKind | None, gbit: float) -> None:
+def test_a_network_is_the_one_published(node: str, kind: NodeNetworkKind | None, gbit: float) -> None:
     assert (CATALOG.nodes[node].network_kind, CATALOG.nodes[node].network_gbit_per_s) == (kind, gbit)
     assert CATALOG.nodes[node].network_range is None
 

@@ -22,7 +22,7 @@ from tests.launcher.conftest import result  # noqa: F401  (a fixture)
 
 
 @dataclass(frozen=True)
-class Answer:
+class CliAnswer:
     """What a command left behind."""
 
     code: int
@@ -37,7 +37,7 @@ class Answer:
         return next(option for option in self.document["options"] if option["id"] == option_id)
 
 
-Planner = Callable[..., Answer]
+Planner = Callable[..., CliAnswer]
 
 
 @pytest.fixture(autouse=True)
@@ -59,11 +59,11 @@ def owner(monkeypatch: pytest.MonkeyPatch) -> None:
 def planner(capsys: pytest.CaptureFixture[str]) -> Planner:
     """Call `planner ARGUMENTS` in this process."""
 
-    def call(*arguments: str | Path) -> Answer:
+    def call(*arguments: str | Path) -> CliAnswer:
         capsys.readouterr()
         code = run([str(argument) for argument in arguments])
         captured = capsys.readouterr()
-        return Answer(code, captured.out, captured.err)
+        return CliAnswer(code, captured.out, captured.err)
 
     return call
 

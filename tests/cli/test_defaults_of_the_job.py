@@ -98,13 +98,17 @@ class TestTokensPerSample:
         assert option["training_hours"]["value"] == pytest.approx(hours)
         assert any(note.startswith(counted) for note in option["notes"])
 
-    def test_padded_samples_take_as_long_as_full_ones(self, option_of) -> None:
+    def test_padded_samples_take_as_long_as_their_batch(self, option_of) -> None:
+        """Longer than packed ones, and less than full ones."""
         how = {"precision": "bf16", "adapters": {}}
+        packed = option_of(ONE_H100, training=how)
         padded = option_of(ONE_H100, training=how | {"packing": False})
         unsaid = option_of(ONE_H100, training=how, work={"samples_per_epoch": 50000, "epochs": 3})
         hours = 50_000 * 3 / padded["throughput"]["value"] / 3600
-        assert padded["training_hours"]["value"] == unsaid["training_hours"]["value"] == pytest.approx(hours)
-        assert "50,000 samples of 700 tokens padded to 2,048: each takes as long as a full one" in padded["notes"]
+        assert padded["training_hours"]["value"] == pytest.approx(hours)
+        assert packed["training_hours"]["value"] < hours < unsaid["training_hours"]["value"]
+        says = "50,000 samples of 700 tokens, each padded to the longest of its batch, 2,048 at most"
+        assert says in padded["notes"]
         said = "each sample is counted as 2,048 tokens: give work.tokens_per_sample if they are shorter"
         assert said in unsaid["notes"]
         assert unsaid["training_hours"]["source"].startswith(

@@ -47,7 +47,7 @@ def test_a_wrong_only_option_is_not_called_an_empty_list_as_well(planner, plan):
     assert "is empty" not in answer.err
 
 
-class TestMoney:
+class TestHostedMoney:
     def test_the_vendor_s_own_example(self, planner, plan):
         """Ori's page bills 15 M tokens of training and 1 M of validation at 0.46 USD: 7.36 USD."""
         option = planner("estimate", plan(ORI), "--json").option(ORI_ID)

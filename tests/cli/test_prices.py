@@ -184,7 +184,7 @@ def lambda_api(monkeypatch):
         }
     }
 
-    class Handler(BaseHTTPRequestHandler):
+    class PriceListHandler(BaseHTTPRequestHandler):
         def do_GET(self):
             body = json.dumps(document).encode()
             self.send_response(200)
@@ -195,7 +195,7 @@ def lambda_api(monkeypatch):
         def log_message(self, format, *args):
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), PriceListHandler) as server:
         thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
         document["url"] = f"http://127.0.0.1:{server.server_address[1]}"

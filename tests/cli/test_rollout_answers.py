@@ -67,3 +67,19 @@ def test_an_explanation_names_the_phases(planner):
 def test_one_error_for_a_question_that_cannot_be_answered(planner, flags, says):
     """Exit code 2, and what to write."""
     one_error(planner("ask", "llama3-8b", "--on", "lambda/gpu_8x_h100_sxm5", *flags), says)
+
+
+def test_a_script_of_verl_is_answered_with_its_engine(planner, tmp_path) -> None:
+    """Its share counts, the remedies make it smaller, and no reference of new completions is precomputed."""
+    script = tmp_path / "run.sh"
+    script.write_text(
+        "python3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_response_length=1024 "
+        "actor_rollout_ref.model.path=Qwen/Qwen2.5-7B actor_rollout_ref.rollout.gpu_memory_utilization=0.9 "
+        "actor_rollout_ref.model.enable_gradient_checkpointing=True trainer.n_gpus_per_node=8\n"
+    )
+    answer = json.loads(planner("memory", str(script), "--on", "A100-80GB-SXM", "--json").out)
+    assert answer["fullest_at"] == "generation"
+    assert any("GiB of the engine that generates on the same device" in note for note in answer["notes"])
+    options = [one["option"] for one in answer["remedies"]]
+    assert "gpu_memory_utilization 0.5" in options
+    assert "--reference precomputed" not in options

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner import api
-from scripts.document_tables import CARDS, GUIDE, SIZES, TARGET, Size, campaign, fewest, page, parameters_of
+from scripts.document_tables import CARDS, GUIDE, SIZES, TARGET, GuideSize, campaign, fewest, page, parameters_of
 
 GB = {"A100-80GB-SXM": 80 * 2**30, "H100-SXM": 80 * 2**30, "H200-SXM": 141e9, "B200-SXM": 180 * 2**30}
 PARAMETERS = {"7B": 6.74e9, "13B": 13.02e9, "70B": 70.55e9, "405B": 405.9e9, "1T": 1008e9}
@@ -18,13 +18,13 @@ def test_the_page_is_what_the_planner_computes() -> None:
 
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: size.name)
-def test_a_size_is_of_its_parameters(size: Size) -> None:
+def test_a_size_is_of_its_parameters(size: GuideSize) -> None:
     assert parameters_of(GUIDE / f"{size.plan}.yaml") == pytest.approx(PARAMETERS[size.name], rel=0.005)
 
 
 @pytest.mark.parametrize("size", SIZES[:2], ids=lambda size: size.name)
 @pytest.mark.parametrize("card", CARDS)
-def test_no_fewer_hold_the_states(size: Size, card: str) -> None:
+def test_no_fewer_hold_the_states(size: GuideSize, card: str) -> None:
     """16 bytes a parameter, divided over the accelerators, leave room; on half as many the training does not fit."""
     options = api.estimate(GUIDE / f"{size.plan}.yaml").document.options
     found = fewest(options, card)

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from planner.adapters.workspace import catalogs_dir
-from scripts.plain_questions import QUESTIONS, TARGET, Asked, _rows, answer, page
+from scripts.plain_questions import QUESTIONS, TARGET, PlainQuestion, _rows, answer, page
 
 
 @pytest.mark.slow
@@ -25,7 +25,7 @@ def test_every_published_row_exists_and_is_of_that_network() -> None:
 @pytest.mark.parametrize(
     "asked", [one for one in QUESTIONS if one.published], ids=lambda one: f"{one.what} {one.seq_len}"
 )
-def test_the_answer_is_within_a_factor_of_what_was_published(asked: Asked) -> None:
+def test_the_answer_is_within_a_factor_of_what_was_published(asked: PlainQuestion) -> None:
     """Of runs near the question, not of the same: a factor of 3 tells a plausible answer from nonsense."""
     option = answer(asked)
     assert option.fits is not False

@@ -54,7 +54,7 @@ def hours(time: TrainingTime) -> dict[str, float]:
     return {line.what: line.hours.value for line in time.lines}
 
 
-class TestByHand:
+class TestTimesByHand:
     """10 h of steps on 8 GPUs; 800 GPU-hours a failure: 100 h apart; 36 GB written at 0.1 GB/s: 0.1 h."""
 
     ASKED = plan(
@@ -327,7 +327,7 @@ class TestConvergence:
             estimate(plan(P4D, work={"samples": 1e6, "target": "mlperf-bret"}))
 
 
-class TestWork:
+class TestWorkOfTraining:
     """36,000,000 samples of 512 tokens, or images; a step takes 1,000 of them, or 36,000 steps."""
 
     TRAINING = {"training": {"global_batch": 1000}}  # noqa: RUF012

@@ -26,13 +26,13 @@ import yaml
 
 from planner.launcher.backends.sky.backend import SkyBackend
 from planner.launcher.collect.record import GOOD_ENDS
-from planner.launcher.plan.backend import Launch, Phase
+from planner.launcher.plan.backend import Launch, LaunchPhase
 from planner.launcher.plan.bill import TimeCaps
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from tests.fakes.aws_network import open_network
 from tests.fakes.aws_policy import enforce, user_keys
 from tests.fakes.servers import FAKES
-from tests.launcher.backends.sky.sky_offline import Clouds, clouds, end_servers
+from tests.launcher.backends.sky.sky_offline import OfflineClouds, clouds, end_servers
 from tests.launcher.launches import launch_of
 
 ROOT = Path(__file__).parents[2]
@@ -68,10 +68,10 @@ exit 0
 
 
 @dataclass(frozen=True)
-class World:
+class SkyWorld:
     """The clouds, and the home of the node that every instance of the fake EC2 turns out to be."""
 
-    clouds: Clouds
+    clouds: OfflineClouds
     node: Path
     wheel_hash: str
 
@@ -97,7 +97,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "testing", "SECRET": "testing"}
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkyWorld]:
     """The clouds, one API server of SkyPilot, and the address at which every instance of the fake EC2 is found."""
     folder = tmp_path_factory.mktemp("e2e")
     with clouds(folder) as made:
@@ -115,11 +115,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
                 "jobs": {"controller": {"consolidation_mode": True}},  # else it would be a machine of its own
             }
             (made.home / ".sky" / "config.yaml").write_text(yaml.safe_dump(config), encoding="utf-8")
-            yield World(made, node, wheel_hash(made))
+            yield SkyWorld(made, node, wheel_hash(made))
 
 
 @pytest.fixture
-def stage(world: World) -> Iterator[World]:
+def stage(world: SkyWorld) -> Iterator[SkyWorld]:
     """A new node for each test: on one that was used before SkyPilot would read the jobs of the machine before."""
     make_node_home(world)
     yield world
@@ -157,12 +157,12 @@ def role_credentials(url: str) -> dict[str, str]:
     return given | {"Token": keys["SessionToken"], "Expiration": keys["Expiration"].isoformat(), "Code": "Success"}
 
 
-def wheel_hash(made: Clouds) -> str:
+def wheel_hash(made: OfflineClouds) -> str:
     """Let SkyPilot build the wheel that it would copy to nodes; return the name by which it knows it again."""
     return asked_of_skypilot("from sky.backends import wheel_utils; print(wheel_utils.build_sky_wheel()[1])", made)
 
 
-def asked_of_skypilot(program: str, made: Clouds) -> str:
+def asked_of_skypilot(program: str, made: OfflineClouds) -> str:
     """Run a line of Python beside SkyPilot, in a process of its own; return the last word that it prints."""
     done = subprocess.run(
         [sys.executable, "-c", program], env=made.environment, capture_output=True, text=True, check=True
@@ -170,7 +170,7 @@ def asked_of_skypilot(program: str, made: Clouds) -> str:
     return done.stdout.split()[-1]
 
 
-def make_node_home(world: World) -> None:
+def make_node_home(world: SkyWorld) -> None:
     """Make a home as on SkyPilot's own image: its runtime, uv, and the wheel that this server builds."""
     node = world.node
     for folder in ("bin", ".local/bin", ".sky/wheels"):
@@ -185,7 +185,7 @@ def make_node_home(world: World) -> None:
 
 
 @contextlib.contextmanager
-def running_node(node: Path, made: Clouds) -> Iterator[int]:
+def running_node(node: Path, made: OfflineClouds) -> Iterator[int]:
     """Run the node's ssh server; what runs in its home is nobody else's and is ended with it."""
     environment = {
         **made.environment,
@@ -256,14 +256,16 @@ def test_a_machine_that_everybody_forgot_takes_itself_down(stage, tmp_path, monk
         monkeypatch.delenv(name)
     for name, value in stage.clouds.environment.items():
         monkeypatch.setenv(name, value)
-    target = Target(provider=Provider.AWS, name="m6i.xlarge", accelerator="CPU", devices_per_node=2, region=REGION)
+    target = Target(
+        provider=LaunchProvider.AWS, name="m6i.xlarge", accelerator="CPU", devices_per_node=2, region=REGION
+    )
     caps = TimeCaps(max_minutes=5.0, provisioning_minutes=10.0, idle_minutes=1.0)
     launch = launch_of(target, run_id="forgotten", caps=caps, now=datetime.now(tz=UTC))
     submit_and_die(stage, launch, tmp_path)
     backend = SkyBackend(tmp_path / "sky", sky_home=stage.clouds.home)
     try:
         status = wait_for(lambda: over(backend, launch), said="the end of the job")
-        assert status.phase is Phase.SUCCEEDED
+        assert status.phase is LaunchPhase.SUCCEEDED
         assert status.launched is not None
         assert (status.launched.instance_type, status.launched.region) == ("m6i.xlarge", REGION)
         into = tmp_path / "collected"
@@ -282,7 +284,7 @@ def over(backend: SkyBackend, launch: Launch) -> Any:
     return status if status.phase.is_over else None
 
 
-def submit_and_die(stage: World, launch: Launch, folder: Path) -> None:
+def submit_and_die(stage: SkyWorld, launch: Launch, folder: Path) -> None:
     """Submit in a process of its own, which is killed as soon as it has."""
     path = folder / "launch.json"
     path.write_text(launch.model_dump_json(), encoding="utf-8")
@@ -300,7 +302,7 @@ def submit_and_die(stage: World, launch: Launch, folder: Path) -> None:
     assert died.returncode == -signal.SIGKILL
 
 
-def planner(stage: World, command: str) -> subprocess.CompletedProcess[str]:
+def planner(stage: SkyWorld, command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(Path(sys.executable).with_name("planner")), *shlex.split(command)],
         env=stage.clouds.environment,

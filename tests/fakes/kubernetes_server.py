@@ -48,7 +48,7 @@ def _node(name: str) -> dict[str, Any]:
 NODES = {name: _node(name) for name in ("h200-0", "h200-1")}
 
 
-class Handler(BaseHTTPRequestHandler):
+class KubernetesHandler(BaseHTTPRequestHandler):
     """One request."""
 
     protocol_version = "HTTP/1.1"
@@ -133,6 +133,6 @@ def _told(what: str, body: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), KubernetesHandler)
     print(server.server_port, flush=True)
     server.serve_forever()

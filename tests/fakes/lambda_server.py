@@ -28,7 +28,7 @@ CALLS: list[dict[str, str]] = []
 STATE: dict[str, Any] = {"refuse": None, "size": None, "keep": [], "empty": 0, "ending": []}
 
 
-class Handler(BaseHTTPRequestHandler):
+class LambdaHandler(BaseHTTPRequestHandler):
     """One request."""
 
     protocol_version = "HTTP/1.1"
@@ -166,6 +166,6 @@ def _told(what: str, body: dict[str, Any]) -> Any:
 
 
 if __name__ == "__main__":
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), LambdaHandler)
     print(server.server_port, flush=True)
     server.serve_forever()

@@ -24,7 +24,7 @@ from planner.use_cases.asking.ask import samples_and_tokens
 from tests.fuzz.by_hand import OddInput, outcome
 
 
-class Place(NamedTuple):
+class NumberPlace(NamedTuple):
     """Where a text is put, in which notation, and what stands there."""
 
     kind: str
@@ -34,31 +34,31 @@ class Place(NamedTuple):
 
 
 PLACES = (
-    Place("plan", "campaign.runs", "yaml"),
-    Place("plan", "work.tokens", "yaml"),
-    Place("plan", "options.0.usd_per_hour", "yaml"),
-    Place("plan", "campaign.start", "yaml", "day"),
-    Place("plan", "options.0.sell_after", "yaml", "flag"),
-    Place("site", "power.value", "yaml"),
-    Place("site", "power.as_of", "yaml", "day"),
-    Place("site", "incentives.0.eligible", "yaml", "flag"),
-    Place("tariff", "demand_per_kw_month", "yaml"),
-    Place("tariff", "as_of", "yaml", "day"),
-    Place("book", "quotes.0.usd_per_hour", "yaml"),
-    Place("book", "discounts.0.discount_fraction", "yaml"),
-    Place("book", "as_of", "yaml", "day"),
-    Place("plan-json", "campaign.runs", "json"),
-    Place("plan-json", "work.tokens", "json"),
-    Place("run", "throughput.value", "json"),
-    Place("run", "hardware.nodes", "json"),
-    Place("config", "num_hidden_layers", "json"),
-    Place("prices", "usd_per_hour", "csv"),
-    Place("prices", "as_of", "csv", "day"),
-    Place("log", "", "csv"),
-    Place("--gpus", "", "text"),
-    Place("--budget", "", "text"),
-    Place("--tokens", "", "text", "short"),
-    Place("--data", "", "text", "grouped"),
+    NumberPlace("plan", "campaign.runs", "yaml"),
+    NumberPlace("plan", "work.tokens", "yaml"),
+    NumberPlace("plan", "options.0.usd_per_hour", "yaml"),
+    NumberPlace("plan", "campaign.start", "yaml", "day"),
+    NumberPlace("plan", "options.0.sell_after", "yaml", "flag"),
+    NumberPlace("site", "power.value", "yaml"),
+    NumberPlace("site", "power.as_of", "yaml", "day"),
+    NumberPlace("site", "incentives.0.eligible", "yaml", "flag"),
+    NumberPlace("tariff", "demand_per_kw_month", "yaml"),
+    NumberPlace("tariff", "as_of", "yaml", "day"),
+    NumberPlace("book", "quotes.0.usd_per_hour", "yaml"),
+    NumberPlace("book", "discounts.0.discount_fraction", "yaml"),
+    NumberPlace("book", "as_of", "yaml", "day"),
+    NumberPlace("plan-json", "campaign.runs", "json"),
+    NumberPlace("plan-json", "work.tokens", "json"),
+    NumberPlace("run", "throughput.value", "json"),
+    NumberPlace("run", "hardware.nodes", "json"),
+    NumberPlace("config", "num_hidden_layers", "json"),
+    NumberPlace("prices", "usd_per_hour", "csv"),
+    NumberPlace("prices", "as_of", "csv", "day"),
+    NumberPlace("log", "", "csv"),
+    NumberPlace("--gpus", "", "text"),
+    NumberPlace("--budget", "", "text"),
+    NumberPlace("--tokens", "", "text", "short"),
+    NumberPlace("--data", "", "text", "grouped"),
 )
 TYPED: dict[str, Callable[[str], Any]] = {
     "log": number_in_log, "--gpus": whole_number, "--budget": number, "--tokens": short_number,
@@ -98,7 +98,7 @@ def number_text(rng: random.Random) -> str:
     return text
 
 
-def shown_values(text: str, place: Place) -> Sequence[object]:
+def shown_values(text: str, place: NumberPlace) -> Sequence[object]:
     """Return the values that a text may be read as in a place; it may always be refused."""
     if place.what == "day":
         bare = TAG.sub("", text.strip()).strip("\"' ")
@@ -109,7 +109,7 @@ def shown_values(text: str, place: Place) -> Sequence[object]:
     return [float(value) for value in _numbers(text.strip(), place)]
 
 
-def _numbers(text: str, place: Place) -> Iterator[Fraction]:
+def _numbers(text: str, place: NumberPlace) -> Iterator[Fraction]:
     if place.notation == "json":
         if JSON_NUMBER.fullmatch(text.strip('"').strip()):
             yield Fraction(text.strip('"').strip())
@@ -133,7 +133,7 @@ def _numbers(text: str, place: Place) -> Iterator[Fraction]:
         yield Fraction(rest) * factor
 
 
-def number_inputs(seed: str, begin: int, end: int) -> Iterator[tuple[OddInput, Place]]:
+def number_inputs(seed: str, begin: int, end: int) -> Iterator[tuple[OddInput, NumberPlace]]:
     """Return made texts with their places; those of a seed and a number are the same each time."""
     for position in range(begin, end):
         rng = random.Random(f"{seed}:number:{position}")
@@ -141,7 +141,7 @@ def number_inputs(seed: str, begin: int, end: int) -> Iterator[tuple[OddInput, P
         yield OddInput(f"{place.kind} {place.path} {position}", place.kind, place.path, text, ()), place
 
 
-def misread(odd: OddInput, place: Place, folder: Path) -> str | None:
+def misread(odd: OddInput, place: NumberPlace, folder: Path) -> str | None:
     """Return what a text was read as where it shows another value; None where it was refused or read right."""
     try:
         found: Any = _typed(odd) if odd.kind in TYPED else outcome(odd, folder)

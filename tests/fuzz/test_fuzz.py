@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fuzz.number_texts import Place, misread_texts, shown_values
+from tests.fuzz.number_texts import NumberPlace, misread_texts, shown_values
 
 ROOT = Path(__file__).parents[2]
 FAKES = """
@@ -95,15 +95,15 @@ def test_no_number_day_or_flag_is_read_as_another_value(seed: str, texts: int) -
 @pytest.mark.parametrize(
     ("text", "place", "shown"),
     [
-        pytest.param("010", Place("plan", "", "yaml"), [], id="octal to some"),
-        pytest.param("0x10", Place("plan", "", "yaml"), [16.0], id="hexadecimal of YAML 1.2"),
-        pytest.param("1_000", Place("prices", "", "csv"), [], id="grouped"),
-        pytest.param("1.5e3", Place("run", "", "json"), [1500.0], id="exponent"),
-        pytest.param("\u0663", Place("prices", "", "csv"), [], id="Arabic digit"),
-        pytest.param("1764547200", Place("plan", "", "yaml", "day"), [], id="seconds for a day"),
-        pytest.param("yes", Place("plan", "", "yaml", "flag"), [False], id="no yes in YAML 1.2"),
-        pytest.param("50B", Place("--tokens", "", "text"), [5e10], id="billions"),
+        pytest.param("010", NumberPlace("plan", "", "yaml"), [], id="octal to some"),
+        pytest.param("0x10", NumberPlace("plan", "", "yaml"), [16.0], id="hexadecimal of YAML 1.2"),
+        pytest.param("1_000", NumberPlace("prices", "", "csv"), [], id="grouped"),
+        pytest.param("1.5e3", NumberPlace("run", "", "json"), [1500.0], id="exponent"),
+        pytest.param("\u0663", NumberPlace("prices", "", "csv"), [], id="Arabic digit"),
+        pytest.param("1764547200", NumberPlace("plan", "", "yaml", "day"), [], id="seconds for a day"),
+        pytest.param("yes", NumberPlace("plan", "", "yaml", "flag"), [False], id="no yes in YAML 1.2"),
+        pytest.param("50B", NumberPlace("--tokens", "", "text"), [5e10], id="billions"),
     ],
 )
-def test_what_a_text_shows(text: str, place: Place, shown: list[object]) -> None:
+def test_what_a_text_shows(text: str, place: NumberPlace, shown: list[object]) -> None:
     assert shown_values(text, place) == shown

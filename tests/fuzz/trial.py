@@ -20,8 +20,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
-SECONDS = 5
-"""Of the processor."""
+SECONDS = 10
+"""Most that a command may compute. The slowest on a good file takes 3 s here and 5 s on a slower machine; what does not
+end takes far longer."""
 PATIENCE_S = 120
 """Of the clock, for what waits and does not compute: other processes may hold the processor for most of the time."""
 MEGABYTES = 500
@@ -64,7 +65,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """What a trial came to; `fault` is None where the command did as it must."""
 
     trial: Trial
@@ -78,14 +79,14 @@ class Outcome:
 
 @dataclass
 class _Running:
-    outcome: Outcome
+    outcome: TrialOutcome
     pid: int
     folder: Path
     began: float
     said: bytearray = field(default_factory=bytearray)
 
 
-def outcomes(trials: Iterable[Trial], *, scratch: Path, workers: int = 2) -> Iterator[Outcome]:
+def outcomes(trials: Iterable[Trial], *, scratch: Path, workers: int = 2) -> Iterator[TrialOutcome]:
     """Run trials, some at a time, each in an empty folder below `scratch`; the order is that of their ends."""
     gc.collect()
     gc.freeze()  # so that a child's collector copies no pages
@@ -125,10 +126,10 @@ def _start(trial: Trial, scratch: Path) -> tuple[int, _Running]:
         os.close(reading)
         _child(trial, folder, writing)
     os.close(writing)
-    return reading, _Running(Outcome(trial, None), pid, folder, time.monotonic())
+    return reading, _Running(TrialOutcome(trial, None), pid, folder, time.monotonic())
 
 
-def _end(one: _Running) -> Outcome:
+def _end(one: _Running) -> TrialOutcome:
     _, status, usage = os.wait4(one.pid, 0)
     seconds = usage.ru_utime + usage.ru_stime
     shutil.rmtree(one.folder, ignore_errors=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from planner.launcher.bench.bench import Settings, spec_of
+from planner.launcher.bench.bench import BenchSettings, spec_of
 from tests.bundled import bundled_catalog
 from tests.launcher.settled import _settled_at_once  # noqa: F401  a fixture
 
@@ -20,7 +20,7 @@ def result() -> Callable[..., dict[str, Any]]:
 
 def good_result(**changes: Any) -> dict[str, Any]:
     preset = bundled_catalog().presets["gpt-305m"]
-    spec = spec_of(preset, Settings(devices=8), micro_batch=4, window=preset.window)
+    spec = spec_of(preset, BenchSettings(devices=8), micro_batch=4, window=preset.window)
     good = {
         "schema_version": 1,
         "kind": "result",

@@ -8,7 +8,7 @@ from typing import Any
 
 from planner import workloads
 from planner.launcher.plan.backend import Launch
-from planner.launcher.plan.bill import Rate, TimeCaps, bill_of
+from planner.launcher.plan.bill import NodeRate, TimeCaps, bill_of
 from planner.launcher.plan.target import Target
 from planner.launcher.plan.task import cluster_name, task_of
 from planner.model.quantity import Basis
@@ -55,9 +55,9 @@ TINY_SPEC: dict[str, Any] = {
 ENDLESS_SPEC = {**TINY_SPEC, "window": {**TINY_SPEC["window"], "min_steps": 10**6, "min_s": 600.0, "max_s": 600.0}}
 
 
-def rate(usd: float = 10.0, *, highest: float | None = None) -> Rate:
+def rate(usd: float = 10.0, *, highest: float | None = None) -> NodeRate:
     """Return a quoted price."""
-    return Rate(
+    return NodeRate(
         usd_per_node_hour=usd,
         highest_usd_per_node_hour=highest or usd,
         basis=Basis.QUOTED,
@@ -71,7 +71,7 @@ def launch_of(
     *,
     run_id: str = "r1",
     spec: dict[str, Any] | None = None,
-    price: Rate | None = None,
+    price: NodeRate | None = None,
     max_minutes: float = 20.0,
     caps: TimeCaps | None = None,
     starts: int = 1,

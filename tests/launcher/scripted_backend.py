@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from planner.errors import NodeError
-from planner.launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
+from planner.launcher.plan.backend import (
+    Collected,
+    DownEvidence,
+    Launch,
+    LaunchPhase,
+    Leftover,
+    NodeStatus,
+    ProviderTime,
+)
 from planner.launcher.plan.sighting import Sighting
 
 
@@ -15,7 +23,7 @@ from planner.launcher.plan.sighting import Sighting
 class ScriptedBackend:
     """`statuses` are given one after the other, the last one for ever; errors are raised where they stand."""
 
-    statuses: list[NodeStatus] = field(default_factory=lambda: [NodeStatus(phase=Phase.SUCCEEDED)])
+    statuses: list[NodeStatus] = field(default_factory=lambda: [NodeStatus(phase=LaunchPhase.SUCCEEDED)])
     submit_error: NodeError | None = None
     collect_errors: int = 0
     """How often collecting fails before it works."""
@@ -72,16 +80,16 @@ class ScriptedBackend:
     def down(self, launch: Launch) -> None:
         self.asked.append("down")
 
-    def verify_down(self, launch: Launch) -> Evidence:
+    def verify_down(self, launch: Launch) -> DownEvidence:
         self.asked.append("verify")
         if self.still_up:
             self.still_up -= 1
-            return Evidence(down=False, checks=("describe_instances: 1 running",))
-        return Evidence(down=True, checks=("describe_instances: none",))
+            return DownEvidence(down=False, checks=("describe_instances: 1 running",))
+        return DownEvidence(down=True, checks=("describe_instances: none",))
 
-    def down_by_id(self, run_id: str) -> Evidence:
+    def down_by_id(self, run_id: str) -> DownEvidence:
         self.asked.append(f"down {run_id}")
-        return Evidence(down=True, checks=(f"{run_id}: 0",))
+        return DownEvidence(down=True, checks=(f"{run_id}: 0",))
 
     def provider_time(self, launch: Launch) -> ProviderTime:
         return self.time

@@ -12,7 +12,7 @@ import pytest
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.decide.options.explain import explain_plan
 from planner.decide.options.step_breakdown import Published
-from planner.launcher.bench.bench import Settings, spec_of
+from planner.launcher.bench.bench import BenchSettings, spec_of
 from planner.model.catalog import Catalog
 from planner.model.network.architecture import Decoder, Transformer
 from planner.model.network.trainer_memory import NOTHING_STATED
@@ -77,7 +77,7 @@ def added(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setitem(known_families.FAMILIES, "sliding", SlidingFamily)
     monkeypatch.setitem(shapes.SHAPES, "sliding", SlidingShape)
-    monkeypatch.setitem(registry.TEXT_MODELS, "sliding", decoder.Decoder)
+    monkeypatch.setitem(registry.TEXT_MODELS, "sliding", decoder.DecoderModel)
 
 
 def preset(sizes: dict[str, object], seq_len: int) -> Preset:
@@ -138,7 +138,7 @@ def test_the_benchmark_trains_it() -> None:
     from planner.workloads.contract.spec import from_json
     from planner.workloads.models.registry import build_on_meta, count_parameters
 
-    spec = from_json(spec_of(preset(TINY, 64), Settings(devices=1), micro_batch=2))
+    spec = from_json(spec_of(preset(TINY, 64), BenchSettings(devices=1), micro_batch=2))
     model = build_on_meta(spec)
     model.to_empty(device="cpu")
     model.init_weights(seed=0)

@@ -81,7 +81,7 @@ def test_torch_moves_as_many_numbers_as_are_listed() -> None:
     from torch.utils._python_dispatch import TorchDispatchMode
 
     from planner.workloads.contract.architecture import ResnetShape
-    from planner.workloads.models.resnet import Resnet as Module
+    from planner.workloads.models.resnet import ResnetModel as Module
 
     seen: Counter[str] = Counter()
 

@@ -10,7 +10,7 @@ import pytest
 from planner.model.answer.bill import Bill, BillLine, Coverage, Uncounted
 from planner.model.answer.documents import Assumption, ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
-from planner.model.answer.recommendation import Measurement, RecommendationDocument, TurningPoint
+from planner.model.answer.recommendation import RecommendationDocument, SuggestedMeasurement, TurningPoint
 from planner.model.currency import LocalAmount
 from planner.model.network.workload import Strategy
 from planner.model.prices.offer import PriceKind
@@ -161,7 +161,7 @@ def advice() -> RecommendationDocument:
         plan="Which machine?", currency=None, runs=10, deadline=None, budget_usd=None, confidence=0.8,
         recommended="our-dgx", nearest=None, headline=(), sentence="", placements=(), simulated=None, regret_usd=None,
         measurements=(
-            Measurement(
+            SuggestedMeasurement(
                 option="cloud/8x:any:on_demand", display_name="Cloud 8x, 8x H100", usd=33, worth_usd=90,
                 chance_to_change=0.2, instead=None, command="planner launch cpu-smoke",
                 sentence="Measure Cloud 8x, 8x H100 with one 20-minute run, about 33 USD: it decides between A and B.",

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 
-from planner.launcher.bench.bench import LoraSettings, Settings, spec_of
+from planner.launcher.bench.bench import BenchSettings, LoraSettings, spec_of
 from planner.launcher.collect.expectations import Expected, memory_facts, mfu_by_name, used_gib
 from planner.launcher.collect.record import record_of
 from planner.model.evidence.run import NodeResult
@@ -28,9 +28,9 @@ MakeResult = Callable[..., NodeResult]
 def result_of() -> MakeResult:
     """Make a result of a preset on one device; what is not given is as little as a result needs."""
 
-    def make(name: str, settings: Settings | None = None, **changes: Any) -> NodeResult:
+    def make(name: str, settings: BenchSettings | None = None, **changes: Any) -> NodeResult:
         preset = CATALOG.presets[name]
-        spec = spec_of(preset, settings or Settings(devices=1))
+        spec = spec_of(preset, settings or BenchSettings(devices=1))
         facts = {
             **{"schema_version": 1, "kind": "result", "method_version": 1, "exit_reason": "completed", "error": None},
             **{"spec": spec, "parameters": None, "world_size": 1, "nodes": 1, "devices_per_node": 1},
@@ -67,23 +67,23 @@ def test_where_the_device_or_the_network_is_not_known_nothing_is_held_against_th
 @pytest.mark.parametrize(
     ("name", "settings", "least"),
     [
-        pytest.param("qwen3-0.6b", Settings(devices=1), 0.27, id="eager"),
-        pytest.param("qwen3-0.6b", Settings(devices=1, compile=True), 0.41, id="compiled"),
-        pytest.param("gpt-305m", Settings(devices=1, compile=True), 0.17, id="compiled: no floor of its own"),
-        pytest.param("cpu-smoke", Settings(devices=1), None, id="no floor stated"),
-        pytest.param("qwen3-0.6b", Settings(devices=1, precision=Precision.FP32), None, id="another format"),
+        pytest.param("qwen3-0.6b", BenchSettings(devices=1), 0.27, id="eager"),
+        pytest.param("qwen3-0.6b", BenchSettings(devices=1, compile=True), 0.41, id="compiled"),
+        pytest.param("gpt-305m", BenchSettings(devices=1, compile=True), 0.17, id="compiled: no floor of its own"),
+        pytest.param("cpu-smoke", BenchSettings(devices=1), None, id="no floor stated"),
+        pytest.param("qwen3-0.6b", BenchSettings(devices=1, precision=Precision.FP32), None, id="another format"),
         pytest.param(
-            "qwen3-0.6b", Settings(devices=1, lora=LoraSettings(rank=8, targets=("query",))), None, id="adapters"
+            "qwen3-0.6b", BenchSettings(devices=1, lora=LoraSettings(rank=8, targets=("query",))), None, id="adapters"
         ),
         pytest.param(
             "qwen3-0.6b",
-            Settings(devices=1, checkpointing=Checkpointing.FULL),
+            BenchSettings(devices=1, checkpointing=Checkpointing.FULL),
             None,
             id="work twice",
         ),
     ],
 )
-def test_the_floor_of_mfu(result_of: MakeResult, name: str, settings: Settings, least: float | None) -> None:
+def test_the_floor_of_mfu(result_of: MakeResult, name: str, settings: BenchSettings, least: float | None) -> None:
     assert expect_from(CATALOG)(result_of(name, settings), "H200-SXM").least_mfu == least
 
 
@@ -98,7 +98,7 @@ def test_memory_is_expected_of_gpus_alone(result_of: MakeResult) -> None:
 
 def plain_losses(global_batch: int, steps: int) -> list[float]:
     """Train cpu-smoke in a loop of its own: no strategy, no process group, torch's AdamW."""
-    spec = from_json(spec_of(CATALOG.presets["cpu-smoke"], Settings(devices=1), micro_batch=global_batch))
+    spec = from_json(spec_of(CATALOG.presets["cpu-smoke"], BenchSettings(devices=1), micro_batch=global_batch))
     model = build_on_meta(spec).to_empty(device="cpu")
     model.init_weights(spec.seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, betas=(0.9, 0.95), weight_decay=0.1)
@@ -168,8 +168,8 @@ def test_memory_in_use_is_what_is_reserved_and_the_context_at_the_end(
 )
 def test_a_search_begins_at_what_should_fit(accelerator: str | None, starts: bool) -> None:
     preset: BenchWorkload = CATALOG.presets["gpt-305m"]
-    start = start_micro_batch(preset, accelerator, CATALOG, Settings(devices=1, precision=Precision.BF16))
+    start = start_micro_batch(preset, accelerator, CATALOG, BenchSettings(devices=1, precision=Precision.BF16))
     assert (start is not None) == starts
     assert start is None or start > 32  # 100 GiB and more are left for samples of under 1 GiB each
-    most = most_micro_batch(preset, accelerator, CATALOG, Settings(devices=1, precision=Precision.BF16))
+    most = most_micro_batch(preset, accelerator, CATALOG, BenchSettings(devices=1, precision=Precision.BF16))
     assert (most is None) if start is None else (start < most < 1.2 * start)  # the weights' 5 GiB leave 10 % and more

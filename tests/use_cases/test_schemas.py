@@ -41,4 +41,4 @@ def test_a_description_is_one_line() -> None:
     """The docstring of `Training.packing` has two."""
     text = objects_of("plan")["Training"]["properties"]["packing"]["description"]
     assert "\n" not in text
-    assert text.endswith("each is padded to one.")
+    assert text.endswith("padded to the longest of its micro-batch.")

@@ -13,7 +13,7 @@ from planner.workloads.inputs.images import SyntheticImages
 from planner.workloads.inputs.tokens import SyntheticTokens
 from planner.workloads.models.registry import build_on_meta
 from planner.workloads.strategies import load
-from planner.workloads.strategies.precision import Precision
+from planner.workloads.strategies.precision import PrecisionContexts
 
 STEPS = 4
 
@@ -22,7 +22,7 @@ def curve(document):
     cpu = torch.device("cpu")
     spec = from_json(document)
     model = build_on_meta(spec)
-    strategy = load(spec.strategy)(model, spec, Precision(spec.precision, cpu), cpu)
+    strategy = load(spec.strategy)(model, spec, PrecisionContexts(spec.precision, cpu), cpu)
     if spec.compile:
         model.compile_parts()
     synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages

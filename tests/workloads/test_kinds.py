@@ -15,7 +15,7 @@ from planner.workloads.inputs.tokens import SyntheticTokens
 from planner.workloads.measure.op_recorder import OpRecorder
 from planner.workloads.models.experts import MixtureOfExperts
 from planner.workloads.models.registry import build_on_meta
-from planner.workloads.strategies.precision import Precision
+from planner.workloads.strategies.precision import PrecisionContexts
 from tests.workloads.kinds import KINDS, TINY_MOE, TINY_RESNET, of_kind
 
 CPU = torch.device("cpu")
@@ -69,7 +69,7 @@ def one_step(document, precision="fp32"):
     synthetic = SyntheticTokens if spec.unit == "tokens" else SyntheticImages
     inputs, targets = synthetic(spec, rank=0, world_size=1, device=CPU).micro_batches(0)[0]
     with OpRecorder() as recorder:
-        with Precision(precision, CPU).autocast():
+        with PrecisionContexts(precision, CPU).autocast():
             loss = model(inputs, targets)
         loss.backward()
     gradients = {name: weight.grad for name, weight in model.named_parameters() if weight.grad is not None}

@@ -2,11 +2,11 @@
 
 import pytest
 
-from planner.workloads.probe.cold_timer import Timed
+from planner.workloads.probe.cold_timer import TimedCalls
 from planner.workloads.probe.rows import Rows
 
 
-def fails() -> Timed:
+def fails() -> TimedCalls:
     raise RuntimeError("no kernel image is available\nfor this device")
 
 
@@ -14,7 +14,7 @@ def test_a_kernel_that_fails_is_named_by_the_first_line_and_the_next_is_measured
     rows = Rows(max_seconds=60.0)
 
     rows.add("attention", {"batch": 1}, fails, precision="bf16", kernel="cudnn")
-    rows.add("copy", {"bytes": 8}, lambda: Timed(0.5, 3))
+    rows.add("copy", {"bytes": 8}, lambda: TimedCalls(0.5, 3))
 
     assert rows.left_out == ["attention bf16 cudnn: no kernel image is available"]
     assert [(row["kind"], row["seconds"], row["rounds"]) for row in rows.kernels] == [("copy", 0.5, 3)]
@@ -24,8 +24,8 @@ def test_once_the_time_is_over_only_what_every_rank_must_do_is_measured() -> Non
     rows = Rows(max_seconds=-1.0)
 
     for _ in range(2):
-        rows.add("products", {"tokens": 1}, lambda: Timed(0.5, 3), precision="bf16")
-    rows.add("all_reduce", {"bytes": 8}, lambda: Timed(0.5, 3), devices=2, needed=True)
+        rows.add("products", {"tokens": 1}, lambda: TimedCalls(0.5, 3), precision="bf16")
+    rows.add("all_reduce", {"bytes": 8}, lambda: TimedCalls(0.5, 3), devices=2, needed=True)
 
     assert rows.left_out == ["products bf16: the time was over"]
     assert [row["devices"] for row in rows.kernels] == [2]

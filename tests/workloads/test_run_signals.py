@@ -21,7 +21,7 @@ ENDLESS = {"min_steps": 10**6, "min_s": 600.0, "max_s": 600.0}
 TERM, HUP, KILL = signal.SIGTERM, signal.SIGHUP, signal.SIGKILL
 
 
-class Node:
+class SignalledNode:
     """run.sh in the background, as a launch starts it, with two processes on this machine."""
 
     def __init__(self, place: Path, spec: dict[str, object], processes: MarkedProcesses, **more: str) -> None:
@@ -69,7 +69,7 @@ def test_a_signal_ends_what_run_sh_started(
     number: signal.Signals,
     to: str,
 ) -> None:
-    node = Node(bare_node().folder, spec_document(micro_batch=2, window=ENDLESS), processes)
+    node = SignalledNode(bare_node().folder, spec_document(micro_batch=2, window=ENDLESS), processes)
     until(lambda: node.measures)
     if to == "group":
         os.killpg(node.bash.pid, number)
@@ -92,7 +92,7 @@ def test_a_signal_ends_what_run_sh_started(
 def test_a_search_for_the_micro_batch_ends_with_run_sh(
     bare_node: Callable[[], BareNode], spec_document: Callable[..., dict[str, object]], processes: MarkedProcesses
 ) -> None:
-    node = Node(bare_node().folder, spec_document(), processes, PLANNER_PROBES="search --start 1")
+    node = SignalledNode(bare_node().folder, spec_document(), processes, PLANNER_PROBES="search --start 1")
     until(lambda: len(processes.of("workloads.train")) == 2)
     assert len(processes.of("workloads.micro_batch_main")) == 1
     node.bash.kill()

@@ -1,7 +1,7 @@
-"""The search for a micro-batch: the smallest that is as good as the best. Pure; the probe is passed in.
+"""Search for a micro-batch: the smallest that is as good as the best. Pure; the probe is passed in.
 
-A probe is a fresh run of a few steps: a rank that ran out of memory leaves a process that cannot be used again. Most of
-its time goes to imports and compilation, so the search takes few: two or three where the memory estimate is good.
+A probe is a fresh run of a few steps, because a rank that ran out of memory leaves an unusable process. Most of its
+time goes to imports and compilation, so the search takes few probes: two or three if the memory estimate is good.
 """
 
 from __future__ import annotations
@@ -10,25 +10,25 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Callable, Dict, Generic, Optional, Sequence, Tuple, TypeVar
 
-from ..batch.micro_batch_probe import ROOM_SHARE, Tried
+from ..batch.micro_batch_probe import ROOM_SHARE, TriedBatch
 
 GAIN_FRACTION = 0.03
-"""Differences of 3 % and less are not told apart: node-to-node spread is 0.6 to 2 % for one GPU."""
+"""Smallest relative gain that counts. The spread from node to node is 0.6 to 2 % for one GPU."""
 LARGEST_MICRO_BATCH = 4096
 
-Probe = TypeVar("Probe", bound=Tried)
+Probe = TypeVar("Probe", bound=TriedBatch)
 
 
 @dataclass(frozen=True)
 class BatchSearch(Generic[Probe]):
-    """What was tried, in order, and what was chosen; None where not even the smallest micro-batch fits."""
+    """Probes in order, and the chosen micro-batch; None if not even the smallest fits."""
 
     chosen: Optional[int]
     probes: Tuple[Probe, ...]
 
 
 def allowed_sizes(share: Optional[int]) -> Sequence[int]:
-    """Return the micro-batches that may be chosen: with a global batch, the divisors of a device's share of it."""
+    """Return the allowed micro-batches: with a global batch, the divisors of a device's share of it."""
     if share is None:
         return range(1, LARGEST_MICRO_BATCH + 1)
     return [size for size in range(1, share + 1) if share % size == 0]
@@ -80,14 +80,14 @@ def search_micro_batch(
 
 
 def _double(sizes: Sequence[int], size: int) -> Optional[int]:
-    """Return the largest allowed size up to the double, or the next one where there is none; None after the last."""
+    """Return the largest allowed size up to the double, or the next one if there is none; None after the last."""
     if size == sizes[-1]:
         return None
     return max(_at_most(sizes, 2 * size), sizes[bisect_right(sizes, size)])
 
 
 def _at_most(sizes: Sequence[int], size: int) -> int:
-    """Return the largest allowed size up to this one; the smallest of all where there is none."""
+    """Return the largest allowed size up to this one, or the smallest of all if there is none."""
     return sizes[max(0, bisect_right(sizes, size) - 1)]
 
 

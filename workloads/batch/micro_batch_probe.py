@@ -1,4 +1,4 @@
-"""One probe of the search for a micro-batch: how fast it was, and whether that micro-batch can be taken."""
+"""One probe in the search for a micro-batch: how fast it was, and whether that micro-batch is usable."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ PROBE_WINDOW: Dict[str, float] = {
     "min_s": 1.0,
     "max_s": 20.0,
 }
-"""A second of warm-up after compilation, then four steps, or more if they are short. Its warm-up has a fixed length, so
-it is not judged for steadiness."""
+"""Short window of a probe: a second of warm-up after compilation, then four steps, or more if they are short.
+
+The warm-up has a fixed length, so it is not judged for steadiness.
+"""
 PROBE_ACCUMULATION = 2
-"""Micro-batches in a step, if the run itself has as many: with two, accumulated gradients take up memory."""
+"""Micro-batches in a step, if the run itself has as many. With two, accumulated gradients take up memory."""
 MAX_MEMORY_FRACTION = 0.95
-"""Of the device: one filled further retries allocations sooner or later."""
+"""Highest safe share of the device's memory. A fuller device retries allocations sooner or later."""
 ROOM_SHARE = 0.5
-"""Of the memory: below it, a run is asked whether a larger batch would be faster."""
+"""Share of the memory below which a larger batch is tried after the run."""
 
 
-class Tried(Protocol):
-    """What the search has to know of a probe."""
+class TriedBatch(Protocol):
+    """Fields of a probe that the search needs."""
 
     @property
     def samples_per_s(self) -> Optional[float]:
-        """Null where nothing was measured."""
+        """Rate; null if nothing was measured."""
 
     @property
     def fits(self) -> bool:
-        """Whether it can be taken."""
+        """True if the micro-batch is usable."""
 
     @property
     def device_memory_fraction(self) -> Optional[float]:
-        """Share of the fullest device's memory; None on a CPU and where nothing was measured."""
+        """Share of the fullest device's memory; None on a CPU or if nothing was measured."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +55,15 @@ class ProbeResult:
 
     @property
     def fits(self) -> bool:
-        """Whether it can be taken."""
+        """True if the micro-batch is usable."""
         return self.samples_per_s is not None and self.refused is None
 
 
 def probe_of(result: Mapping[str, Any]) -> ProbeResult:
     """Read a result.json as a probe.
 
-    It can be taken where every rank came to the end, no allocator had to try again, and no device was filled over
-    95 %. On a CPU there is no device to fill: only running out of memory speaks against it.
+    The micro-batch is usable if every rank finished, no allocator had to retry, and no device was over 95 % full. On a
+    CPU only running out of memory counts against it.
     """
     spec, memory = result["spec"], result["memory"]
     reserved_gib, device_gib = memory.get("peak_reserved_gib"), memory.get("device_gib")
@@ -100,7 +102,7 @@ def failed_probe(spec: Mapping[str, Any], reason: str) -> ProbeResult:
 def used_memory_share(
     memory: Mapping[str, Optional[float]], environment: Mapping[str, Any], *, devices_per_node: int
 ) -> Optional[float]:
-    """Return the share of the device's memory that a run used; of the machine's on a CPU. None where not known."""
+    """Return the share of the device's memory that a run used (of the machine's on a CPU); None if unknown."""
     device_gib, reserved_gib = memory.get("device_gib"), memory.get("peak_reserved_gib")
     if device_gib and reserved_gib is not None:
         return reserved_gib / device_gib

@@ -1,4 +1,4 @@
-"""The probes of one benchmark: a search for its micro-batch before it, or the doubled micro-batch after it.
+"""Probes of one benchmark: a search for its micro-batch before it, or the doubled micro-batch after it.
 
 The runner is passed in: `planner bench` and the launched node start processes in their own ways.
 """
@@ -20,15 +20,15 @@ from ..batch.micro_batch_probe import (
 )
 
 Run = Callable[[Dict[str, Any]], Mapping[str, Any]]
-"""Runs a spec in processes of its own and returns its result.json."""
+"""Function that runs a spec in separate processes and returns its result.json."""
 
 
 @dataclass(frozen=True)
 class Prober:
-    """What the probes of one benchmark share.
+    """Common settings of the probes of one benchmark.
 
-    `share`: samples of a global batch on each device; None: no global batch is asked for, nothing is accumulated.
-    `failed`: the error that `run` raises where nothing was measured.
+    `share` is the number of samples of a global batch on each device; None means no global batch and no accumulation.
+    `failed` is the error that `run` raises if nothing was measured.
     """
 
     spec: Mapping[str, Any]
@@ -40,9 +40,9 @@ class Prober:
     def search(
         self, *, start: int, most: Optional[int], allowed: Sequence[int]
     ) -> Tuple[Optional[int], List[ProbeResult]]:
-        """Return the micro-batch to take and all probes; None where not even the smallest fits.
+        """Return the chosen micro-batch and all probes; None if not even the smallest fits.
 
-        Raises `failed` where the first probes measured nothing for a reason that may not be memory.
+        Raises `failed` if the first probes measured nothing for a reason that may not be memory.
         """
         fitting: List[int] = []
 
@@ -58,9 +58,10 @@ class Prober:
         return found.chosen, list(found.probes)
 
     def double(self, result: Mapping[str, Any]) -> List[ProbeResult]:
-        """Return probes of a run's micro-batch and its double; none if the run used half of the memory or more.
+        """Return probes of a run's micro-batch and its double.
 
-        None either if the double does not divide the device's share of the global batch.
+        Returns none if the run used half of the memory or more, or if the double does not divide the device's share of
+        the global batch.
         """
         size = int(self.spec["micro_batch"])
         used = used_memory_share(result["memory"], result["environment"], devices_per_node=result["devices_per_node"])
@@ -70,7 +71,10 @@ class Prober:
         return [self._probe(tried, may_die=True) for tried in (size, 2 * size)]
 
     def _probe(self, size: int, *, may_die: bool) -> ProbeResult:
-        """Run a few steps. `may_die`: a run that leaves nothing was too large; else it failed for another reason."""
+        """Run a few steps.
+
+        With `may_die`, a run that leaves nothing was too large; otherwise it failed for another reason.
+        """
         accumulation = min(PROBE_ACCUMULATION, accumulation_of(self.share, size))
         spec = {**self.spec, "micro_batch": size, "grad_accumulation": accumulation}
         try:

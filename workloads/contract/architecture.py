@@ -1,6 +1,6 @@
-"""The networks that a spec can describe: dense and mixture-of-experts decoders, ResNets, vision transformers.
+"""Networks that a spec can describe: dense and mixture-of-experts decoders, ResNets, vision transformers.
 
-`kind` says which; a spec without it means a dense decoder. Sizes are in elements.
+`kind` selects the network; a spec without it means a dense decoder. Sizes are in elements.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Dict, Literal, Optional, Tuple, Type, Union
 
 COLOURS = 3
-EXPANSION = 4  # of a bottleneck block: its output is so many times as wide as its 3x3 convolution
+EXPANSION = 4  # output width of a bottleneck block relative to its 3x3 convolution
 
 
 @dataclass(frozen=True)
-class Transformer:
-    """What every decoder-only transformer has; `tied_head` shares the head with the token embedding.
+class TransformerShape:
+    """Common fields of decoder-only transformers. `tied_head` shares the head with the token embedding.
 
-    `vectors` of a shape are the norms and biases of the network that it stands for, which the planner counts; what is
-    built has two norms a layer and the biases of `bias`, under a thousandth more or less.
+    `vectors` of a shape are the norms and biases of the network that it represents, which the planner counts. The built
+    network has two norms a layer and the biases of `bias`; the difference is under a thousandth.
     """
 
     sample: ClassVar[Literal["tokens"]] = "tokens"
@@ -46,15 +46,15 @@ class Transformer:
         return self.hidden
 
     def window_of(self, number: int) -> Optional[int]:
-        """Return how many tokens a token of layer `number` attends to, at most; None: all before it."""
+        """Return the most tokens that a token of layer `number` attends to; None means all before it."""
         return None
 
     def experts_of(self, number: int) -> Optional[MoeDecoderShape]:
-        """Return the sizes of the experts of layer `number`; None: it has one MLP."""
+        """Return the sizes of the experts of layer `number`; None means one MLP."""
         return None
 
     def problem(self) -> Optional[str]:
-        """Return what does not go together."""
+        """Return which fields contradict each other; None if none do."""
         if self.heads % self.kv_heads:
             return f"kv_heads: {self.kv_heads} does not divide heads {self.heads}."
         if self.positions == "rope" and self.head_dim % 2:
@@ -63,8 +63,8 @@ class Transformer:
 
 
 @dataclass(frozen=True)
-class DecoderShape(Transformer):
-    """One MLP of `ffn_hidden` in every layer."""
+class DecoderShape(TransformerShape):
+    """Decoder with one MLP of `ffn_hidden` in every layer."""
 
     ffn_hidden: int
     kind: str = "decoder"
@@ -72,8 +72,10 @@ class DecoderShape(Transformer):
 
 
 @dataclass(frozen=True)
-class MoeDecoderShape(Transformer):
-    """Experts in every layer but the `dense_layers` (numbers from 0), which have one MLP of `ffn_hidden`."""
+class MoeDecoderShape(TransformerShape):
+    """Decoder with experts in every layer except the `dense_layers` (numbered from 0), which have one MLP of
+    `ffn_hidden`.
+    """
 
     has_experts: ClassVar[bool] = True
     experts: int
@@ -86,11 +88,11 @@ class MoeDecoderShape(Transformer):
     vectors: Optional[int] = None
 
     def experts_of(self, number: int) -> Optional[MoeDecoderShape]:
-        """Return the sizes, save of dense layers."""
+        """Return the sizes; None for dense layers."""
         return None if number in self.dense_layers else self
 
     def problem(self) -> Optional[str]:
-        """Return what does not go together, experts included."""
+        """Return which fields contradict each other, including the experts."""
         if (wrong := super().problem()) is not None:
             return wrong
         if self.experts_per_token > self.experts:
@@ -105,7 +107,7 @@ class MoeDecoderShape(Transformer):
 
 @dataclass(frozen=True)
 class ResnetShape:
-    """Bottleneck blocks in stages; `width` is that of the stem, `image_size` pixels on a side."""
+    """Bottleneck blocks in stages. `width` is the stem's; `image_size` is in pixels per side."""
 
     sample: ClassVar[Literal["image"]] = "image"
     is_convolutional: ClassVar[Literal[True]] = True
@@ -123,13 +125,13 @@ class ResnetShape:
         return widest
 
     def problem(self) -> Optional[str]:
-        """Return None: any sizes go together."""
+        """Return None: any sizes are valid."""
         return None
 
 
 @dataclass(frozen=True)
 class VitShape:
-    """A vision transformer with a class token and learned positions."""
+    """Vision transformer with a class token and learned positions."""
 
     sample: ClassVar[Literal["image"]] = "image"
     is_convolutional: ClassVar[Literal[False]] = False
@@ -145,7 +147,7 @@ class VitShape:
 
     @property
     def tokens(self) -> int:
-        """Patches of one image and the class token."""
+        """Number of patches of one image plus the class token."""
         return (self.image_size // self.patch_size) ** 2 + 1
 
     @property
@@ -154,7 +156,7 @@ class VitShape:
         return self.hidden
 
     def problem(self) -> Optional[str]:
-        """Return what does not go together."""
+        """Return which fields contradict each other; None if none do."""
         if self.image_size % self.patch_size:
             return f"patch_size: {self.patch_size} does not divide image_size {self.image_size}."
         if self.hidden % self.heads:
@@ -174,10 +176,10 @@ SHAPES: Dict[str, Type[Architecture]] = {
 
 
 def width(architecture: Architecture) -> int:
-    """Return the width of the residual stream, at its widest."""
+    """Return the width of the residual stream at its widest."""
     return architecture.stream_width
 
 
 def problem(architecture: Architecture) -> Optional[str]:
-    """Return what does not go together in an architecture, as "key: why"; None where all does."""
+    """Return the contradiction in an architecture as "key: why"; None if there is none."""
     return architecture.problem()

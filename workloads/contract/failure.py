@@ -1,7 +1,7 @@
-"""The ends of a run that fails: their reasons, and how one rank's reason reaches rank 0.
+"""Ends of a run that fails: their reasons, and how one rank's reason reaches rank 0.
 
-A rank that fails leaves `<out>.rank<n>.error` and ends hard: its peers wait in a collective and would never return.
-torchrun then stops them, and rank 0 writes result.json with the reason of the rank that failed first.
+A rank that fails leaves `<out>.rank<n>.error` and exits hard, because its peers wait in a collective and would never
+return. torchrun then stops them, and rank 0 writes result.json with the reason of the rank that failed first.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OUT_OF_MEMORY_TEXTS = (
 
 
 class RunError(Exception):
-    """The run cannot go on, for one of the EXIT_REASONS."""
+    """The run cannot continue, for one of the EXIT_REASONS."""
 
     def __init__(self, exit_reason: str, message: str) -> None:
         super().__init__(message)
@@ -45,12 +45,12 @@ class RunError(Exception):
 
 
 def exit_code(exit_reason: str) -> int:
-    """Return 0 where there is a measurement to read, otherwise 1, or 130 for a run that was stopped."""
+    """Return 0 if there is a measurement to read, otherwise 1, or 130 for a run that was stopped."""
     return EXIT_CODES.get(exit_reason, EXIT_FAILED)
 
 
 def reason_of(error: BaseException) -> str:
-    """Name the exit reason of an exception. torch's CPU allocator raises a plain RuntimeError."""
+    """Return the exit reason of an exception. torch's CPU allocator raises a plain RuntimeError."""
     if isinstance(error, RunError):
         return error.exit_reason
     if isinstance(error, KeyboardInterrupt):
@@ -62,12 +62,12 @@ def reason_of(error: BaseException) -> str:
 
 
 def describe(error: BaseException) -> str:
-    """Return the exception as one text: its type, unless it is ours, and its message."""
+    """Return the exception as one text: its message, after its type unless it is ours."""
     return str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
 
 
 def error_file(out: Path, rank: int) -> Path:
-    """Return where this rank leaves its reason."""
+    """Return the file in which this rank leaves its reason."""
     return out.with_name(f"{out.name}.rank{rank}.error")
 
 
@@ -78,14 +78,14 @@ def leave_reason(out: Path, rank: int, exit_reason: str, message: str) -> None:
 
 
 def first_reason(out: Path) -> Optional[Tuple[str, str]]:
-    """Return (exit reason, message) of the rank on this node that failed first; later ones only lost their peer."""
+    """Return (exit reason, message) of the rank on this node that failed first. Later ones only lost their peer."""
     reasons = []
     for path in out.parent.glob(f"{out.name}.rank*.error"):
         try:
             document = json.loads(path.read_text(encoding="utf-8"))
             reasons.append((document["at_unix_s"], document["exit_reason"], document["rank"], document["error"]))
         except (OSError, ValueError, KeyError):
-            continue  # half written by a rank that was killed: its peers' files say more
+            continue  # incomplete file of a rank that was killed: its peers' files say more
     if not reasons:
         return None
     _, exit_reason, rank, message = min(reasons)

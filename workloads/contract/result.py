@@ -1,7 +1,7 @@
-"""What a run leaves behind: result.json (facts, written whole or not at all) and its steps as they happen.
+"""Files that a run leaves: result.json (facts, written completely or not at all) and its steps as they happen.
 
-The record exists from the first moment and is filled as facts become known, so that a run that ends early still
-says what it was, how far it came and why it ended. Only rank 0 writes.
+The record exists from the first moment and is filled as facts become known. So a run that ends early still says what it
+was, how far it came and why it ended. Only rank 0 writes.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from typing import Any, Callable, Dict, List, Optional, Sequence
 from ..contract import failure
 
 SCHEMA_VERSION = 1
-METHOD_VERSION = 1  # raise it when how we measure changes: records of two methods are never averaged
+METHOD_VERSION = 1  # raise it when the method changes: records of two methods are never averaged
 
 WARMUP = "warmup"
 MEASURE = "measure"
 
 
 def steps_file(out: Path) -> Path:
-    """Return where the steps of this result go, one JSON object per line."""
+    """Return the file for the steps of this result, one JSON object per line."""
     return out.with_name(f"{out.name}.steps.jsonl")
 
 
@@ -47,18 +47,18 @@ def _append(path: Path, text: str) -> None:
 
 
 def finite_or_none(value: float) -> Optional[float]:
-    """JSON has no NaN and no infinity; a loss that is not finite is written as null."""
+    """Return the value, or None if it is not finite: JSON has no NaN and no infinity."""
     return value if math.isfinite(value) else None
 
 
 def utc_now() -> str:
-    """Return the time of day in UTC, to the millisecond."""
+    """Return the current time in UTC, to the millisecond."""
     now = datetime.datetime.now(datetime.timezone.utc)
     return now.strftime("%Y-%m-%dT%H:%M:%S.") + f"{now.microsecond // 1000:03d}Z"
 
 
 class Record:
-    """The result document while it is being made. Ranks other than 0 keep one too and never write it."""
+    """Result document while it is being made. Ranks other than 0 keep one too and never write it."""
 
     def __init__(self, out: Path, *, rank: int, world_size: int, devices_per_node: int) -> None:
         self.out = out
@@ -113,26 +113,26 @@ class Record:
             "finished_at": None,
         }
         if self._writes:
-            # A result that is already there is of an earlier run; if this one is killed it must not pass for its own.
+            # An existing result is of an earlier run. If this run is killed, it must not pass for its result.
             out.unlink(missing_ok=True)
             self._on_disk(lambda: steps_file(out).write_text("", encoding="utf-8"))
 
     @property
     def phases(self) -> Dict[str, float]:
-        """Seconds of each phase, as far as it came."""
+        """Seconds of each phase so far."""
         phases: Dict[str, float] = self.document["phases"]
         return phases
 
     def count_in(self, unit: str) -> None:
-        """Count work in tokens, or in images: then there are no tokens, and none of padding."""
+        """Count work in tokens or in images. With images there are no tokens and no padding."""
         self._unit = unit
         if unit == "images":
             self.document.update(tokens=None, padding_tokens=None, images=0)
 
     def add_steps(self, phase: str, step_seconds: Sequence[float], *, units: Sequence[int]) -> None:
-        """Append rank 0's steps and the world's real tokens or images in each to the jsonl, keep the measured.
+        """Append rank 0's steps to the jsonl, with the world's real tokens or images in each. Keep the measured steps.
 
-        Once the record is closed, by the thread that listens for the end, nothing is added: file and record agree.
+        Nothing is added once the thread that listens for the end has closed the record, so that file and record agree.
         """
         if not self._writes or not step_seconds:
             return
@@ -151,7 +151,10 @@ class Record:
                 self.document[self._unit] += sum(units)
 
     def set_window(self, window_s: float) -> None:
-        """Note the window: samples = steps * global batch; what of samples * seq_len was no real token is padding."""
+        """Store the window: samples = steps * global batch.
+
+        The part of samples * seq_len that is not real tokens is padding.
+        """
         steps = len(self.document["step_seconds"])
         samples = steps * self.document["global_batch"]
         padding_tokens = None
@@ -160,12 +163,12 @@ class Record:
         self.document.update(steps=steps, window_s=window_s, samples=samples, padding_tokens=padding_tokens)
 
     def set_losses(self, first: List[float], last: Optional[float]) -> None:
-        """Note the mean loss over ranks of the first ten steps, and of the last."""
+        """Store the mean loss over ranks of the first ten steps, and of the last."""
         self.document["losses_first10"] = [finite_or_none(loss) for loss in first]
         self.document["loss_last"] = None if last is None else finite_or_none(last)
 
     def close(self, exit_reason: str, error: Optional[str] = None) -> str:
-        """Write result.json and return its exit reason. Called again (to add a phase), the first reason stays.
+        """Write result.json and return its exit reason. If called again (to add a phase), the first reason stays.
 
         A rank that only lost its peers, or was only told to stop, gives the reason of the rank that failed first.
         """
@@ -183,12 +186,12 @@ class Record:
             return str(document["exit_reason"])
 
     def _on_disk(self, write: Callable[[], object]) -> None:
-        """Write; where the disk is full or gone, note it and go on: the record still leaves through stdout."""
+        """Write. If the disk is full or gone, note it and continue: the record is still printed to stdout."""
         try:
             write()
         except OSError as error:
             self.document["disk_problem"] = error.strerror or str(error)
 
     def as_line(self) -> str:
-        """Return the document on one line, as it stands in result.json and on the last line of stdout."""
+        """Return the document on one line, as in result.json and on the last line of stdout."""
         return json.dumps(self.document, allow_nan=False)

@@ -1,7 +1,7 @@
-"""The file spec.json: what a benchmark run is to do. Read strictly, with the standard library alone.
+"""The file spec.json: settings of a benchmark run. It is read strictly, with the standard library alone.
 
-A wrong file is refused with one line that says where, what, and what would be right. An unknown key is refused
-too: a misspelt setting that is silently ignored would be measured as something it is not.
+An invalid file is refused with one line that says where, what, and what would be right. An unknown key is refused too:
+a misspelt setting that is silently ignored would be measured as something it is not.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ Section = TypeVar("Section")
 
 
 class SpecError(ValueError):
-    """One thing is wrong in spec.json: where, what, and what would be right."""
+    """One error in spec.json: where, what, and what would be right."""
 
 
 @dataclass(frozen=True)
-class Window:
-    """How long to warm up and how long to measure. Source: the measurement protocol in workloads/README.md."""
+class MeasurementWindow:
+    """Lengths of warm-up and measurement. Source: the measurement protocol in workloads/README.md."""
 
     min_warmup_steps: int
     min_warmup_s: float
@@ -66,12 +66,12 @@ class Window:
 
     @property
     def is_short(self) -> bool:
-        """A smoke test, not a measurement: its steadiness is judged at 5 % instead of 1 %."""
+        """True for a smoke test, whose steadiness is judged at 5 % instead of 1 %."""
         return self.min_s < SHORT_WINDOW_S
 
     @property
     def waits_until_steady(self) -> bool:
-        """Return whether the warm-up goes on until steps are steady; one of a fixed length is not judged."""
+        """True if the warm-up continues until steps are steady. One of a fixed length is not judged."""
         return self.max_warmup_s > self.min_warmup_s
 
 
@@ -79,7 +79,8 @@ class Window:
 class Lora:
     """Low-rank adapters beside the linear maps named by `targets`, the same ones in every block.
 
-    `frozen`: the other weights are kept at 16 bit, as fine-tuning loads them; null: as where all weights are trained.
+    `frozen` says how the other weights are kept: at 16 bit, as fine-tuning loads them, or (null) as in training of all
+    weights.
     """
 
     rank: int
@@ -89,8 +90,8 @@ class Lora:
 
 
 @dataclass(frozen=True)
-class Data:
-    """A file or folder of token shards on the node; `dtype` is that of raw .bin files."""
+class DataFiles:
+    """File or folder of token shards on the node. `dtype` is the type of raw .bin files."""
 
     path: str
     dtype: str
@@ -98,7 +99,7 @@ class Data:
 
 @dataclass(frozen=True)
 class ProbeTask:
-    """Measure kernels of a training step one by one, in place of a training; `folder`: data on the node to read."""
+    """Measure kernels of a training step one by one instead of a training. `folder` holds data on the node to read."""
 
     folder: Optional[str] = None
 
@@ -107,7 +108,7 @@ class ProbeTask:
 class Spec:
     """One benchmark run. `micro_batch` is samples per device and forward pass: sequences of `seq_len`, or images.
 
-    Keys with a value here came later than the first specs and may be left out: that is what those specs meant.
+    Keys with a default are newer than the first specs and may be left out. The default is what those specs meant.
     """
 
     workload: str
@@ -117,7 +118,7 @@ class Spec:
     strategy: str
     precision: str
     seed: int
-    window: Window
+    window: MeasurementWindow
     seq_len: Optional[int] = None
     checkpointing: str = "none"
     compile: bool = False
@@ -125,7 +126,7 @@ class Spec:
     method: str = "full"
     lora: Optional[Lora] = None
     calibrate: bool = False
-    data: Optional[Data] = None
+    data: Optional[DataFiles] = None
     mode: str = "matched"
     note: Optional[str] = None
     peer_timeout_s: float = 300.0
@@ -137,28 +138,28 @@ class Spec:
     cuda_graphs: bool = False
 
     def global_batch(self, world_size: int) -> int:
-        """Samples in one optimizer step of the whole world: micro_batch * grad_accumulation * world_size."""
+        """Return the samples in one optimizer step of the whole world: micro_batch * grad_accumulation * world_size."""
         return self.micro_batch * self.grad_accumulation * world_size
 
     @property
     def unit(self) -> str:
-        """What work is counted in."""
+        """Unit in which work is counted."""
         return "tokens" if self.architecture.sample == "tokens" else "images"
 
     @property
     def units_per_sample(self) -> int:
-        """Tokens in a sequence; an image is one."""
+        """Tokens in a sequence; 1 for an image."""
         return self.seq_len or 1
 
     @property
     def tokens_per_sample(self) -> int:
-        """Tokens in a sequence, of a spec whose samples are sequences."""
+        """Tokens in a sequence, for a spec whose samples are sequences."""
         assert self.seq_len is not None
         return self.seq_len
 
 
 def read(path: Path) -> Spec:
-    """Read spec.json; raises SpecError."""
+    """Read spec.json. Raises SpecError."""
     return from_json(read_document(path), where=path.name)
 
 
@@ -176,7 +177,7 @@ def read_document(path: Path) -> Dict[str, Any]:
 
 
 def from_json(document: Mapping[str, Any], *, where: str = "spec.json") -> Spec:
-    """Check the document and return it as a Spec; raises SpecError at the first thing wrong."""
+    """Check the document and return it as a Spec. Raises SpecError at the first error."""
     body = dict(document)
     version = body.pop("schema_version", None)
     kind = body.pop("kind", None)
@@ -195,7 +196,7 @@ def from_json(document: Mapping[str, Any], *, where: str = "spec.json") -> Spec:
 
 
 def architecture_of(document: Mapping[str, Any], *, where: str = "architecture") -> Architecture:
-    """Check an architecture's document and return it; raises SpecError."""
+    """Check an architecture's document and return it. Raises SpecError."""
     architecture: Architecture = _value("architecture", document, Architecture, where)
     wrong = problem(architecture)
     if wrong is not None:
@@ -212,11 +213,11 @@ def to_json(spec: Spec) -> Dict[str, Any]:
 
 OPTIONAL: Dict[Any, Any] = {
     Optional[Lora]: Lora,
-    Optional[Data]: Data,
+    Optional[DataFiles]: DataFiles,
     Optional[ProbeTask]: ProbeTask,
     Optional[str]: str,
 }
-"""What may be null, and what it is otherwise."""
+"""Types that may be null, and their type otherwise."""
 
 
 def _section(section: Type[Section], body: Mapping[str, Any], where: str) -> Section:
@@ -239,7 +240,7 @@ def _value(key: str, value: Any, expected: Any, where: str) -> Any:
         expected = OPTIONAL[expected]
     if expected == Optional[int]:
         return None if value is None else _number(key, value, int, where)
-    if expected in (Architecture, Window, Lora, Data, ProbeTask):
+    if expected in (Architecture, MeasurementWindow, Lora, DataFiles, ProbeTask):
         if not isinstance(value, dict):
             raise SpecError(f"{where}: {value!r} is not an object. Write {{...}}.")
         return _section(_shape(value, where) if expected == Architecture else expected, value, where)
@@ -321,7 +322,7 @@ def _check_samples(spec: Spec, where: str) -> None:
 
 
 def _check_float8(spec: Spec, where: str) -> None:
-    """Refuse what torchao's float8 linear maps are not made for, or were not tried with."""
+    """Refuse settings that torchao's float8 linear maps do not support, or that were not tried."""
     if spec.architecture.kind != "decoder":
         raise SpecError(f"{where}: precision: float8 is for dense decoders, not for a {spec.architecture.kind}.")
     if spec.strategy not in ("ddp", "fsdp2"):
@@ -357,7 +358,7 @@ def _check_training(spec: Spec, where: str) -> None:
 
 
 def _check_fused_loss(spec: Spec, where: str) -> None:
-    """Refuse what the loss with its gradients was not made for: it takes the head's whole weight, and trains it."""
+    """Refuse settings that the fused loss does not support: it takes the head's whole weight, and trains it."""
     wrong = None
     if spec.architecture.sample == "image":
         wrong = f"is of decoders, not of a {spec.architecture.kind}"

@@ -1,7 +1,7 @@
-"""The input of image models: synthetic images with labels, made before the clock starts and kept on the device.
+"""Input of image models: synthetic images with labels, made before the clock starts and kept on the device.
 
-Every image depends on the seed and its number in the global batch alone, never on how the batch is split. Pixels are
-bytes, as a decoder of JPEG files leaves them; the model turns them into numbers on the device.
+Every image depends only on the seed and its number in the global batch, never on how the batch is split. Pixels are
+bytes, as a decoder of JPEG files leaves them. The model turns them into numbers on the device.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ POOL_STEPS = 4  # steps after which the data repeats; 150 MiB a device at micro-
 
 
 class SyntheticImages:
-    """One rank's share of a pool of optimizer steps."""
+    """Share of one rank in a pool of optimizer steps."""
 
     def __init__(self, spec: Spec, *, rank: int, world_size: int, device: torch.device) -> None:
         self._steps = [
@@ -48,7 +48,7 @@ def _micro_batch(spec: Spec, step: int, micro_step: int, rank: int, world_size: 
 
 
 def image(spec: Spec, number: int) -> tuple[Tensor, int]:
-    """Return an image of noise whose brightness grows with its label, so that the loss has something to learn."""
+    """Return an image of noise whose brightness grows with its label, so that there is something to learn."""
     architecture = spec.architecture
     assert architecture.sample == "image"
     generator = torch.Generator().manual_seed(spec.seed * SEED_STRIDE + number)

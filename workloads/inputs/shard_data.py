@@ -1,7 +1,7 @@
-"""Batches from token shards: every rank reads its own samples, one step ahead, in a thread of its own.
+"""Batches from token shards: every rank reads its own samples, one step ahead, in its own thread.
 
-Sample numbers are dealt out as those of synthetic data: any split of a global batch over processes and micro-batches
-reads the same samples. What the loop waits for is the real input's cost: reading, checking, copying to the device.
+Samples are dealt out as for synthetic data: any split of a global batch over processes and micro-batches reads the same
+samples. The time that the loop waits is the real input's cost: reading, checking, copying to the device.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ..inputs.tokens import Batch
 STEPS_AHEAD = 2
 MASK = {"uint16": 0xFFFF, "uint32": 0xFFFFFFFF}
 SIGNED = {"uint16": torch.int16, "uint32": torch.int32}
-"""torch 2.4 has hardly any operators for unsigned numbers: they are read as signed ones, and masked."""
+"""Signed types in which unsigned numbers are read and masked, because torch 2.4 has hardly any unsigned operators."""
 
 Step = List[Batch]
 
 
 class ShardTokens:
-    """One rank's share of the shards, in order, from the first step on."""
+    """Share of one rank in the shards, in order, from the first step on."""
 
     def __init__(self, spec: Spec, *, rank: int, world_size: int, device: torch.device) -> None:
         self._spec, self._rank, self._world_size, self._device = spec, rank, world_size, device
@@ -57,7 +57,7 @@ class ShardTokens:
         ]
 
     def padding_tokens(self) -> List[int]:
-        """Return none: shards are packed, every position has a target."""
+        """Return zero: shards are packed, so every position has a target."""
         return [0]
 
     def _read_ahead(self) -> None:
@@ -67,7 +67,7 @@ class ShardTokens:
                 micro_steps = range(self._spec.grad_accumulation)
                 self._ready.put([self._micro_batch(step, micro_step) for micro_step in micro_steps])
                 step += 1
-        except Exception as error:  # noqa: BLE001  (told to the loop, which ends the run with it)
+        except Exception as error:  # noqa: BLE001  (passed to the loop, which ends the run with it)
             self._ready.put(error)
 
     def _micro_batch(self, step: int, micro_step: int) -> Batch:

@@ -1,11 +1,11 @@
-"""A user's own token files: which there are, how many samples they hold, and whether they can be trained on.
+"""Token files of the user: lists them, counts their samples, and checks that they can be trained on.
 
 A shard is one stream of token ids, packed, without padding: `name.npy` (one dimension, uint16 or uint32, as numpy
 writes it) or `name.bin` (the plain numbers, little-endian, in the spec's dtype). A folder's shards are taken in the
-order of their names. Sample k of a shard is tokens k T to k T + T, T the sequence length; the last one is a target
-alone, so samples overlap by one token and a remainder shorter than a sample is left out.
+order of their names. With sequence length T, sample k of a shard is tokens k T to k T + T. The last of these is only a
+target, so samples overlap by one token. A remainder shorter than a sample is left out.
 
-Files are mapped into memory, not read: a data set larger than memory is fine. Standard library alone.
+Files are mapped into memory, not read, so a data set may be larger than memory. Standard library only.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Shard:
     def __init__(self, path: Path, *, dtype: str, offset: int, tokens: int) -> None:
         self.path, self.dtype, self.offset, self.tokens = path, dtype, offset, tokens
         with path.open("rb") as file:
-            # A private copy-on-write map: never written, and torch wants memory that could be.
+            # A private copy-on-write map: it is never written, but torch requires writable memory.
             self.memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
 
     def samples(self, seq_len: int) -> int:
-        """Whole samples in it: floor((tokens - 1) / seq_len)."""
+        """Return the number of whole samples: floor((tokens - 1) / seq_len)."""
         return max(0, (self.tokens - 1) // seq_len)
 
     def largest(self, first: int, count: int) -> int:
@@ -49,7 +49,7 @@ class Shard:
 
 
 class ShardSet:
-    """All shards of a spec's data, numbered through."""
+    """Shards of a spec's data, numbered consecutively."""
 
     def __init__(self, shards: Sequence[Shard], *, seq_len: int) -> None:
         self._shards, self._seq_len = list(shards), seq_len
@@ -59,11 +59,11 @@ class ShardSet:
 
     @property
     def samples(self) -> int:
-        """Samples in all shards together."""
+        """Number of samples in all shards together."""
         return self._ends[-1]
 
     def place(self, number: int) -> Tuple[Shard, int]:
-        """Return the shard of a sample and its first token there; after the last sample the first one comes again."""
+        """Return the shard of a sample and its first token there. After the last sample the first one comes again."""
         number %= self.samples
         index = bisect_right(self._ends, number)
         before = self._ends[index - 1] if index else 0
@@ -71,10 +71,10 @@ class ShardSet:
 
 
 def open_shards(spec: Spec) -> ShardSet:
-    """Open the spec's shards; raises SpecError where they cannot be trained on.
+    """Open the spec's shards. Raises SpecError if they cannot be trained on.
 
-    Checked now: that files are there, their form and size, that a step finds its samples, and the token ids of the
-    first and last sample of each. The others are checked when they are read.
+    Checks now that files exist, their form and size, that a step has enough samples, and the token ids of each shard's
+    first and last sample. Other samples are checked when they are read.
     """
     assert spec.data is not None
     paths = _paths(Path(spec.data.path))
@@ -91,17 +91,17 @@ def open_shards(spec: Spec) -> ShardSet:
 
 
 def check_shards(spec: Spec) -> None:
-    """Raise SpecError where the spec's data cannot be trained on."""
+    """Raise SpecError if the spec's data cannot be trained on."""
     open_shards(spec)
 
 
 def check_tokens(shard: Shard, first: int, spec: Spec) -> None:
-    """Raise SpecError where a token id of the sample from `first` on is not in the vocabulary."""
+    """Raise SpecError if a token id of the sample from `first` on is not in the vocabulary."""
     check_largest(shard.largest(first, spec.tokens_per_sample + 1), shard, first, spec)
 
 
 def check_largest(largest: int, shard: Shard, first: int, spec: Spec) -> None:
-    """Raise SpecError where the sample's largest id is not in the vocabulary: another tokenizer, or another dtype."""
+    """Raise SpecError if the sample's largest id is not in the vocabulary: another tokenizer, or another dtype."""
     if largest >= _vocab(spec):
         raise SpecError(
             f"{shard.path}: tokens {first} to {first + spec.tokens_per_sample} hold the id {largest}; the vocabulary "
@@ -147,7 +147,7 @@ def _open(path: Path, bin_dtype: str) -> Shard:
 
 
 def _npy_header(path: Path) -> Tuple[str, int, int]:
-    """Return (dtype, bytes before the numbers, how many). Source: numpy.lib.format, versions 1.0 to 3.0."""
+    """Return (dtype, bytes before the numbers, number of tokens). Source: numpy.lib.format, versions 1.0 to 3.0."""
     with path.open("rb") as file:
         if file.read(6) != NPY_MAGIC:
             raise SpecError(f"{path}: is no .npy file. Write it with numpy.save, or name a raw file .bin.")

@@ -1,6 +1,6 @@
-"""The input of decoders: synthetic packed tokens, made before the clock starts and kept on the device.
+"""Input of decoders: synthetic packed tokens, made before the clock starts and kept on the device.
 
-Every sequence depends on the seed and its number in the global batch alone, never on how the batch is split, so any
+Every sequence depends only on the seed and its number in the global batch, never on how the batch is split. So any
 number of processes sees the same data for the same global batch. There is no padding: every token is real.
 """
 
@@ -21,7 +21,7 @@ Batch = Tuple[Tensor, Tensor]
 
 
 class Samples(Protocol):
-    """One rank's input."""
+    """Input of one rank."""
 
     def micro_batches(self, step: int) -> List[Batch]:
         """Return the (inputs, targets) of one optimizer step, `grad_accumulation` pairs, on the device."""
@@ -31,7 +31,7 @@ class Samples(Protocol):
 
 
 class SyntheticTokens:
-    """One rank's share of a pool of optimizer steps."""
+    """Share of one rank in a pool of optimizer steps."""
 
     def __init__(self, spec: Spec, *, rank: int, world_size: int, device: torch.device) -> None:
         self._steps = [
@@ -48,7 +48,7 @@ class SyntheticTokens:
         return self._steps[step % POOL_STEPS]
 
     def padding_tokens(self) -> List[int]:
-        """Return this rank's positions without a target in each of POOL_STEPS steps; counted, not assumed."""
+        """Return this rank's positions without a target in each of POOL_STEPS steps, from a count."""
         return self._padding
 
 
@@ -61,7 +61,7 @@ def _micro_batch(spec: Spec, step: int, micro_step: int, rank: int, world_size: 
 def sequence(spec: Spec, number: int) -> Tensor:
     """Return seq_len + 1 tokens: token = floor(vocab^u) - 1, u uniform on [0, 1).
 
-    That is log-uniform, close to Zipf's law of words: P(k) = log((k + 2) / (k + 1)) / log(vocab). The loss then has
+    This is log-uniform, close to Zipf's law of words: P(k) = log((k + 2) / (k + 1)) / log(vocab). The loss then has
     something to learn (uniform tokens would stay at log(vocab)), and embedding rows repeat as they do in text.
     """
     generator = torch.Generator().manual_seed(spec.seed * SEED_STRIDE + number)

@@ -1,7 +1,7 @@
-"""Agreement of ranks: rank 0 decides how many steps come next, all others follow; figures are joined over ranks.
+"""Agreement of ranks: rank 0 decides how many steps come next and all others follow. Figures are joined over ranks.
 
-Decisions go through the key-value store that torchrun runs anyway, from host to host: a collective on the device
-would have to wait for the queue of steps, and would itself be in the measurement.
+Decisions go from host to host through the key-value store that torchrun runs anyway. A collective on the device would
+have to wait for the queue of steps, and would itself be in the measurement.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ INTERRUPTED = -1
 STORE_TIMEOUT = datetime.timedelta(minutes=30)  # a first step with compilation may take many minutes
 
 
-class Agreement:
-    """One rank's side of the conversation. Every rank must make the same calls in the same order."""
+class RankAgreement:
+    """Connection of one rank to the others. Every rank must make the same calls in the same order."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Agreement:
 
     @property
     def is_first_rank(self) -> bool:
-        """Whether this process is rank 0."""
+        """True if this process is rank 0."""
         return self._rank == 0
 
     def steps_ahead(self, decide: Decision) -> int:
@@ -66,21 +66,21 @@ class Agreement:
         return self._joined(values, dist.ReduceOp.MAX)
 
     def mean_over_ranks(self, values: Sequence[float]) -> List[float]:
-        """Return the mean of each value; not finite where one rank's value is not."""
+        """Return the mean of each value; not finite if one rank's value is not."""
         return [total / self._world_size for total in self.sum_over_ranks(values)]
 
     def sum_over_ranks(self, values: Sequence[float]) -> List[float]:
         """Return the sum of each value."""
         return self._joined(values, dist.ReduceOp.SUM)
 
-    def of_every_rank(self, value: float) -> List[float]:
+    def gather_from_ranks(self, value: float) -> List[float]:
         """Return every rank's value, in the order of ranks."""
         return self.sum_over_ranks([value if rank == self._rank else 0.0 for rank in range(self._world_size)])
 
-    def of_every_node(self, document: Any) -> List[Any]:
-        """Return on rank 0 what the first rank of each node gave, in the order of nodes; on other ranks nothing."""
+    def gather_from_nodes(self, document: Any) -> List[Any]:
+        """Return on rank 0 the documents of each node's first rank, in the order of nodes; on other ranks nothing."""
         self._round += 1
-        key = f"of_every_node/{self._round}"
+        key = f"gather_from_nodes/{self._round}"
         if self._rank == 0:
             return [document, *(json.loads(self._store.get(f"{key}/{rank}")) for rank in self._first_ranks[1:])]
         if self._rank in self._first_ranks:
@@ -88,7 +88,7 @@ class Agreement:
         return []
 
     def wait_for_all(self) -> None:
-        """Return when every rank has come here and every device is idle."""
+        """Return when every rank has called this and every device is idle."""
         self.max_over_ranks([0.0])
 
     def _joined(self, values: Sequence[float], operation: dist.ReduceOp.RedOpType) -> List[float]:

@@ -1,4 +1,4 @@
-"""The rates of this node at best, measured just before the run: matrix products, copies, all-reduce.
+"""Best rates of this node, measured just before the run: matrix products, copies, all-reduce.
 
 A run is compared with them: no training step multiplies faster than plain products of the best size.
 """
@@ -12,10 +12,10 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import torch
 import torch.distributed as dist
 
-from ..measure.agreement import Agreement
+from ..measure.agreement import RankAgreement
 from ..measure.p2p_bandwidth import Matrix, peer_gb_per_s
 from ..measure.step_clock import synchronise
-from ..strategies.precision import Precision
+from ..strategies.precision import PrecisionContexts
 
 MIB = 2**20
 GB = 1e9
@@ -26,8 +26,8 @@ FP32_BYTES = 4
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What is measured on one kind of device, and how long one figure may take."""
+class CalibrationPlan:
+    """Measurements for one kind of device, with the time limit of one figure."""
 
     matmul_sizes: Tuple[int, ...]
     copy_mib: int
@@ -38,24 +38,26 @@ class Plan:
     max_seconds: float
 
 
-ON_CUDA = Plan((2048, 4096, 8192, 16384), 1024, (1, 8, 64, 256, 1024), 256, 8, seconds_each=1.5, max_seconds=90.0)
-ON_CPU = Plan((256, 512, 1024), 32, (1, 4, 16, 64), 4, 2, seconds_each=0.2, max_seconds=30.0)
-"""Small: on a CPU these buffers stay in the peak of the process's memory."""
+ON_CUDA = CalibrationPlan(
+    (2048, 4096, 8192, 16384), 1024, (1, 8, 64, 256, 1024), 256, 8, seconds_each=1.5, max_seconds=90.0
+)
+ON_CPU = CalibrationPlan((256, 512, 1024), 32, (1, 4, 16, 64), 4, 2, seconds_each=0.2, max_seconds=30.0)
+"""Small plan: on a CPU these buffers stay in the peak of the process's memory."""
 
 
 def calibrate(
-    precision: Precision,
-    agreement: Agreement,
+    precision: PrecisionContexts,
+    agreement: RankAgreement,
     *,
     rank: int,
     world_size: int,
     device: torch.device,
-    plan: Optional[Plan] = None,
+    plan: Optional[CalibrationPlan] = None,
 ) -> Dict[str, Any]:
-    """Return the figures of the slowest rank, the same on every rank; every rank must call it together.
+    """Return the figures of the slowest rank, the same on every rank. All ranks must call it together.
 
-    What was not reached within `max_seconds`, or wants over half of the free memory, is left out of the tables by
-    size. All ranks measure at the same time, as they do in training.
+    Sizes that were not reached within `max_seconds`, or that need over half of the free memory, are left out of the
+    tables. All ranks measure at the same time, as they do in training.
     """
     plan = plan or (ON_CUDA if device.type == "cuda" else ON_CPU)
     start_s = time.perf_counter()
@@ -70,7 +72,7 @@ def calibrate(
     for size in plan.matmul_sizes:
         if size == plan.matmul_sizes[0] or possible(5 * size**2 * FP32_BYTES):
             own_by_size[size] = matmul_tflop_per_s(size, dtype, device, seconds=plan.seconds_each)
-    by_rank = agreement.of_every_rank(max(own_by_size.values()))
+    by_rank = agreement.gather_from_ranks(max(own_by_size.values()))
     copies = (
         copies_gb_per_s(plan.copy_mib * MIB, device, seconds=plan.seconds_each)
         if possible(2 * plan.copy_mib * MIB)
@@ -110,7 +112,7 @@ def calibrate(
 
 
 def matmul_tflop_per_s(size: int, dtype: torch.dtype, device: torch.device, *, seconds: float) -> float:
-    """Return 2 size^3 / s of a square product of random numbers: zeros would draw less power and run faster."""
+    """Return 2 size^3 / s of a square product of random numbers. Zeros would draw less power and run faster."""
     generator = torch.Generator(device=device).manual_seed(0)
     left, right = (torch.randn(size, size, generator=generator, device=device).to(dtype) for _ in range(2))
     product = torch.empty_like(left)
@@ -132,9 +134,9 @@ def copies_gb_per_s(num_bytes: int, device: torch.device, *, seconds: float) -> 
 
 
 def all_reduce_bus_gb_per_s(
-    num_bytes: int, agreement: Agreement, *, world_size: int, device: torch.device, seconds: float
+    num_bytes: int, agreement: RankAgreement, *, world_size: int, device: torch.device, seconds: float
 ) -> float:
-    """Return 2 (n - 1) / n x bytes / s, which does not depend on the number of ranks n where links are the limit.
+    """Return 2 (n - 1) / n x bytes / s. If links are the limit, this does not depend on the number of ranks n.
 
     Source: nccl-tests, doc/PERFORMANCE.md. The seconds are those of the slowest rank.
     """
@@ -146,9 +148,9 @@ def all_reduce_bus_gb_per_s(
 
 
 def collective_seconds(
-    work: Callable[[], object], agreement: Agreement, *, device: torch.device, seconds: float
+    work: Callable[[], object], agreement: RankAgreement, *, device: torch.device, seconds: float
 ) -> float:
-    """Return the mean seconds of one call that all ranks make together, on the slowest rank."""
+    """Return the mean seconds, on the slowest rank, of one call that all ranks make together."""
 
     def rounds_s(rounds: int) -> float:
         agreement.wait_for_all()
@@ -159,12 +161,12 @@ def collective_seconds(
         return agreement.max_over_ranks([time.perf_counter() - start_s])[0]
 
     rounds_s(1)  # the first one sets up connections
-    rounds = rounds_within(rounds_s(1), seconds)  # from an agreed time, so every rank runs as many
+    rounds = rounds_within(rounds_s(1), seconds)  # from an agreed time, so that every rank runs the same number
     return rounds_s(rounds) / rounds
 
 
 def warm_seconds(work: Callable[[], object], device: torch.device, seconds: float) -> float:
-    """Return the mean seconds of one call in the best of three groups, after one that does not count."""
+    """Return the mean seconds of one call in the best of three groups, after one uncounted call."""
     seconds_of_group(work, device, rounds=1)
     rounds = rounds_within(seconds_of_group(work, device, rounds=1), seconds / 3)
     means_s: List[float] = [seconds_of_group(work, device, rounds=rounds) for _ in range(3)]
@@ -172,7 +174,7 @@ def warm_seconds(work: Callable[[], object], device: torch.device, seconds: floa
 
 
 def seconds_of_group(work: Callable[[], object], device: torch.device, *, rounds: int) -> float:
-    """Return the mean seconds of calls that follow each other."""
+    """Return the mean seconds of consecutive calls."""
     synchronise(device)
     start_s = time.perf_counter()
     for _ in range(rounds):
@@ -182,11 +184,11 @@ def seconds_of_group(work: Callable[[], object], device: torch.device, *, rounds
 
 
 def rounds_within(one_s: float, seconds: float) -> int:
-    """Return how many calls of so many seconds fit, at least one."""
+    """Return how many calls of `one_s` seconds fit, at least one."""
     return max(1, min(MAX_ROUNDS, int(seconds / max(one_s, 1e-9))))
 
 
-def _slowest(rates: Dict[str, float], agreement: Agreement) -> Dict[str, float]:
+def _slowest(rates: Dict[str, float], agreement: RankAgreement) -> Dict[str, float]:
     return dict(zip(rates, [-rate for rate in agreement.max_over_ranks([-rate for rate in rates.values()])]))
 
 
@@ -195,7 +197,7 @@ def _free_bytes(device: torch.device) -> float:
 
 
 def _forget(device: torch.device) -> None:
-    """Give the memory back, so that the run's own peaks are its own."""
+    """Give the memory back, so that the run's peaks contain only its own."""
     if device.type == "cuda":
         torch.cuda.empty_cache()
         torch.cuda.reset_peak_memory_stats(device)

@@ -1,4 +1,4 @@
-"""How long the device works in one step: seconds in which at least one kernel or copy runs on it."""
+"""Busy time of the device in one step: seconds in which at least one kernel or copy runs on it."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Interval = Tuple[float, float]
 
 
 def busy_seconds(step: Callable[[], None], device: torch.device, *, profiles: bool = True) -> Optional[float]:
-    """Run two steps and return the device's seconds of work in one; None on a CPU, where no step is run.
+    """Run two steps and return the device's busy seconds in one; None on a CPU, where no step is run.
 
     seconds = length of the union of all kernels' and copies' times / steps
 
-    NCCL's kernels are left out: they also run while they wait for another device. Call it after the window and on every
-    rank, because the steps are collective; a rank with `profiles=False` runs them alone. Where the profiler does not
-    work (no CUPTI, another tool holds it) the answer is None too, and never an error.
+    NCCL's kernels are left out, because they also run while they wait for another device. Call it after the window and
+    on every rank, because the steps are collective; a rank with `profiles=False` only runs them. Returns None, never an
+    error, if the profiler does not work (no CUPTI, another tool holds it).
     """
     if device.type != "cuda":
         return None
@@ -49,12 +49,12 @@ def _started() -> Optional[Any]:
             profiler = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
             profiler.start()
         return profiler
-    except Exception:  # noqa: BLE001  (a figure beside the measurement: whatever is wrong, it is unknown)
+    except Exception:  # noqa: BLE001  (an extra figure: after any failure it is unknown)
         return None
 
 
 def _device_intervals(profiler: Any) -> List[Interval]:
-    """Return when work ran on the device, in microseconds; annotations span idle time and are left out."""
+    """Return when work ran on the device, in microseconds. Annotations span idle time and are left out."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

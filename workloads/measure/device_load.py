@@ -1,6 +1,6 @@
-"""Is the device free before the run? Memory that others hold, and kernels that others run, spoil the measurement.
+"""Checks that the device is free before the run. Others' memory and kernels would spoil the measurement.
 
-Containers hide other processes, so lists of processes are not asked.
+Containers hide other processes, so lists of processes are not used.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, Callable, Optional
 
 MAX_CONTEXT_GIB = 1.5
-"""Device memory in use before the run begins: its own CUDA context takes 0.3 to 0.6 GiB, NCCL's comes later."""
+"""Highest device memory in use before the run. Its own CUDA context takes 0.3 to 0.6 GiB; NCCL's comes later."""
 MAX_BUSY_SHARE = 0.05
-"""Share of the time in which others may run kernels: a desktop that draws its screen needs a few per cent."""
+"""Highest share of time in which others may run kernels. A desktop that draws its screen needs a few per cent."""
 MAX_CPU_BUSY_SHARE = 0.3
-"""Of all cores: an editor and a browser need some of it, a second training all."""
+"""Highest busy share of all cores. An editor and a browser need some of it, a second training all."""
 READINGS = 6
 PAUSE_S = 0.2
 
@@ -27,10 +27,10 @@ def busy_share(
     import_nvml: Callable[[], Any] = lambda: importlib.import_module("pynvml"),
     pause_s: float = PAUSE_S,
 ) -> Optional[float]:
-    """Return the share of the last second in which kernels ran on a device, 0 to 1; None where NVML does not tell.
+    """Return the share of the last second in which kernels ran on a device, 0 to 1; None if NVML does not report it.
 
-    The median of six readings over a second, so that a desktop that draws now and then counts as idle. Call it before
-    anything of ours runs there. `uuid` is torch's, without NVML's "GPU-".
+    It is the median of six readings over a second, so that a desktop that draws now and then counts as idle. Call it
+    before anything of ours runs there. `uuid` is torch's, without NVML's "GPU-".
     """
     if uuid is None:
         return None
@@ -53,10 +53,10 @@ def busy_share(
 def cpu_busy_share(
     *, read: Callable[[], str] = lambda: Path("/proc/stat").read_text(encoding="ascii"), pause_s: float = 1.0
 ) -> Optional[float]:
-    """Return the share of the next second in which the processor's cores work; None where the system does not tell.
+    """Return the busy share of the processor's cores over the next second; None if the system does not report it.
 
-    Call it while nothing of ours runs. Idle time and waiting for disks are the fourth and fifth number of Linux's
-    first line.
+    Call it while nothing of ours runs. Idle time and waiting for disks are the fourth and fifth number of Linux's first
+    line.
     """
     try:
         first = read()
@@ -70,16 +70,16 @@ def cpu_busy_share(
 
 
 def cpu_problem(busy: Optional[float]) -> Optional[str]:
-    """Return in one sentence why a processor is not free for a probe; None where it is."""
+    """Return in one sentence why a processor is not free for a probe; None if it is."""
     if busy is None or busy <= MAX_CPU_BUSY_SHARE:
         return None
     return f"the processor is busy before the probe begins: {busy:.0%} of its time goes to other work."
 
 
 def problem(in_use_gib: float, busy: Optional[float]) -> Optional[str]:
-    """Return in one sentence why a device is not free; None where it is.
+    """Return in one sentence why a device is not free; None if it is.
 
-    `in_use_gib`: of its memory, our own context included. `busy`: what `busy_share` returned.
+    `in_use_gib` is its memory in use, including our own context. `busy` is the result of `busy_share`.
     """
     signs = []
     if in_use_gib > MAX_CONTEXT_GIB:

@@ -1,4 +1,4 @@
-"""The environment of a run: versions, device strings, the allocator's setting. No host names or serial numbers."""
+"""Environment of a run: versions, device strings, the allocator's setting. No host names or serial numbers."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ Fact = Union[str, int, float, bool, List[str], None]
 
 GIB = 2**30
 ALLOCATOR_VARIABLES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
-"""torch's settings of its allocator: the name of newer releases, then that of older ones."""
+"""Variables of torch's allocator: the name of newer releases, then the older one."""
 EXPANDABLE_SEGMENTS = "expandable_segments:True"
 
 
 def use_expandable_segments(variables: MutableMapping[str, str]) -> None:
-    """Let torch's CUDA allocator grow its segments, unless a person has set it. Has no effect once CUDA is in use.
+    """Let torch's CUDA allocator grow its segments, unless the user has set it. Has no effect once CUDA is in use.
 
-    With segments of fixed sizes a run that fills its device can fail with gigabytes reserved but unused.
+    With segments of fixed sizes, a run that fills its device can fail with gigabytes reserved but unused.
     """
     if not any(name in variables for name in ALLOCATOR_VARIABLES):
         variables.update(dict.fromkeys(ALLOCATOR_VARIABLES, EXPANDABLE_SEGMENTS))
 
 
 def available_cores() -> int:
-    """CPU cores this process may use, which in a container or under taskset are fewer than the machine has."""
+    """Return the CPU cores this process may use. A container or taskset may allow fewer than the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def describe() -> Dict[str, Fact]:
-    """Return the facts that need no torch; those that do are null until `describe_torch` fills them."""
+    """Return the facts that need no torch. Those that do are null until `describe_torch` fills them."""
     return {
         "python": platform.python_version(),
         "torch": None,
@@ -81,10 +81,10 @@ def describe_torch() -> Dict[str, Fact]:
 def build_problem(capability: Tuple[int, int], arch_list: List[str], device_name: str) -> Optional[str]:
     """Return why this torch build cannot run on the device and which build can; None if it can.
 
-    A binary sm_XY runs on the same major X with a minor of at least Y; sm_90a and the like only on exactly 9.0;
-    compute_XY is code that the driver compiles for any later device. Source: CUDA C++ Programming Guide,
-    compute capabilities. Wheels: PyTorch's release matrix (RELEASE.md): from CUDA 12.8 on none has sm_70 as of
-    torch 2.11, none before CUDA 12.8 has sm_100 or sm_120.
+    A binary sm_XY runs on the same major X with a minor of at least Y. sm_90a and the like run only on exactly 9.0.
+    compute_XY is code that the driver compiles for any later device. Source: CUDA C++ Programming Guide, compute
+    capabilities. Wheels: PyTorch's release matrix (RELEASE.md). As of torch 2.11, wheels for CUDA 12.8 and later lack
+    sm_70, and wheels for earlier CUDA lack sm_100 and sm_120.
     """
     if not arch_list or any(_runs_on(architecture, capability) for architecture in arch_list):
         return None
@@ -120,7 +120,7 @@ def _nccl_version() -> Optional[str]:
 
 
 def _nvidia_driver() -> Optional[str]:
-    """Return the kernel module's version, e.g. 570.86.15; the first line of NVIDIA's own proc file."""
+    """Return the kernel module's version, e.g. 570.86.15, from the first line of NVIDIA's proc file."""
     match = re.search(r"\b\d{3,}\.\d+(\.\d+)?\b", _first_text("/proc/driver/nvidia/version"))
     return match[0] if match else None
 

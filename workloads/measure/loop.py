@@ -1,4 +1,4 @@
-"""The only training loop: observed step, warm-up until steady, window, losses and memory. Works for any strategy.
+"""Training loop: observed step, warm-up until steady, window, losses and memory. It works for any strategy.
 
 Source of the rules: the measurement protocol in workloads/README.md.
 """
@@ -21,29 +21,29 @@ from ..contract.result import MEASURE, WARMUP, Record
 from ..contract.spec import FLOAT8_MULTIPLE, Spec
 from ..inputs.tokens import Batch, Samples
 from ..measure import telemetry, window
-from ..measure.agreement import INTERRUPTED, Agreement
+from ..measure.agreement import INTERRUPTED, RankAgreement
 from ..measure.device_busy import busy_seconds
 from ..measure.environment import GIB
 from ..measure.op_recorder import OpRecorder
 from ..measure.rank_speed import own_work_seconds
 from ..measure.state_bytes import GRADIENT_BYTES, state_bytes
 from ..measure.step_clock import StepClock, synchronise
-from ..strategies import Strategy
+from ..strategies import TrainingStrategy
 
 FIRST_LOSSES = 10
 
 
 class TrainingLoop:
-    """One rank's loop; every rank runs the same number of steps, decided by rank 0."""
+    """Training loop of one rank. Every rank runs the same number of steps, decided by rank 0."""
 
     def __init__(
         self,
         *,
         spec: Spec,
-        strategy: Strategy,
+        strategy: TrainingStrategy,
         compile_model: Optional[Callable[[], None]],
         data: Samples,
-        agreement: Agreement,
+        agreement: RankAgreement,
         record: Record,
         watch: Union[telemetry.Telemetry, telemetry.NoTelemetry],
         world_size: int,
@@ -65,7 +65,7 @@ class TrainingLoop:
         self._last_loss: Optional[Tensor] = None
 
     def run(self) -> str:
-        """Run all phases and return the exit reason; facts go to the record as they become known."""
+        """Run all phases and return the exit reason. Facts go to the record as they become known."""
         self._world_padding = self._agreement.sum_over_ranks([float(count) for count in self._data.padding_tokens()])
         self._observed_step()
         if self._compile_model is not None:
@@ -89,8 +89,7 @@ class TrainingLoop:
     def note_device_busy(self) -> None:
         """Profile two more steps on every rank, and note how long rank 0's device works in one.
 
-        Call it once the record is closed: whatever fails here must not cost the measurement. A probe has no seconds to
-        spare for it.
+        Call it once the record is closed: a failure here must not cost the measurement. A probe has no time for it.
         """
         if self._spec.window.waits_until_steady:
             start_s = time.perf_counter()
@@ -103,8 +102,8 @@ class TrainingLoop:
         """Note which operators a step runs and what each rank holds, in a step that changes no weight.
 
         It is eager, because a compiled step hides its operators. It takes as few samples of every micro-batch as
-        possible, so that its memory stays below that of the steps that are measured. It is not counted as a step, and
-        its peak of memory is forgotten.
+        possible, so that its memory stays below that of the measured steps. It is not counted as a step, and its peak
+        of memory is discarded.
 
         matmul FLOPs of a step = FLOPs seen x micro_batch / samples seen of each micro-batch
         """
@@ -118,11 +117,11 @@ class TrainingLoop:
         gradient_bytes = state_bytes(self._strategy)[GRADIENT_BYTES]
         self._strategy.update_without_effect()
         synchronise(self._device)
-        held = {**state_bytes(self._strategy), GRADIENT_BYTES: gradient_bytes}
-        most = self._agreement.max_over_ranks(list(held.values()))
+        bytes_held = {**state_bytes(self._strategy), GRADIENT_BYTES: gradient_bytes}
+        most = self._agreement.max_over_ranks(list(bytes_held.values()))
         scale = self._spec.micro_batch / samples
         self._record.document.update(
-            state_bytes={kind: int(size) for kind, size in zip(held, most)},
+            state_bytes={kind: int(size) for kind, size in zip(bytes_held, most)},
             matmul_flops_by_dtype={name: flops * scale for name, flops in recorder.matmul_flops_by_dtype.items()},
             sdpa_backend=recorder.sdpa_backend,
         )
@@ -133,7 +132,7 @@ class TrainingLoop:
         self._record.phases["first_step_s"] = time.perf_counter() - start_s
 
     def _compiled_step(self, compile_model: Callable[[], None]) -> float:
-        """Return the seconds of the first training step, in which everything is compiled."""
+        """Return the seconds of the first training step, which compiles everything."""
         start_s = time.perf_counter()
         compile_model()
         self._step()
@@ -143,7 +142,7 @@ class TrainingLoop:
         return seconds
 
     def _warm_up(self) -> bool:
-        """Run until steady or out of time; return whether it was interrupted."""
+        """Run until steady or out of time. Return whether it was interrupted."""
         self._agreement.wait_for_all()
         start_s = time.perf_counter()
         self._clock.start()
@@ -165,7 +164,7 @@ class TrainingLoop:
         return interrupted
 
     def _measure(self) -> bool:
-        """Run the window; return whether it was interrupted. The wall is that of the slowest rank."""
+        """Run the window. Return whether it was interrupted. Wall time is that of the slowest rank."""
 
         def decide() -> int:
             seconds = self._read_clock(MEASURE)
@@ -183,12 +182,12 @@ class TrainingLoop:
             wall_s = time.perf_counter() - start_s
             seen = self._watch.stop()
         self._read_clock(MEASURE, to_the_end=True)
-        nodes_seen = self._agreement.of_every_node(seen)
+        nodes_seen = self._agreement.gather_from_nodes(seen)
         self._record.document["telemetry"] = telemetry.joined(nodes_seen) if nodes_seen else None
-        rank_walls_s = self._agreement.of_every_rank(wall_s)
+        rank_walls_s = self._agreement.gather_from_ranks(wall_s)
         steps = max(1, self._clock.steps_started)
         self._record.document.update(
-            rank_work_seconds=self._agreement.of_every_rank(own_work_seconds(self._device)),
+            rank_work_seconds=self._agreement.gather_from_ranks(own_work_seconds(self._device)),
             rank_step_seconds=[rank_wall_s / steps for rank_wall_s in rank_walls_s],
             data_wait_s=self._agreement.max_over_ranks([self._data_wait_s])[0],
         )
@@ -245,13 +244,13 @@ class TrainingLoop:
         return all(math.isfinite(loss) for loss in self._losses)
 
     def _note_memory(self) -> None:
-        """Note the peak of the hungriest rank since the observed step, and what was noted before."""
+        """Note the peak memory of the fullest rank since the observed step, together with what was noted before."""
         facts = {**self._record.document["memory"], **_device_memory(self._device)}
         self._record.document["memory"] = dict(zip(facts, self._agreement.max_over_ranks(list(facts.values()))))
 
 
 def observed_samples(spec: Spec) -> int:
-    """Return the fewest samples of a micro-batch that a forward pass takes.
+    """Return the fewest samples of a micro-batch that a forward pass accepts.
 
     Batch norm needs two images, float8 products need rows in multiples of 16, every chunk of the loss needs a token.
     """
@@ -284,7 +283,7 @@ def _device_memory(device: torch.device) -> Dict[str, float]:
 
 @contextlib.contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Collect now, then not at all: a collection in the window would be one slow step for no reason of the node's."""
+    """Collect now, then not at all: a collection in the window would slow one step for no reason of the node's."""
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -1,7 +1,7 @@
-"""The bandwidth from every device to every other one: one pair at a time, over the same library as training.
+"""Bandwidth from every device to every other one: one pair at a time, with the same library as training.
 
-NCCL between GPUs (NVLink, PCIe or through the host, whatever this node allows), gloo between processes on a CPU. A link
-that is slower than its twins, or a pair that has to go through the host, is seen here and in no all-reduce.
+Uses NCCL between GPUs (NVLink, PCIe or through the host), gloo between processes on a CPU. A link that is slower than
+its twins, or a pair that has to go through the host, shows here but in no all-reduce.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Callable, List, Optional
 import torch
 import torch.distributed as dist
 
-from ..measure.agreement import Agreement
+from ..measure.agreement import RankAgreement
 from ..measure.step_clock import synchronise
 
 GB = 1e9
 MAX_RANKS = 16
-"""A matrix of more ranks has too many pairs for its time; the first ones are measured."""
+"""Most ranks to measure. A larger matrix has too many pairs for the time."""
 Matrix = List[List[Optional[float]]]
 
 
 def peer_gb_per_s(
     num_bytes: int,
-    agreement: Agreement,
+    agreement: RankAgreement,
     *,
     rank: int,
     world_size: int,
@@ -33,8 +33,8 @@ def peer_gb_per_s(
 ) -> Matrix:
     """Return GB/s from each rank (row) to each other one (column): bytes x rounds / s of the slower of the two.
 
-    Null on the diagonal and for pairs that the time did not suffice for. `possible` must say the same on every rank.
-    All ranks call it together and wait while a pair is at work.
+    Null on the diagonal and for pairs that did not fit into the time. `possible` must agree on every rank. All ranks
+    call this together and wait while a pair is at work.
     """
     ranks = min(world_size, MAX_RANKS)
     buffer = torch.ones(num_bytes, dtype=torch.uint8, device=device)

@@ -1,6 +1,6 @@
-"""The speed of each rank's device by itself: the same matrix products on every rank, without waiting for others.
+"""Speed of each rank's device by itself: the same matrix products on every rank, without waiting for others.
 
-In a training step collectives make all ranks as slow as the slowest, so step times cannot tell which one it is.
+In a training step collectives make all ranks as slow as the slowest, so step times cannot identify it.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ ROUNDS = 9
 
 
 def own_work_seconds(device: torch.device) -> float:
-    """Return the median seconds of a round of matrix products; the device is still warm from training.
+    """Return the median seconds of a round of matrix products. The device is still warm from training.
 
-    bf16 on CUDA where it is native, otherwise fp32; random numbers, because zeros draw less power and run faster.
+    Uses bf16 on CUDA if it is native, otherwise fp32, and random numbers, because zeros draw less power and run faster.
     """
     on_cuda = device.type == "cuda"
     size, products = (CUDA_SIZE, CUDA_PRODUCTS) if on_cuda else (CPU_SIZE, CPU_PRODUCTS)

@@ -1,4 +1,4 @@
-"""The bytes of weights, gradients and optimizer states that a rank really holds: the proof of its strategy."""
+"""Bytes of weights, gradients and optimizer states that a rank really holds: the proof of its strategy."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from typing import Dict, Iterable
 
 from torch import Tensor
 
-from ..strategies import Strategy
+from ..strategies import TrainingStrategy
 
 GRADIENT_BYTES = "gradient_bytes"
 
 
-def state_bytes(strategy: Strategy) -> Dict[str, int]:
-    """Return what this rank holds at this moment; gradients exist between `backward` and `update` alone."""
-    held = strategy.state_tensors()
+def state_bytes(strategy: TrainingStrategy) -> Dict[str, int]:
+    """Return what this rank holds now. Gradients exist only between `backward` and `update`."""
+    state = strategy.state_tensors()
     return {
-        "parameter_bytes": bytes_behind(held.parameters),
-        GRADIENT_BYTES: bytes_behind(held.gradients),
-        "optimizer_bytes": bytes_behind(held.optimizer),
+        "parameter_bytes": bytes_behind(state.parameters),
+        GRADIENT_BYTES: bytes_behind(state.gradients),
+        "optimizer_bytes": bytes_behind(state.optimizer),
     }
 
 
 def bytes_behind(tensors: Iterable[Tensor]) -> int:
-    """Return the memory that the tensors keep: a view keeps its whole buffer, two views of one keep it once."""
+    """Return the memory that the tensors keep. A view keeps its whole buffer; two views of one buffer keep it once."""
     buffers = (tensor.untyped_storage() for tensor in tensors)
     return sum({buffer.data_ptr(): buffer.nbytes() for buffer in buffers}.values())

@@ -1,7 +1,7 @@
-"""The seconds of each step, measured without making the host wait for the device inside the window.
+"""Seconds of each step, measured without making the host wait for the device inside the window.
 
-On a CPU a step is over when it returns. On CUDA the host runs ahead: each step leaves an event in the device's
-queue, and the times are read afterwards from events that have passed.
+On a CPU a step is over when it returns. On CUDA the host runs ahead: each step leaves an event in the device's queue,
+and the times are read afterwards from events that have passed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import List
 
 import torch
 
-RUN_AHEAD_STEPS = 2  # the host may be this many steps ahead of the device when it asks whether to go on
+RUN_AHEAD_STEPS = 2  # steps that the host may be ahead of the device when it asks whether to continue
 
 
 class StepClock:
@@ -25,7 +25,7 @@ class StepClock:
         self.step_seconds: List[float] = []
 
     def start(self) -> None:
-        """Begin timing; call with the device idle."""
+        """Begin timing. Call with the device idle."""
         self._marks, self.step_seconds, self.steps_started = [], [], 0
         self._last_s = time.perf_counter()
         if self._cuda:
@@ -42,7 +42,7 @@ class StepClock:
         self._last_s = now_s
 
     def read(self, *, to_the_end: bool = False) -> List[float]:
-        """Return all step times known now; on CUDA waits until the device is at most RUN_AHEAD_STEPS behind."""
+        """Return all step times known now. On CUDA, wait until the device is at most RUN_AHEAD_STEPS behind."""
         if self._cuda:
             waiting_for = len(self._marks) - 1 - (0 if to_the_end else RUN_AHEAD_STEPS)
             if waiting_for >= 0:
@@ -59,6 +59,6 @@ class StepClock:
 
 
 def synchronise(device: torch.device) -> None:
-    """Wait until the device has nothing left to do. Only at the edges of the window."""
+    """Wait until the device is idle. Only for the edges of the window."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)

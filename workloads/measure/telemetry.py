@@ -1,7 +1,7 @@
-"""The devices of this node during the window: energy, power, clocks, temperature, throttling.
+"""Telemetry of this node's devices during the window: energy, power, clocks, temperature, throttling.
 
-Through NVIDIA's own library (pip install nvidia-ml-py; optional: without it everything is null, with the reason).
-One thread on the node's first rank reads all devices of the node; it sleeps between readings.
+Uses NVIDIA's library (pip install nvidia-ml-py; optional: without it everything is null, with the reason). One thread
+on the node's first rank reads all devices of the node and sleeps between readings.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import Any, Callable, Dict, List, Optional, Sequence, Set, Tuple, Un
 
 INTERVAL_S = 0.2
 MIN_ENERGY_WINDOW_S = 10.0
-"""The energy counter moves in steps of tens of milliseconds: over 10 s that is under 1 %."""
+"""Shortest window for the energy counter. It moves in steps of tens of milliseconds: under 1 % over 10 s."""
 COUNTER, MEAN_POWER = "counter", "mean power"
-"""Where energy comes from: the device's own counter, or mean power x seconds."""
+"""Sources of the energy figure: the device's own counter, or mean power x seconds."""
 
 # Bits of nvmlDeviceGetCurrentClocksThrottleReasons; source: nvml.h, NvmlClocksThrottleReasons.
 THROTTLE_BITS = {
@@ -39,7 +39,7 @@ def unknown(reason: str) -> Facts:
 
 
 class NoTelemetry:
-    """Stands where there is nothing to watch, and says why."""
+    """Stand-in that has nothing to watch, and says why."""
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
@@ -53,7 +53,7 @@ class NoTelemetry:
 
 
 class Telemetry:
-    """Watches devices between `start` and `stop`. `nvml` is the module pynvml, or what behaves like it."""
+    """Watches devices between `start` and `stop`. `nvml` is the module pynvml, or a substitute."""
 
     def __init__(self, nvml: Any, uuids: Sequence[str], *, interval_s: float = INTERVAL_S) -> None:
         self._nvml, self._interval_s = nvml, interval_s
@@ -72,7 +72,7 @@ class Telemetry:
         self._thread.start()
 
     def stop(self) -> Facts:
-        """End, just after the window, and return what was seen."""
+        """End, just after the window, and return the figures."""
         seconds = time.perf_counter() - self._start_s
         after_mj = [self._energy_mj(handle) for handle in self._handles]
         self._enough.set()
@@ -116,7 +116,7 @@ class Telemetry:
             try:
                 sample[name] = read()
             except nvml.NVMLError:
-                self._not_told[number].add(name)  # this device does not tell; asking again would cost time
+                self._not_told[number].add(name)  # not reported by this device; asking again would cost time
         return sample
 
     def _energy_mj(self, handle: Any) -> Optional[int]:
@@ -126,7 +126,7 @@ class Telemetry:
             return None
 
     def _count_processes(self) -> None:
-        """Note the most processes seen on each device, ours among them; 0 where the driver does not tell."""
+        """Note the most processes seen on each device, including ours; 0 if the driver does not report them."""
         for number, handle in enumerate(self._handles):
             with contextlib.suppress(self._nvml.NVMLError):
                 seen = len(self._nvml.nvmlDeviceGetComputeRunningProcesses(handle))
@@ -155,11 +155,11 @@ def device_facts(
     seconds: float,
     limits_w: Tuple[Optional[float], Optional[float]],
 ) -> Facts:
-    """Return one device's figures; null where it does not tell.
+    """Return one device's figures; null if it does not report them.
 
-    energy_j = counter_j, the counter's gain, where it is known; else mean power x seconds. On one H100 the two differ
-    by 0.5 % over 30 s and by 0.6 % over 11 s (2026-11-26).
-    `memory_busy_share` is the share of time in which device memory was read or written, not how full it was.
+    energy_j = counter_j, the counter's gain, if known; otherwise mean power x seconds. On one H100 the two differ by
+    0.5 % over 30 s and by 0.6 % over 11 s (2026-11-26). `memory_busy_share` is the share of time in which device memory
+    was read or written, not how full it was.
     """
     power_w, clocks_mhz, busy = (_seen(samples, name) for name in ("power_w", "sm_clock_mhz", "memory_busy"))
     bits = [int(value) for value in _seen(samples, "throttle_bits")]
@@ -185,7 +185,7 @@ def device_facts(
 
 
 def joined(nodes: Sequence[Facts]) -> Facts:
-    """Return one document for all nodes: devices in the order of ranks; the sum of energy where all of it is known.
+    """Return one document for all nodes: devices in the order of ranks, and the total energy if all of it is known.
 
     `energy_from` is the weaker of the devices' sources.
     """
@@ -206,7 +206,7 @@ def joined(nodes: Sequence[Facts]) -> Facts:
 def open_telemetry(
     uuids: Sequence[str], *, import_nvml: Callable[[], Any] = lambda: importlib.import_module("pynvml")
 ) -> Union[Telemetry, NoTelemetry]:
-    """Return what watches these devices, or what says why nothing does."""
+    """Return the telemetry of these devices, or a stand-in that says why there is none."""
     try:
         nvml = import_nvml()
     except ImportError:

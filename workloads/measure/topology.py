@@ -1,8 +1,8 @@
-"""The interconnect of the devices of this node: links, peer access, NVLink, PCIe, NUMA, RDMA interfaces.
+"""Interconnect of this node's devices: links, peer access, NVLink, PCIe, NUMA, RDMA interfaces.
 
-Raw text of nvidia-smi beside what we read in it, so that a reader can check us, or read more. Device UUIDs are taken
-out; a device's bus address is only used to find its NUMA node. nvidia-smi counts the devices of the whole node:
-its numbers are not torch's where CUDA_VISIBLE_DEVICES picks some.
+nvidia-smi's raw text stands beside our reading of it, so that a reader can check us, or read more. Device UUIDs are
+removed. A device's bus address is only used to find its NUMA node. nvidia-smi counts the devices of the whole node: its
+numbers are not torch's if CUDA_VISIBLE_DEVICES selects some.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ Ask = Callable[[Sequence[str]], str]
 
 
 class NoAnswerError(Exception):
-    """nvidia-smi is not there, or did not do what it was asked to; the message says which."""
+    """nvidia-smi is missing, or failed. The message says which."""
 
 
 def gather(*, on_cuda: bool, ask: Optional[Ask] = None, sys_folder: Path = Path("/sys")) -> Dict[str, Any]:
-    """Return this node's topology. `gpus` is null where there is nothing to say, `gpus_unknown_because` says why."""
+    """Return this node's topology. `gpus` is null if nothing is known; `gpus_unknown_because` says why."""
     facts: Dict[str, Any] = {
         "gpus": None,
         "gpus_unknown_because": None,
@@ -57,7 +57,7 @@ def gather(*, on_cuda: bool, ask: Optional[Ask] = None, sys_folder: Path = Path(
 
 
 def ask_nvidia_smi(question: Sequence[str]) -> str:
-    """Return what nvidia-smi prints, without terminal colours and UUIDs; raises NoAnswerError."""
+    """Return the output of nvidia-smi, without terminal colours and UUIDs. Raises NoAnswerError."""
     program = shutil.which(NVIDIA_SMI)
     if program is None:
         raise NoAnswerError("nvidia-smi is not on this machine")
@@ -82,12 +82,12 @@ def ask_nvidia_smi(question: Sequence[str]) -> str:
 
 
 def cleaned(text: str) -> str:
-    """Take out terminal colours and device UUIDs."""
+    """Remove terminal colours and device UUIDs."""
     return UUIDS.sub("", ESCAPES.sub("", text))
 
 
 def _gpus(ask: Ask, sys_folder: Path) -> Dict[str, Any]:
-    """Return the answer to every query; one without an answer is null, with the reason. None at all: NoAnswerError."""
+    """Return the answer to every query; null with the reason if there is none. Raises NoAnswerError if all fail."""
     raw: Dict[str, Optional[str]] = {}
     reasons: Dict[str, str] = {}
     for name, question in QUESTIONS.items():
@@ -140,7 +140,7 @@ def read_matrix(text: str) -> Dict[str, Dict[str, str]]:
 
 
 def read_nvlink(text: str) -> Dict[str, Dict[str, float]]:
-    """Read `nvidia-smi nvlink --status`: active links of each GPU and their speed together, one direction, GB/s."""
+    """Read `nvidia-smi nvlink --status`: number of active links of each GPU, and their total speed one way in GB/s."""
     links: Dict[str, Dict[str, float]] = {}
     name = None
     for line in text.splitlines():
@@ -156,10 +156,7 @@ def read_nvlink(text: str) -> Dict[str, Dict[str, float]]:
 
 
 def read_pcie(text: str) -> Dict[str, Dict[str, Optional[int]]]:
-    """Read the PCIe link of each GPU. An idle link falls back to a lower generation, so the highest stands beside it.
-
-    The highest is what device and slot allow together.
-    """
+    """Read the PCIe link of each GPU, with the highest that device and slot allow, because an idle link slows down."""
     rows = [[cell.strip() for cell in line.split(",")] for line in text.splitlines()]
     return {
         f"GPU{row[0]}": {name: int(cell) if cell.isdigit() else None for name, cell in zip(PCIE_FIELDS, row[1:])}
@@ -187,12 +184,12 @@ def _numa_by_bus_address(ask: Ask, sys_folder: Path) -> Optional[Dict[str, Optio
     nodes: Dict[str, Optional[int]] = {}
     for number, address in enumerate(addresses):
         text = _text_of(sys_folder / "bus" / "pci" / "devices" / address.lower()[-12:] / "numa_node")
-        nodes[f"GPU{number}"] = int(text) if text is not None and text.isdigit() else None  # -1: the kernel has no idea
+        nodes[f"GPU{number}"] = int(text) if text is not None and text.isdigit() else None  # -1: unknown
     return nodes if any(node is not None for node in nodes.values()) else None
 
 
 def _table(text: str) -> Tuple[List[str], Dict[str, List[str]]]:
-    """Return (column names, cells of each row by its name) of nvidia-smi's tab-separated table; it ends at a gap."""
+    """Return (column names, cells of each row by its name) of nvidia-smi's tab-separated table. It ends at a gap."""
     lines = text.splitlines()
     start = next((number for number, line in enumerate(lines) if re.match(r"\s*\tGPU\d", line)), None)
     if start is None:

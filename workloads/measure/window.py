@@ -1,6 +1,6 @@
-"""The lengths of warm-up and window. Pure: step times in, number of further steps out.
+"""Lengths of warm-up and window. Pure: step times in, number of further steps out.
 
-Steps are run in small blocks of about half a second, so that asking "go on?" costs nothing next to the steps.
+Steps are run in small blocks of about half a second, so that the check whether to continue costs nothing next to them.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Callable, Sequence
 
-from ..contract.spec import Window
+from ..contract.spec import MeasurementWindow
 
 Decision = Callable[[], int]
 
@@ -19,11 +19,10 @@ STEADY_TOLERANCE_SHORT = 0.05
 BLOCK_S = 0.5
 
 
-def is_steady(step_seconds: Sequence[float], window: Window) -> bool:
-    """Whether the last two whole blocks of ten steps took the same time: |t2 / t1 - 1| <= 1 %.
-
-    5 % where the window is marked short. Blocks are cut at every tenth step, not sliding: a sliding pair would be
-    asked ten times as often and would sooner pass by chance.
+def is_steady(step_seconds: Sequence[float], window: MeasurementWindow) -> bool:
+    """Return whether the last two whole blocks of ten steps took the same time:
+    t2 / t1 - 1
+    <= 1 %.
     """
     end = len(step_seconds) // STEADY_BLOCK_STEPS * STEADY_BLOCK_STEPS
     if end < 2 * STEADY_BLOCK_STEPS:
@@ -34,19 +33,21 @@ def is_steady(step_seconds: Sequence[float], window: Window) -> bool:
     return abs(later / earlier - 1) <= tolerance
 
 
-def warmup_steps_ahead(window: Window, step_seconds: Sequence[float], *, steps_started: int, elapsed_s: float) -> int:
-    """Return how many more warm-up steps to run before asking again; STOP when steady or out of time."""
+def warmup_steps_ahead(
+    window: MeasurementWindow, step_seconds: Sequence[float], *, steps_started: int, elapsed_s: float
+) -> int:
+    """Return how many more warm-up steps to run before checking again; STOP when steady or out of time."""
     enough = steps_started >= window.min_warmup_steps and elapsed_s >= window.min_warmup_s
     if (enough and is_steady(step_seconds, window)) or elapsed_s >= window.max_warmup_s:
         return STOP
     return _block_steps(step_seconds)
 
 
-def measured_steps_ahead(window: Window, step_seconds: Sequence[float], *, steps_started: int) -> int:
-    """Return how many more steps to measure before asking again; STOP when both minima, or the cap, are reached.
+def measured_steps_ahead(window: MeasurementWindow, step_seconds: Sequence[float], *, steps_started: int) -> int:
+    """Return how many more steps to measure before checking again; STOP when both minima, or the cap, are reached.
 
-    `step_seconds` may lag behind `steps_started` on a device that works asynchronously; steps under way are counted
-    at the mean so far.
+    `step_seconds` may lag behind `steps_started` on an asynchronous device. Steps under way are counted at the mean so
+    far.
     """
     if not step_seconds:
         return 1

@@ -1,7 +1,7 @@
-"""The interface of every model: built on the meta device, filled with weights, returns the loss of a batch.
+"""Interface of every model: built on the meta device, filled with weights, returns the loss of a batch.
 
-It is built on the meta device (shapes only) and filled by `init_weights`, so that a sharding strategy can split it
-before any memory is taken, and so that parameters can be counted without a node. Plain torch, one file per kind.
+It is built on the meta device (shapes only) and filled by `init_weights`. So a sharding strategy can split it before
+any memory is used, and parameters can be counted without a node. Plain torch, one file per kind.
 """
 
 from __future__ import annotations
@@ -15,21 +15,24 @@ from torch import Tensor, nn
 Place = Callable[[Tensor, Tensor], object]
 Draw = Callable[[Tensor, float], None]
 
-NO_TARGET = -100  # torch's own mark of a position without a target, such as padding
+NO_TARGET = -100  # torch's mark of a position without a target, such as padding
 
 
 class Model(nn.Module, ABC):
-    """A network in training. `blocks` is what repeats: strategies shard it, and torch compiles it, one by one."""
+    """Network in training.
+
+    `blocks` are its repeated parts: strategies shard them, and torch compiles them, one by one.
+    """
 
     blocks: nn.ModuleList
 
     @abstractmethod
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the mean cross-entropy in nats over what has a target."""
+        """Return the mean cross-entropy in nats over positions with a target."""
 
     @abstractmethod
     def compile_parts(self) -> None:
-        """Compile what repeats; what a strategy does between blocks stays outside."""
+        """Compile the repeated parts. What a strategy does between blocks stays outside."""
 
     @abstractmethod
     def fill(self, name: str, module: nn.Module, draw: Draw) -> None:
@@ -38,8 +41,8 @@ class Model(nn.Module, ABC):
     def init_weights(self, seed: int, place: Place = Tensor.copy_) -> None:
         """Fill every weight and table. The same seed on the same kind of device gives the same model.
 
-        Weights are drawn whole, in fp32, one after the other, and handed to `place(parameter, values)`: a sharded
-        or rounded model is the same model, and no device needs room for more than one weight beside its own share.
+        Weights are drawn whole, in fp32, one after the other, and handed to `place(parameter, values)`. So a sharded or
+        rounded model is the same model, and no device needs room for more than one weight beside its own share.
         Adapters are drawn last: the frozen model is the one that full training starts from.
         """
         device = next(self.parameters()).device
@@ -59,4 +62,4 @@ class Model(nn.Module, ABC):
         self.make_tables(device)
 
     def make_tables(self, device: torch.device) -> None:
-        """Make constant tables, of which most models have none."""
+        """Make constant tables; most models have none."""

@@ -1,4 +1,4 @@
-"""The decoder-only transformer in plain torch, dense or a mixture of experts, built from the architecture."""
+"""Decoder-only transformer in plain torch, dense or a mixture of experts, built from the architecture."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ..contract.spec import Lora
 from ..models.base import NO_TARGET, Draw, Model
 from ..models.experts import Experts, MixtureOfExperts
 from ..models.fused_loss import Piece, fused_loss, piece_of_loss
-from ..models.layers import MLPS, Attention, Block, RMSNorm, Rope, compute_type, norm, rope_tables
+from ..models.layers import MLPS, AttentionLayer, Block, RMSNorm, Rope, compute_type, norm, rope_tables
 from ..models.lora import freeze_all_but_adapters, is_zero_at_start
 from ..models.recompute import recomputed
 
 INIT_STD = 0.02  # GPT-2: normal weights of 0.02, projections into the residual stream divided by sqrt(2 layers)
 
 
-class Decoder(Model):
+class DecoderModel(Model):
     """Token embedding, pre-norm blocks, final norm, head. `forward` returns the mean cross-entropy in nats."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Decoder(Model):
             freeze_all_but_adapters(self)
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Mean next-token cross-entropy over the positions that have a target."""
+        """Return the mean next-token cross-entropy over the positions that have a target."""
         if self._cuda_graphs:
             torch.compiler.cudagraph_mark_step_begin()  # type: ignore[no-untyped-call]  # what the last pass left may be written over
         hidden = self._hidden_states(inputs).flatten(0, 1)
@@ -81,7 +81,7 @@ class Decoder(Model):
         return self._scores(self._hidden_states(inputs))
 
     def compile_parts(self) -> None:
-        """Compile what repeats, each block and the loss; what a strategy does between blocks stays outside."""
+        """Compile the repeated parts: each block and the loss. What a strategy does between blocks stays outside."""
         for block in self.blocks:
             assert isinstance(block, Block)
             block.compile_body(cuda_graphs=self._cuda_graphs)
@@ -89,7 +89,7 @@ class Decoder(Model):
         self._piece = torch.compile(piece_of_loss)
 
     def fill(self, name: str, module: nn.Module, draw: Draw) -> None:
-        """Normal weights as GPT-2's; norms start at one, the second half of an adapter at zero."""
+        """Draw normal weights as GPT-2 does. Norms start at one, the second half of an adapter at zero."""
         if isinstance(module, (nn.Linear, nn.Embedding)):
             into_residual = name.endswith((".out", ".down"))
             std = 0.0 if is_zero_at_start(name) else self._residual_std if into_residual else INIT_STD
@@ -126,14 +126,14 @@ class Decoder(Model):
         )
 
     def _summed_loss(self, hidden: Tensor, targets: Tensor) -> Tensor:
-        """Cross-entropy summed over positions; the logits are widened to fp32 first, in every precision."""
+        """Return the cross-entropy summed over positions. The logits are widened to fp32 first, in every precision."""
         return F.cross_entropy(self._scores(hidden).float(), targets, reduction="sum", ignore_index=NO_TARGET)
 
 
 def block(architecture: TextShape, number: int, checkpointing: str, lora: Optional[Lora]) -> Block:
     """Return layer `number`: attention, then a dense MLP or a mixture of experts."""
     hidden, bias = architecture.hidden, architecture.bias
-    attention = Attention(
+    attention = AttentionLayer(
         hidden,
         heads=architecture.heads,
         kv_heads=architecture.kv_heads,

@@ -1,8 +1,8 @@
-"""The mixture of experts: a router sends each token to a few experts, and no token is dropped.
+"""Mixture of experts: a router sends each token to a few experts, and no token is dropped.
 
-All experts of a layer are one weight, so every rank takes part in every collective whatever its tokens choose, and an
-expert without tokens gets a gradient of zeros: no strategy has to look for parameters that were not used.
-There is no loss that balances the experts; a run as short as a benchmark keeps the balance it starts with.
+All experts of a layer are one weight, so every rank takes part in every collective whatever its tokens choose. An
+expert without tokens gets a gradient of zeros, so no strategy has to look for unused parameters. There is no loss that
+balances the experts: a run as short as a benchmark keeps its initial balance.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..models.layers import MLPS, compute_type
 
 
 class MixtureOfExperts(nn.Module):
-    """Sum over a token's chosen experts of gate x expert(token), and the shared experts.
+    """Sum over a token's chosen experts of gate x expert(token), plus the shared experts.
 
     gates = softmax over the scores of the `experts_per_token` best (Jiang et al. 2024, Mixtral; Qwen3 does the same).
     """
@@ -49,7 +49,7 @@ class MixtureOfExperts(nn.Module):
 
 
 class Experts(nn.Module):
-    """The routed experts of a layer: their weights stacked, (experts, outputs, inputs)."""
+    """Routed experts of a layer, with stacked weights (experts, outputs, inputs)."""
 
     def __init__(self, shape: MoeDecoderShape) -> None:
         super().__init__()
@@ -64,7 +64,7 @@ class Experts(nn.Module):
         return [self.up] if self.gate is None else [self.gate, self.up]
 
     def forward(self, tokens: Tensor, ends: Tensor) -> Tensor:
-        """Map tokens that stand sorted by expert; expert i has those from ends[i - 1] to ends[i]."""
+        """Map tokens that are sorted by expert. Expert i has those from ends[i - 1] to ends[i]."""
         up = _grouped(tokens, self.up, ends)
         if self.gate is None:
             return _grouped(F.gelu(up, approximate="tanh"), self.down, ends)
@@ -72,9 +72,9 @@ class Experts(nn.Module):
 
 
 def _grouped(tokens: Tensor, weight: Tensor, ends: Tensor) -> Tensor:
-    """Tokens x weight[expert]^T: one call in bf16 where this torch has it, else a product for each expert.
+    """Return tokens x weight[expert]^T: one call in bf16 if this torch has it, otherwise a product per expert.
 
-    The loop has to know how many tokens each expert has, so there the host waits for the device.
+    The loop needs each expert's number of tokens, so there the host waits for the device.
     """
     dtype = compute_type(weight)
     if dtype is torch.bfloat16 and hasattr(F, "grouped_mm"):

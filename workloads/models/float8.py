@@ -17,7 +17,7 @@ LEAST_CAPABILITY = (8, 9)  # Ada; Hopper is 9.0: the first with 8-bit tensor cor
 
 
 def problem(device_type: str, capability: Optional[Tuple[int, int]]) -> Optional[str]:
-    """Return what is missing here for float8; None where nothing is. `capability` is the CUDA device's."""
+    """Return what is missing here for float8; None if nothing is. `capability` is the CUDA device's."""
     if device_type != "cuda" or capability is None:
         return (
             "precision float8 needs a CUDA device of compute capability 8.9 or more (RTX 40, L4, L40S, H100 and "
@@ -42,7 +42,7 @@ def problem_here() -> Optional[str]:
 
 
 def use_float8(model: Model) -> None:
-    """Let the blocks' linear maps compute in float8, forward and backward; weights stay what they are.
+    """Let the blocks' linear maps compute in float8, forward and backward. Weights keep their type.
 
     Each tensor has one scale, found anew in every product (torchao's default, "tensorwise dynamic"). Embedding, norms,
     attention and the head stay in bf16, as in torchtitan.

@@ -1,8 +1,8 @@
 """Output layer and cross-entropy together: the gradients are computed with the loss, piece by piece.
 
-The logits of all tokens never exist at one time, and no product runs twice, as it does where each piece of a chunked
-loss is computed again in the backward pass. Plain torch, so that it can be copied. The method: Hsu et al. 2024 (Liger
-Kernel), section 3.2; Wijmans et al. 2024 (Cut Cross-Entropy).
+The logits of all tokens never exist at one time. No product runs twice, as it does when each piece of a chunked loss is
+recomputed in the backward pass. Plain torch, so that it can be copied. The method: Hsu et al. 2024 (Liger Kernel),
+section 3.2; Wijmans et al. 2024 (Cut Cross-Entropy).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ Piece = Callable[[Tensor, Tensor], Tuple[Tensor, Tensor]]
 
 
 def piece_of_loss(logits: Tensor, targets: Tensor) -> Tuple[Tensor, Tensor]:
-    """Return the summed loss of some tokens in nats, and its gradient by their logits: softmax - one at the target.
+    """Return the summed loss of some tokens in nats, and its gradient with respect to their logits.
 
-    In fp32; positions without a target have neither.
+    The gradient is softmax minus one at the target. Both are in fp32, and zero at positions without a target.
     """
     scores = logits.float()
     has_target = targets != NO_TARGET
@@ -33,7 +33,7 @@ def piece_of_loss(logits: Tensor, targets: Tensor) -> Tuple[Tensor, Tensor]:
 
 
 class _FusedLoss(torch.autograd.Function):
-    """Keeps the gradients that the forward pass has found, and scales them in the backward pass."""
+    """Keeps the gradients from the forward pass, and scales them in the backward pass."""
 
     @staticmethod
     def forward(
@@ -63,9 +63,9 @@ class _FusedLoss(torch.autograd.Function):
 def fused_loss(
     hidden: Tensor, weight: Tensor, targets: Tensor, *, pieces: int, dtype: torch.dtype, piece: Piece = piece_of_loss
 ) -> Tensor:
-    """Return the cross-entropy summed over tokens; `hidden` is (tokens, width), `weight` (vocabulary, width).
+    """Return the cross-entropy summed over tokens. `hidden` is (tokens, width), `weight` (vocabulary, width).
 
-    `dtype`: of the products. The weight's gradient is added up in the weight's own type.
+    `dtype` is the type of the products. The weight's gradient is summed in the weight's own type.
     """
     total: Tensor = _FusedLoss.apply(hidden, weight, targets, pieces, dtype, piece)  # type: ignore[no-untyped-call]
     return total

@@ -1,4 +1,4 @@
-"""The transformer block and its parts: attention, the two kinds of mlp, norms, rotary positions, linear maps."""
+"""Transformer block and its parts: attention, the two kinds of mlp, norms, rotary positions, linear maps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Block(nn.Module):
     def __init__(
         self,
         attention_norm: nn.Module,
-        attention: Attention,
+        attention: AttentionLayer,
         mlp_norm: nn.Module,
         mlp: nn.Module,
         checkpointing: str,
@@ -40,9 +40,9 @@ class Block(nn.Module):
         return (self._compiled or self._body)(hidden, rope)
 
     def compile_body(self, *, cuda_graphs: bool = False) -> None:
-        """Compile from inside the block: the hooks that a strategy puts around it stay outside.
+        """Compile from inside the block, so that the hooks that a strategy puts around it stay outside.
 
-        `cuda_graphs`: its kernels are recorded and launched as one, which costs memory and saves the host's time.
+        With `cuda_graphs` its kernels are recorded and launched as one, which costs memory and saves the host's time.
         """
         self._compiled = torch.compile(self._body, mode="reduce-overhead" if cuda_graphs else None)
 
@@ -55,7 +55,7 @@ class Block(nn.Module):
         return after
 
 
-class Attention(nn.Module):
+class AttentionLayer(nn.Module):
     """Attention with grouped key and value heads, through torch's scaled_dot_product_attention."""
 
     def __init__(
@@ -154,12 +154,15 @@ class RMSNorm(nn.Module):
         self.eps = eps
 
     def forward(self, hidden: Tensor) -> Tensor:
-        """Normalise the last dimension; the weight follows the input's type, or torch leaves its fused kernel."""
+        """Normalise the last dimension.
+
+        The weight is cast to the input's type; otherwise torch would not use its fused kernel.
+        """
         return F.rms_norm(hidden, (hidden.shape[-1],), self.weight.to(hidden.dtype), self.eps)
 
 
 def linear(name: str, inputs: int, outputs: int, *, bias: bool, lora: Optional[Lora]) -> nn.Linear:
-    """Return the linear map of this name, with an adapter where LoRA asks for one."""
+    """Return the linear map of this name, with an adapter if LoRA asks for one."""
     if lora is not None and name in lora.targets:
         return LoraLinear(inputs, outputs, bias=bias, lora=lora)
     return nn.Linear(inputs, outputs, bias=bias)
@@ -184,7 +187,7 @@ def rope_tables(architecture: TextShape, *, seq_len: int, device: torch.device) 
 
 
 def compute_type(weight: Tensor) -> torch.dtype:
-    """Return the type in which products with this weight are computed: autocast's, else the weight's own."""
+    """Return the type in which products with this weight are computed: autocast's, or the weight's own."""
     device_type = weight.device.type
     return torch.get_autocast_dtype(device_type) if torch.is_autocast_enabled(device_type) else weight.dtype
 

@@ -10,7 +10,7 @@ from ..contract.spec import Lora
 
 
 class AdapterHalf(nn.Linear):
-    """A linear map in its input's type: at 16 bit beside weights that are kept so, whatever its own weight's type."""
+    """Linear map in its input's type: at 16 bit beside 16-bit weights, whatever its own weight's type."""
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the product."""
@@ -18,7 +18,7 @@ class AdapterHalf(nn.Linear):
 
 
 class LoraLinear(nn.Linear):
-    """x W^T + bias + (alpha / rank) (x A^T) B^T, with W and the bias frozen.
+    """Linear map x W^T + bias + (alpha / rank) (x A^T) B^T, with W and the bias frozen.
 
     A starts random and B at zero, so the first step is that of the model without adapters.
     """
@@ -36,18 +36,18 @@ class LoraLinear(nn.Linear):
 
 
 def freeze_all_but_adapters(model: nn.Module) -> None:
-    """Take the gradient off every weight that is not an adapter's: autograd then leaves out its weight gradient."""
+    """Disable the gradient of every weight that is not an adapter's. Autograd then skips its weight gradient."""
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(".adapter_" in name)
 
 
 def narrow_frozen(model: nn.Module, low_type: torch.dtype) -> None:
-    """Keep what is not trained in this type; of a model on the meta device, before it has memory."""
+    """Keep frozen weights in this type; for a model on the meta device, before it has memory."""
     for parameter in model.parameters():
         if not parameter.requires_grad:
             parameter.data = parameter.data.to(low_type)
 
 
 def is_zero_at_start(module_name: str) -> bool:
-    """Whether this linear map is the half of an adapter that starts at zero."""
+    """Return whether this linear map is the half of an adapter that starts at zero."""
     return module_name.endswith(".adapter_up")

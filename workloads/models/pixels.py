@@ -1,4 +1,4 @@
-"""Pixels as an image model takes them: bytes become numbers on the device."""
+"""Converts pixels for an image model: bytes become numbers on the device."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ MIDDLE, SPREAD = 127.5, 64.0
 
 
 def as_numbers(images: Tensor, weight: Tensor) -> Tensor:
-    """Turn bytes into numbers about zero, in the type and the memory layout in which they meet the first weight."""
+    """Turn bytes into numbers about zero, in the type and memory layout of the first weight's input."""
     return (images.to(compute_type(weight)) - MIDDLE) / SPREAD

@@ -1,4 +1,4 @@
-"""Activation checkpointing: what a block keeps for its backward pass, and what it computes again there."""
+"""Activation checkpointing: what a block keeps for its backward pass, and what it recomputes there."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ATTENTION_NAMES = (
 
 
 def recomputed(function: Callable[..., Tensor], checkpointing: str, *inputs: Any) -> Tensor:
-    """Call the function; `full` keeps only its inputs, `selective` also attention and every second matrix product.
+    """Call the function. `full` keeps only its inputs, `selective` also attention and every second matrix product.
 
     Nothing in our models is random, so no state of a random generator is kept.
     """
@@ -37,7 +37,7 @@ def recomputed(function: Callable[..., Tensor], checkpointing: str, *inputs: Any
 
 
 def _selective_contexts() -> Tuple[Any, Any]:
-    """Per operator, as torchtitan does it (activation_checkpoint.py): its name there is "selective, op"."""
+    """Return the contexts that choose per operator, as torchtitan's "selective, op" does (activation_checkpoint.py)."""
     products_seen = {False: 0, True: 0}
     from torch.utils.checkpoint import create_selective_checkpoint_contexts  # not in torch 2.4
 

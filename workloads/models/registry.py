@@ -1,4 +1,4 @@
-"""The model of each kind of architecture."""
+"""Model of each kind of architecture."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from torch import nn
 from ..contract.architecture import Architecture
 from ..contract.spec import Lora, Spec
 from ..models.base import Model
-from ..models.decoder import Decoder
-from ..models.resnet import Resnet
-from ..models.vit import Vit
+from ..models.decoder import DecoderModel
+from ..models.resnet import ResnetModel
+from ..models.vit import VitModel
 
-TEXT_MODELS: Dict[str, Callable[..., Model]] = {"decoder": Decoder, "moe_decoder": Decoder}
-IMAGE_MODELS: Dict[str, Callable[..., Model]] = {"resnet": Resnet, "vit": Vit}
-"""What is built, by the kind of the architecture."""
+TEXT_MODELS: Dict[str, Callable[..., Model]] = {"decoder": DecoderModel, "moe_decoder": DecoderModel}
+IMAGE_MODELS: Dict[str, Callable[..., Model]] = {"resnet": ResnetModel, "vit": VitModel}
+"""Image models by the kind of their architecture."""
 
 
 def build_on_meta(spec: Spec) -> Model:
@@ -43,7 +43,7 @@ def model_of(
     cuda_graphs: bool = False,
     lora: Optional[Lora] = None,
 ) -> Model:
-    """Return the model of an architecture on torch's default device; only a decoder takes the last four."""
+    """Return the model of an architecture on torch's default device. Only a decoder takes the last four arguments."""
     if architecture.sample == "image":
         return IMAGE_MODELS[architecture.kind](architecture, checkpointing=checkpointing)
     assert seq_len is not None, "a decoder's samples have a length"
@@ -54,5 +54,8 @@ def model_of(
 
 
 def count_parameters(model: nn.Module, *, trained_only: bool = False) -> int:
-    """All weights; a tied head counts once, position tables of RoPE not at all (they are no weights)."""
+    """Return the number of weights.
+
+    A tied head counts once; position tables of RoPE are no weights and do not count.
+    """
     return sum(weight.numel() for weight in model.parameters() if weight.requires_grad or not trained_only)

@@ -1,4 +1,4 @@
-"""The residual network in plain torch: a stem, bottleneck blocks in stages, a classifier."""
+"""Residual network in plain torch: a stem, bottleneck blocks in stages, a classifier."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ NORM_EPS = 1e-5
 CLASSIFIER_STD = 0.01
 
 
-class Resnet(Model):
-    """He et al. 2015 with the stride in the 3x3 convolution ("v1.5"), as torchvision and NVIDIA train it."""
+class ResnetModel(Model):
+    """ResNet of He et al. 2015 with the stride in the 3x3 convolution ("v1.5"), as torchvision and NVIDIA train it."""
 
     def __init__(self, shape: ResnetShape, *, checkpointing: str = "none") -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class Resnet(Model):
         self.head = nn.Linear(width(shape), shape.classes)
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Mean cross-entropy over the images that have a label."""
+        """Return the mean cross-entropy over the images that have a label."""
         hidden = F.relu(self.stem_norm(self.stem(as_numbers(inputs, self.stem.weight))), inplace=True)
         hidden = F.max_pool2d(hidden, 3, stride=2, padding=1)
         for block in self.blocks:
@@ -38,13 +38,13 @@ class Resnet(Model):
         return F.cross_entropy(logits.float(), targets, ignore_index=NO_TARGET)
 
     def compile_parts(self) -> None:
-        """Compile each block, every one of its own shape."""
+        """Compile each block for its own shape."""
         for block in self.blocks:
             assert isinstance(block, Bottleneck)
             block.compile_body()
 
     def fill(self, name: str, module: nn.Module, draw: Draw) -> None:
-        """Normal weights that keep the variance after a ReLU (He et al. 2015, fan-out); norms start at one."""
+        """Draw normal weights that keep the variance after a ReLU (He et al. 2015, fan-out). Norms start at one."""
         del name
         if isinstance(module, nn.Conv2d):
             draw(module.weight, math.sqrt(2.0 / (module.out_channels * module.kernel_size[0] ** 2)))
@@ -55,7 +55,7 @@ class Resnet(Model):
 
 
 class Bottleneck(nn.Module):
-    """relu(x + norm(1x1(relu(norm(3x3(relu(norm(1x1(x)))))))), with a 1x1 projection of x where its shape changes."""
+    """relu(x + norm(1x1(relu(norm(3x3(relu(norm(1x1(x)))))))), with a 1x1 projection of x if its shape changes."""
 
     def __init__(self, inputs: int, inner: int, stride: int, *, projects: bool, checkpointing: str) -> None:
         super().__init__()
@@ -76,9 +76,9 @@ class Bottleneck(nn.Module):
         return (self._compiled or self._body)(hidden)
 
     def compile_body(self) -> None:
-        """Compile from inside the block: the hooks that a strategy puts around it stay outside.
+        """Compile from inside the block, so that the hooks that a strategy puts around it stay outside.
 
-        Shapes are known, so no graph is made for changing ones; each of the few kinds of block has its own.
+        Shapes are fixed, so no graph is made for changing ones. Each of the few kinds of block has its own.
         """
         torch._dynamo.config.cache_size_limit = max(torch._dynamo.config.cache_size_limit, MOST_KINDS_OF_BLOCK)
         self._compiled = torch.compile(self._body, dynamic=False)

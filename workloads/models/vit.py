@@ -1,4 +1,4 @@
-"""The vision transformer in plain torch: patches, a class token, learned positions, blocks, a classifier."""
+"""Vision transformer in plain torch: patches, a class token, learned positions, blocks, a classifier."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from torch import Tensor, nn
 
 from ..contract.architecture import COLOURS, VitShape
 from ..models.base import NO_TARGET, Draw, Model
-from ..models.layers import Attention, Block, GeluMlp
+from ..models.layers import AttentionLayer, Block, GeluMlp
 from ..models.pixels import as_numbers
 
 INIT_STD = 0.02
 NORM_EPS = 1e-6  # the paper's and torchvision's
 
 
-class Vit(Model):
-    """Dosovitskiy et al. 2020: pre-norm blocks with biases, exact GELU, attention over all pairs of tokens."""
+class VitModel(Model):
+    """ViT of Dosovitskiy et al. 2020: pre-norm blocks with biases, exact GELU, attention over all pairs of tokens."""
 
     def __init__(self, shape: VitShape, *, checkpointing: str = "none") -> None:
         super().__init__()
@@ -29,7 +29,7 @@ class Vit(Model):
         self.head = nn.Linear(hidden, shape.classes)
 
     def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """Mean cross-entropy over the images that have a label."""
+        """Return the mean cross-entropy over the images that have a label."""
         patches = self.patches(as_numbers(inputs, self.patches.weight)).flatten(2).transpose(1, 2)
         numbers = torch.arange(patches.shape[1] + 1, device=inputs.device)
         start = self.class_token(numbers[:1]).expand(len(inputs), 1, -1)
@@ -46,7 +46,7 @@ class Vit(Model):
             block.compile_body()
 
     def fill(self, name: str, module: nn.Module, draw: Draw) -> None:
-        """Normal weights everywhere; norms start at one."""
+        """Draw normal weights everywhere. Norms start at one."""
         del name
         if isinstance(module, (nn.Linear, nn.Embedding, nn.Conv2d)):
             draw(module.weight, INIT_STD)
@@ -57,7 +57,7 @@ class Vit(Model):
 def _block(shape: VitShape, checkpointing: str) -> Block:
     hidden, heads = shape.hidden, shape.heads
     attention_norm = nn.LayerNorm(hidden, eps=NORM_EPS)
-    attention = Attention(hidden, heads=heads, kv_heads=heads, head_dim=hidden // heads, bias=True, causal=False)
+    attention = AttentionLayer(hidden, heads=heads, kv_heads=heads, head_dim=hidden // heads, bias=True, causal=False)
     mlp_norm = nn.LayerNorm(hidden, eps=NORM_EPS)
     mlp = GeluMlp(hidden, shape.ffn_hidden, bias=True, approximate="none")
     return Block(attention_norm, attention, mlp_norm, mlp, checkpointing)

@@ -1,4 +1,4 @@
-"""The attention kernel by trial: each that runs is timed at the run's own sizes, and the fastest is taken."""
+"""Attention kernel by trial: each usable one is timed at the run's own sizes, and the fastest is taken."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 
 from ..contract.spec import Spec
-from ..measure.agreement import Agreement
-from ..strategies.precision import Precision
+from ..measure.agreement import RankAgreement
+from ..strategies.precision import PrecisionContexts
 from .cold_timer import ColdTimer
 from .device_kernels import ATTENTION_KERNELS, normal, only_attention
 from .rows import CANNOT
@@ -17,11 +17,13 @@ from .rows import CANNOT
 SECONDS_EACH = 0.3
 FLUSH_MIB = 256
 CANNOT_RUN_S = 1e9
-"""Stands for a kernel that does not run here: none takes so long."""
+"""Time that stands for a kernel that does not run here. No real one takes so long."""
 
 
-def take_fastest_attention(spec: Spec, precision: Precision, agreement: Agreement, device: torch.device) -> None:
-    """Leave torch the fastest kernel alone; every rank calls it together, and all take the same.
+def take_fastest_attention(
+    spec: Spec, precision: PrecisionContexts, agreement: RankAgreement, device: torch.device
+) -> None:
+    """Leave torch only the fastest kernel. All ranks call it together and choose the same.
 
     Does nothing on a CPU, which has one fused kernel, and for images. `sdpa_backend` of the result names what ran.
     """
@@ -45,13 +47,13 @@ def take_fastest_attention(spec: Spec, precision: Precision, agreement: Agreemen
 
 
 def fastest_of(seconds: Dict[str, float]) -> Optional[str]:
-    """Return the kernel that takes least; None where none runs."""
+    """Return the fastest kernel; None if none runs."""
     best = min(seconds, key=lambda name: seconds[name])
     return None if seconds[best] >= CANNOT_RUN_S else best
 
 
 def take_only(name: str) -> None:
-    """Switch off the other fused kernels, for the whole process; the unfused one stays for what none of them takes."""
+    """Switch off the other fused kernels for the whole process. The unfused one stays for unsupported inputs."""
     torch.backends.cuda.enable_flash_sdp(name == "flash")
     torch.backends.cuda.enable_mem_efficient_sdp(name == "efficient")
     if hasattr(torch.backends.cuda, "enable_cudnn_sdp"):

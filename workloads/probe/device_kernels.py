@@ -1,7 +1,7 @@
 """Kernels of a training step, each by itself: products, attention, element-wise chains, loss, optimizer, copies.
 
-All operands are normal random numbers (the data decides how much power a product draws, and so the clocks), and caches
-are cold before each call.
+All operands are normal random numbers, because the data decides how much power a product draws, and so the clocks.
+Caches are cold before each call.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import torch.nn.functional as F  # noqa: N812  (torch's own habit)
 from torch import Tensor
 
 from ..measure.op_recorder import OpRecorder
-from ..strategies.precision import Precision
-from .cold_timer import ColdTimer, Timed
+from ..strategies.precision import PrecisionContexts
+from .cold_timer import ColdTimer, TimedCalls
 from .plan import AttentionShape, LayerShape, ProbePlan
 from .rows import Rows
 
 MIB = 2**20
 SLOWEST_FP32_HIDDEN = 4096
-"""Wider layers are left out in fp32: there they take seconds."""
+"""Widest layer measured in fp32. Wider ones take seconds."""
 FLOAT8_CAPABILITY = (8, 9)
 ATTENTION_KERNELS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "cudnn": "CUDNN_ATTENTION"}
-"""As the benchmark names them, and as torch.nn.attention does."""
+"""Attention kernels: the benchmark's name, and that of torch.nn.attention."""
 
 
 def supported(precision: str, device: torch.device) -> bool:
-    """Return whether the device multiplies in this format by hardware of its own."""
+    """Return whether the device multiplies in this format in hardware."""
     if device.type != "cuda":
         return precision in ("fp32", "bf16")
     capability = torch.cuda.get_device_capability(device)
@@ -56,7 +56,7 @@ def measure_kernels(plan: ProbePlan, rows: Rows, device: torch.device) -> None:
 
 
 def _beside_products(plan: ProbePlan, rows: Rows, timer: ColdTimer, precision: str) -> None:
-    dtype = Precision(precision, timer.device).low_type or torch.float32
+    dtype = PrecisionContexts(precision, timer.device).low_type or torch.float32
     on_cuda = timer.device.type == "cuda"
     optimizer(plan, rows, timer)
     with _flags(precision, timer.device):
@@ -72,7 +72,7 @@ def _beside_products(plan: ProbePlan, rows: Rows, timer: ColdTimer, precision: s
 @contextlib.contextmanager
 def _flags(precision: str, device: torch.device) -> Iterator[None]:
     before = torch.get_float32_matmul_precision()
-    Precision(precision, device).set_global_flags()
+    PrecisionContexts(precision, device).set_global_flags()
     try:
         yield
     finally:
@@ -85,7 +85,7 @@ def normal(*sizes: int, device: torch.device, dtype: torch.dtype, grad: bool = F
 
 
 def copies(plan: ProbePlan, rows: Rows, timer: ColdTimer) -> None:
-    """A copy on the device: reads and writes so many bytes."""
+    """Measure a copy on the device, which reads and writes the same number of bytes."""
     num_bytes = plan.copy_mib * MIB
     source = normal(num_bytes // 4, device=timer.device, dtype=torch.float32)
     target = torch.empty_like(source)
@@ -93,7 +93,10 @@ def copies(plan: ProbePlan, rows: Rows, timer: ColdTimer) -> None:
 
 
 def products(layers: Sequence[LayerShape], rows: Rows, timer: ColdTimer, precision: str) -> None:
-    """Four products of each layer shape, each forward and for both gradients; `times`: how often the layer has it."""
+    """Measure four products of each layer shape, forward and for both gradients;
+
+    `times` is their count in the layer.
+    """
     for layer in layers:
         if precision == "fp32" and layer.hidden > SLOWEST_FP32_HIDDEN:
             rows.leave_out(f"products fp32 of hidden size {layer.hidden}", "they take seconds")
@@ -114,10 +117,10 @@ def products(layers: Sequence[LayerShape], rows: Rows, timer: ColdTimer, precisi
             )
 
 
-def _three_products(tokens: int, inputs: int, outputs: int, timer: ColdTimer, precision: str) -> Timed:
-    """Seconds of y = x W, dx = dy W^T and dW = x^T dy together."""
+def _three_products(tokens: int, inputs: int, outputs: int, timer: ColdTimer, precision: str) -> TimedCalls:
+    """Return the seconds of y = x W, dx = dy W^T and dW = x^T dy together."""
     device = timer.device
-    dtype = Precision(precision, device).low_type or torch.float32
+    dtype = PrecisionContexts(precision, device).low_type or torch.float32
     multiply: Callable[[Tensor, Tensor], Tensor] = _scaled if precision == "float8" else torch.mm
     total_s, rounds = 0.0, []
     for rows_, inner, columns in ((tokens, inputs, outputs), (tokens, outputs, inputs), (inputs, tokens, outputs)):
@@ -127,17 +130,17 @@ def _three_products(tokens: int, inputs: int, outputs: int, timer: ColdTimer, pr
         timed = timer.time(partial(multiply, left, right))
         total_s += timed.seconds
         rounds.append(timed.rounds)
-    return Timed(total_s, min(rounds))
+    return TimedCalls(total_s, min(rounds))
 
 
 def _scaled(left: Tensor, right: Tensor) -> Tensor:
-    one = torch.ones((), device=left.device)
-    scaled: Tensor = torch._scaled_mm(left, right, scale_a=one, scale_b=one, out_dtype=torch.bfloat16)
+    unit_scale = torch.ones((), device=left.device)
+    scaled: Tensor = torch._scaled_mm(left, right, scale_a=unit_scale, scale_b=unit_scale, out_dtype=torch.bfloat16)
     return scaled
 
 
 def attention(shape: AttentionShape, rows: Rows, timer: ColdTimer, precision: str, dtype: torch.dtype) -> None:
-    """Causal attention, forward and backward, by the kernel that torch chooses, and by each other one that runs."""
+    """Measure causal attention, forward and backward, by the kernel that torch chooses and by others that run."""
     sizes = (shape.batch, shape.heads, shape.length, shape.head_dim)
     query, key, value = (normal(*sizes, device=timer.device, dtype=dtype, grad=True) for _ in range(3))
     gradient = normal(*sizes, device=timer.device, dtype=dtype)
@@ -147,7 +150,7 @@ def attention(shape: AttentionShape, rows: Rows, timer: ColdTimer, precision: st
         output = F.scaled_dot_product_attention(query, key, value, is_causal=True)
         torch.autograd.grad(output, (query, key, value), gradient)
 
-    def with_kernel(name: str) -> Timed:
+    def with_kernel(name: str) -> TimedCalls:
         with only_attention(name):
             return timer.time(both)
 
@@ -165,7 +168,7 @@ def attention(shape: AttentionShape, rows: Rows, timer: ColdTimer, precision: st
 
 
 def only_attention(name: str) -> ContextManager[None]:
-    """Return the context in which torch takes this attention kernel and no other."""
+    """Return the context in which torch uses only this attention kernel."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
 
     context: ContextManager[None] = sdpa_kernel(getattr(SDPBackend, ATTENTION_KERNELS[name]))
@@ -182,7 +185,7 @@ def _chosen_kernel(both: Callable[[], None]) -> Optional[str]:
 def elementwise(
     layer: LayerShape, rows: Rows, timer: ColdTimer, precision: str, dtype: torch.dtype, *, compiles: bool
 ) -> None:
-    """What a layer does between its products: two norms, two residual sums, rotation of heads, the gated unit."""
+    """Measure a layer's work between its products: two norms, two residual sums, rotation of heads, the gated unit."""
     numbers = {"tokens": layer.tokens, "hidden": layer.hidden, "kv_dim": layer.kv_dim, "ffn_hidden": layer.ffn_hidden}
     hidden = normal(layer.tokens, layer.hidden, device=timer.device, dtype=dtype, grad=True)
     gate, up = (normal(layer.tokens, layer.ffn_hidden, device=timer.device, dtype=dtype, grad=True) for _ in range(2))
@@ -198,7 +201,7 @@ def elementwise(
         again = residual + F.rms_norm(residual, (layer.hidden,), weight, 1e-5)
         return again, F.silu(gate) * up
 
-    def run(function: Callable[..., Tuple[Tensor, Tensor]]) -> Timed:
+    def run(function: Callable[..., Tuple[Tensor, Tensor]]) -> TimedCalls:
         inputs = (hidden, gate, up, weight)
         return timer.time(lambda: torch.autograd.grad(function(hidden, gate, up), inputs, ends))
 
@@ -218,7 +221,7 @@ def loss(
     *,
     compiles: bool,
 ) -> None:
-    """Output layer and cross-entropy in fp32 over the vocabulary, forward and backward, as the benchmark has them."""
+    """Measure output layer and cross-entropy in fp32 over the vocabulary, forward and backward, as in the benchmark."""
     numbers = {"tokens": plan.loss_tokens, "hidden": plan.loss_hidden, "vocabulary": vocabulary}
     hidden = normal(plan.loss_tokens, plan.loss_hidden, device=timer.device, dtype=dtype, grad=True)
     head = normal(vocabulary, plan.loss_hidden, device=timer.device, dtype=dtype, grad=True)
@@ -227,7 +230,7 @@ def loss(
     def summed(hidden: Tensor, head: Tensor) -> Tensor:
         return F.cross_entropy(F.linear(hidden, head).float(), targets, reduction="sum")
 
-    def run(function: Callable[[Tensor, Tensor], Tensor]) -> Timed:
+    def run(function: Callable[[Tensor, Tensor], Tensor]) -> TimedCalls:
         return timer.time(lambda: torch.autograd.grad(function(hidden, head), (hidden, head)))
 
     rows.add("loss", numbers, lambda: run(summed), precision=precision)
@@ -237,7 +240,7 @@ def loss(
 
 
 def optimizer(plan: ProbePlan, rows: Rows, timer: ColdTimer) -> None:
-    """One AdamW step over fp32 weights, fused on an accelerator as in the benchmark."""
+    """Measure one AdamW step over fp32 weights, fused on an accelerator as in the benchmark."""
     on_cuda = timer.device.type == "cuda"
     numbers: Dict[str, int] = {"parameters": plan.optimizer_parameters}
     weights = [

@@ -12,19 +12,19 @@ from ..contract.architecture import DecoderShape
 from ..measure.calibration import warm_seconds
 from ..models.decoder import block
 from ..models.layers import Block, rope_tables
-from ..strategies.precision import Precision
-from .cold_timer import Timed
+from ..strategies.precision import PrecisionContexts
+from .cold_timer import TimedCalls
 from .device_kernels import normal
 from .plan import LayerShape, ProbePlan
 from .rows import Rows
 
 TOKENS_OF_LAUNCHES = 32
-"""So few that the device waits for the host."""
+"""Number of tokens that is small enough for the device to wait for the host."""
 LAYER_SECONDS = 0.5
 
 
 def measure_layers(plan: ProbePlan, rows: Rows, device: torch.device, precision: str, *, compiled: bool) -> None:
-    """Measure a layer of a middle size, and on an accelerator with so few tokens that its launches alone show."""
+    """Measure a layer of a middle size. On an accelerator also with so few tokens that only its launches count."""
     layer = plan.products[len(plan.products) // 2]
     sizes = [("layer", max(1, layer.tokens // plan.layer_length), min(plan.layer_length, layer.tokens))]
     if device.type == "cuda":
@@ -54,8 +54,8 @@ def _numbers(layer: LayerShape, batch: int, length: int) -> Dict[str, int]:
 
 def _layer(
     layer: LayerShape, batch: int, length: int, device: torch.device, precision: str, *, compiled: bool
-) -> Timed:
-    """Seconds of one layer's forward and backward pass; calls follow each other, as layers do."""
+) -> TimedCalls:
+    """Return the seconds of one layer's forward and backward pass. Calls follow each other, as layers do."""
     shape = DecoderShape(
         layers=1, hidden=layer.hidden, heads=layer.hidden // layer.head_dim, kv_heads=layer.kv_dim // layer.head_dim,
         head_dim=layer.head_dim, ffn_hidden=layer.ffn_hidden, mlp="swiglu", norm="rmsnorm", norm_eps=1e-5, bias=False,
@@ -68,7 +68,7 @@ def _layer(
     if compiled:
         module.compile_body()
     rope = rope_tables(shape, seq_len=length, device=device)
-    asked = Precision(precision, device)
+    asked = PrecisionContexts(precision, device)
     inputs = normal(batch, length, layer.hidden, device=device, dtype=asked.low_type or torch.float32, grad=True)
     gradient = torch.randn_like(inputs)
 
@@ -79,7 +79,7 @@ def _layer(
             output: Tensor = module(inputs, rope)
         torch.autograd.grad(output, weights, gradient.to(output.dtype))
 
-    return Timed(warm_seconds(step, device, LAYER_SECONDS), 3)
+    return TimedCalls(warm_seconds(step, device, LAYER_SECONDS), 3)
 
 
 @torch.no_grad()

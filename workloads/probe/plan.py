@@ -1,4 +1,4 @@
-"""What a probe measures on one kind of device: shapes of real trainings, and how long one figure may take."""
+"""Measurements of a probe on one kind of device: shapes of real trainings, and the time limit of one figure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MIB = 2**20
 
 @dataclass(frozen=True)
 class LayerShape:
-    """The sizes of one layer of a decoder, and how many tokens go through it."""
+    """Sizes of one layer of a decoder, and the number of tokens through it."""
 
     tokens: int
     hidden: int
@@ -31,10 +31,10 @@ class AttentionShape:
 
 @dataclass(frozen=True)
 class ProbePlan:
-    """Shapes and time limits."""
+    """Shapes and time limits of a probe."""
 
     products: Tuple[LayerShape, ...]
-    """Each stands for four shapes of products: query and output, key and value, gate and up, down."""
+    """Layers, each with four shapes of products: query and output, key and value, gate and up, down."""
     attention: Tuple[AttentionShape, ...]
     vocabularies: Tuple[int, ...]
     loss_tokens: int
@@ -42,15 +42,15 @@ class ProbePlan:
     optimizer_parameters: int
     copy_mib: int
     flush_mib: int
-    """Written before each timed call, so that its operands are not in the cache. More than the largest cache holds."""
+    """Size of the buffer written before each timed call, larger than any cache, so that operands are not cached."""
     layer_length: int
     collective_mib: Tuple[int, ...]
     precisions: Tuple[str, ...]
-    """Those that the device lacks are left out."""
+    """Precisions to measure. Those that the device lacks are left out."""
     seconds_each: float
     sustained_s: float
     max_seconds: float
-    """After so many seconds what has not begun is left out, and named."""
+    """Time after which measurements that have not begun are left out, and named."""
 
 
 ON_CUDA = ProbePlan(
@@ -103,4 +103,4 @@ ON_CPU = ProbePlan(
     sustained_s=20.0,
     max_seconds=26.0,
 )
-"""Smaller: a processor does in a second what an accelerator does in a millisecond."""
+"""Smaller plan: a processor does in a second what an accelerator does in a millisecond."""

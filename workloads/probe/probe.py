@@ -1,7 +1,6 @@
-"""The probe: the building blocks of a training step on this machine, each measured by itself, in a minute or two.
+"""Probe: the building blocks of a training step on this machine, each measured by itself, in a minute or two.
 
-It goes on where `measure/calibration.py` ends: that one tells the best rates, this one tells the rates of shapes that
-trainings have.
+`measure/calibration.py` finds the best rates; the probe finds the rates of shapes that trainings have.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from typing import Any, Dict, Optional, Union
 
 import torch
 
-from ..measure.agreement import Agreement
+from ..measure.agreement import RankAgreement
 from ..measure.telemetry import NoTelemetry, Telemetry
-from ..strategies.precision import Precision
+from ..strategies.precision import PrecisionContexts
 from .device_kernels import measure_kernels, supported
 from .layer_step import measure_layers
 from .plan import ON_CPU, ON_CUDA, ProbePlan
@@ -25,7 +24,7 @@ from .transfers import collectives, host_copies, read_folder
 
 
 def probe(
-    agreement: Agreement,
+    agreement: RankAgreement,
     watch: Union[Telemetry, NoTelemetry],
     *,
     rank: int,
@@ -34,10 +33,10 @@ def probe(
     folder: Optional[str],
     plan: Optional[ProbePlan] = None,
 ) -> Dict[str, Any]:
-    """Return the document of the probe; every rank calls it together.
+    """Return the document of the probe. All ranks call it together.
 
-    Kernels are those of the slowest rank; all ranks measure at the same time, as they do in training. `folder`: data
-    that the first rank reads.
+    Kernels are those of the slowest rank; all ranks measure at the same time, as they do in training. `folder` holds
+    data that the first rank reads.
     """
     plan = plan or (ON_CUDA if device.type == "cuda" else ON_CPU)
     start_s = time.perf_counter()
@@ -51,20 +50,22 @@ def probe(
     collectives(plan, rows, agreement, rank=rank, world_size=world_size, device=device)
     if rank == 0:
         read_folder(folder, rows)
-    held = sustained(plan.sustained_s, device, Precision(main, device).low_type or torch.float32, watch)
+    sustained_facts = sustained(
+        plan.sustained_s, device, PrecisionContexts(main, device).low_type or torch.float32, watch
+    )
     agreement.wait_for_all()
     return {
         "kernels": rows.kernels,
         "left_out": rows.left_out,
-        "sustained": held,
+        "sustained": sustained_facts,
         "seconds": time.perf_counter() - start_s,
     }
 
 
-def _slowest(rows: Rows, agreement: Agreement) -> None:
-    """Take the slowest rank's seconds where all ranks have the same rows; each rank keeps its own where they differ."""
+def _slowest(rows: Rows, agreement: RankAgreement) -> None:
+    """Take the slowest rank's seconds if all ranks have the same rows. Otherwise each rank keeps its own."""
     names = json.dumps([[row[key] for key in ("kind", "precision", "kernel", "shape")] for row in rows.kernels])
-    digests = agreement.of_every_rank(float(zlib.crc32(names.encode())))
+    digests = agreement.gather_from_ranks(float(zlib.crc32(names.encode())))
     if min(digests) == max(digests):
         slowest = agreement.max_over_ranks([row["seconds"] for row in rows.kernels])
         for row, seconds in zip(rows.kernels, slowest):

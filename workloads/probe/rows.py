@@ -1,18 +1,18 @@
-"""The figures of a probe, one row each, and what was left out and why."""
+"""Figures of a probe, one row each, and what was left out and why."""
 
 from __future__ import annotations
 
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional
 
-from .cold_timer import Timed
+from .cold_timer import TimedCalls
 
 CANNOT = (RuntimeError, NotImplementedError, ValueError, TypeError, AssertionError, AttributeError)
-"""What torch raises where a device, a build, a version or a memory cannot do what is asked."""
+"""Errors that torch raises if a device, build, version or memory does not suffice."""
 
 
 class Rows:
-    """Collects figures until the time is over; a figure that cannot be measured is named with its reason."""
+    """Collects figures until the time is over. A figure that cannot be measured is named with its reason."""
 
     def __init__(self, *, max_seconds: float) -> None:
         self._deadline_s = time.perf_counter() + max_seconds
@@ -23,7 +23,7 @@ class Rows:
         self,
         kind: str,
         shape: Mapping[str, int],
-        measure: Callable[[], Timed],
+        measure: Callable[[], TimedCalls],
         *,
         precision: Optional[str] = None,
         kernel: Optional[str] = None,
@@ -31,7 +31,10 @@ class Rows:
         devices: int = 1,
         needed: bool = False,
     ) -> None:
-        """Measure one figure. `needed`: also where the time is over (every rank of a collective must take part)."""
+        """Measure one figure.
+
+        With `needed`, also after the time is over (every rank of a collective must take part).
+        """
         name = " ".join(filter(None, (kind, precision, kernel, "compiled" if compiled else None)))
         if not needed and time.perf_counter() > self._deadline_s:
             self.leave_out(name, "the time was over")
@@ -55,7 +58,7 @@ class Rows:
         )
 
     def leave_out(self, name: str, why: str) -> None:
-        """Note what was not measured; the same twice counts once."""
+        """Note what was not measured. Repeats count once."""
         line = f"{name}: {why}"
         if line not in self.left_out:
             self.left_out.append(line)

@@ -1,4 +1,4 @@
-"""Clocks and power under products that go on for 20 s or more, and how far their rate falls meanwhile."""
+"""Clocks and power under products that continue for 20 s or more, and how far their rate falls meanwhile."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def sustained(
     dtype: torch.dtype,
     watch: Union[Telemetry, NoTelemetry],
 ) -> Dict[str, Any]:
-    """Return the rate of square products in the first and in the last seconds, with clocks and power where they show.
+    """Return the rate of square products in the first and in the last seconds, with clocks and power if available.
 
-    One product in 16 bits draws as much power as training does: the data is random and the device is never idle.
+    A 16-bit product draws as much power as training does: the data is random and the device is never idle.
     """
     size = SIZE_ON_CUDA if device.type == "cuda" else SIZE_ON_CPU
     left, right = (normal(size, size, device=device, dtype=dtype) for _ in range(2))
@@ -82,7 +82,7 @@ def _cpu_facts(
 
 
 def _cpu_mhz() -> Optional[float]:
-    """Return the mean clock of the processor's cores as Linux tells it."""
+    """Return the mean clock of the processor's cores as Linux reports it."""
     readings = []
     for path in Path(CPU_CLOCKS).glob("cpu[0-9]*/cpufreq/scaling_cur_freq"):
         try:
@@ -93,7 +93,7 @@ def _cpu_mhz() -> Optional[float]:
 
 
 def _energy_uj() -> Optional[float]:
-    """Return the energy counters of the processor's packages, in microjoules, as Linux tells them."""
+    """Return the energy counters of the processor's packages, in microjoules, as Linux reports them."""
     total = None
     for path in Path(ENERGY).glob("intel-rapl:[0-9]*/energy_uj"):
         if path.parent.name.count(":") == 1:

@@ -1,4 +1,4 @@
-"""What moves data: copies between host and device, files of a folder, and collectives between devices."""
+"""Data transfers: copies between host and device, files of a folder, and collectives between devices."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any, Callable, Dict, List, Optional, Tuple
 import torch
 import torch.distributed as dist
 
-from ..measure.agreement import Agreement
+from ..measure.agreement import RankAgreement
 from ..measure.calibration import collective_seconds, warm_seconds
-from .cold_timer import Timed
+from .cold_timer import TimedCalls
 from .plan import MIB, ProbePlan
 from .rows import CANNOT, Rows
 
@@ -23,21 +23,21 @@ FP32_BYTES = 4
 MOST_READ_BYTES = 512 * MIB
 READ_SECONDS = 3.0
 MOST_FILES = 10_000
-"""Looked at, of a folder with more."""
+"""Most files of a folder to look at."""
 BLOCK_BYTES = 4 * MIB
 
 
 def host_copies(plan: ProbePlan, rows: Rows, device: torch.device) -> None:
-    """Copies between pinned host memory and the device, both ways."""
+    """Measure copies between pinned host memory and the device, both ways."""
     if device.type != "cuda":
         rows.leave_out("host_to_device", "the device is the host")
         return
     num_bytes = plan.copy_mib * MIB // 4
-    held = torch.randint(255, (num_bytes,), dtype=torch.uint8, device=device)
+    host_buffer = torch.randint(255, (num_bytes,), dtype=torch.uint8, device=device)
     host = torch.empty(num_bytes, dtype=torch.uint8, pin_memory=True)
     for kind, copy in (
-        ("host_to_device", lambda: held.copy_(host, non_blocking=True)),
-        ("device_to_host", lambda: host.copy_(held, non_blocking=True)),
+        ("host_to_device", lambda: host_buffer.copy_(host, non_blocking=True)),
+        ("device_to_host", lambda: host.copy_(host_buffer, non_blocking=True)),
     ):
         rows.add(
             kind,
@@ -46,12 +46,12 @@ def host_copies(plan: ProbePlan, rows: Rows, device: torch.device) -> None:
         )
 
 
-def _warm(work: Callable[[], object], device: torch.device, seconds: float) -> Timed:
-    return Timed(warm_seconds(work, device, seconds), 3)
+def _warm(work: Callable[[], object], device: torch.device, seconds: float) -> TimedCalls:
+    return TimedCalls(warm_seconds(work, device, seconds), 3)
 
 
-def _together(work: Callable[[], object], agreement: Agreement, device: torch.device, seconds: float) -> Timed:
-    """Time a collective once all ranks can do it: one that waits for another that cannot would wait for ever."""
+def _together(work: Callable[[], object], agreement: RankAgreement, device: torch.device, seconds: float) -> TimedCalls:
+    """Time a collective once all ranks support it. Otherwise the supporting ranks would wait for ever."""
     lacking = 0.0
     try:
         work()
@@ -59,11 +59,11 @@ def _together(work: Callable[[], object], agreement: Agreement, device: torch.de
         lacking = 1.0
     if agreement.max_over_ranks([lacking])[0] > 0:
         raise RuntimeError("this backend lacks it")
-    return Timed(collective_seconds(work, agreement, device=device, seconds=seconds), 1)
+    return TimedCalls(collective_seconds(work, agreement, device=device, seconds=seconds), 1)
 
 
 def read_folder(folder: Optional[str], rows: Rows) -> None:
-    """Read the files of a folder, largest first, for some seconds; what the system keeps of them is dropped before."""
+    """Read the files of a folder, largest first, for some seconds. The system's cache of them is dropped before."""
     if folder is None:
         rows.leave_out("read", "no data folder was named (--data)")
         return
@@ -76,7 +76,7 @@ def read_folder(folder: Optional[str], rows: Rows) -> None:
         return
     paths = [path for size, path in sizes if size]
     read_bytes, seconds = _read(paths)
-    rows.add("read", {"bytes": read_bytes}, lambda: Timed(seconds, 1))
+    rows.add("read", {"bytes": read_bytes}, lambda: TimedCalls(seconds, 1))
 
 
 def _read(paths: List[Path]) -> Tuple[int, float]:
@@ -93,11 +93,11 @@ def _read(paths: List[Path]) -> Tuple[int, float]:
 
 
 def collectives(
-    plan: ProbePlan, rows: Rows, agreement: Agreement, *, rank: int, world_size: int, device: torch.device
+    plan: ProbePlan, rows: Rows, agreement: RankAgreement, *, rank: int, world_size: int, device: torch.device
 ) -> None:
-    """All-reduce, all-gather and reduce-scatter by size, among all devices and among powers of two of them.
+    """Measure all-reduce, all-gather and reduce-scatter by size, among all devices and among powers of two of them.
 
-    `bytes` is what each device holds of an all-reduce, and what it has after an all-gather or before a reduce-scatter.
+    `bytes` is what each device holds for an all-reduce, after an all-gather, or before a reduce-scatter.
     """
     if world_size == 1:
         rows.leave_out("all_reduce", "one device alone")
@@ -128,7 +128,7 @@ def _collective(kind: str, num_bytes: int, group: Any, count: int, device: torch
 
     def scatter() -> None:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # newer torch has another name for it, older ones only this one
+            warnings.simplefilter("ignore")  # newer torch has another name for it, older torch only this one
             dist.reduce_scatter_tensor(part, whole, op=dist.ReduceOp.MAX, group=group)
 
     works: Dict[str, Callable[[], object]] = {

@@ -1,9 +1,9 @@
-"""A process of the benchmark ends when the process that started it is gone, however that one ended.
+"""Ends a process of the benchmark when the process that started it is gone, however that one ended.
 
-A starter puts its own process id into the environment of its child (`environment_of_child`); the child asks to be sent
+A starter puts its own process id into the environment of its child (`environment_of_child`). The child asks to be sent
 SIGTERM at the starter's end (`follow_parent`). Each process does so for its own child, so a whole chain ends: planner
-or run.sh, node, torchrun, ranks. On Linux the kernel sends the signal, also while Python is inside a library;
-elsewhere a thread looks twice a second.
+or run.sh, node, torchrun, ranks. On Linux the kernel sends the signal, also while Python is inside a library. Elsewhere
+a thread looks twice a second.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import time
 from typing import Dict, Mapping
 
 PARENT_VARIABLE = "WORKLOADS_PARENT"
-"""Names the process id of the starter, for one child."""
+"""Variable with the process id of the starter, for one child."""
 UNDER_TORCHRUN = "TORCHELASTIC_RUN_ID"
 CHECK_EVERY_S = 0.5
 PR_SET_PDEATHSIG = 1
@@ -30,12 +30,12 @@ def environment_of_child(variables: Mapping[str, str]) -> Dict[str, str]:
 
 
 def follow_parent() -> None:
-    """Have SIGTERM sent to this process when its parent dies; at once where the parent has died already.
+    """Have SIGTERM sent to this process when its parent dies, or at once if the parent is dead already.
 
-    Does nothing in a process that a person started: it may outlive its shell. A rank under a torchrun that a person
+    Does nothing in a process that the user started: it may outlive its shell. A rank under a torchrun that the user
     started ends with that torchrun.
     """
-    named = os.environ.pop(PARENT_VARIABLE, None)  # it is about this process, not about what this one starts
+    named = os.environ.pop(PARENT_VARIABLE, None)  # it names this process's parent, not that of the processes it starts
     if named is None and UNDER_TORCHRUN not in os.environ:
         return
     parent = os.getppid() if named is None else int(named)

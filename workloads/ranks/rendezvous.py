@@ -1,7 +1,7 @@
-"""The meeting of the ranks of all nodes before anything else; names those that did not come.
+"""Meeting of the ranks of all nodes before anything else. It names the missing ranks.
 
-torch's own wait names nobody. Its limit is also that of every later collective, which a first step with compilation
-would outlast, so meeting has a limit of its own: the spec's `peer_timeout_s`.
+torch's own wait does not name them. Its limit is also that of every later collective, which a first step with
+compilation would exceed. So meeting has its own limit: the spec's `peer_timeout_s`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..contract.failure import PEER_MISSING, RunError
 
 
 def meet(*, rank: int, world_size: int, timeout_s: float) -> Any:
-    """Return the store of a process group once every rank is there; raises RunError with the ranks that are not."""
+    """Return the store of a process group once every rank is there. Raises RunError with the missing ranks."""
     host, port = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
     limit = datetime.timedelta(seconds=timeout_s)
     serves = rank == 0 and os.environ.get("TORCHELASTIC_USE_AGENT_STORE") != "True"  # else torchrun serves it
@@ -38,6 +38,6 @@ def meet(*, rank: int, world_size: int, timeout_s: float) -> Any:
 
 
 def missing_text(ranks: List[int], timeout_s: float) -> str:
-    """Return who did not come, in a line."""
+    """Return in one line which ranks are missing."""
     shown = ", ".join(str(rank) for rank in ranks[:8]) + (" and others" if len(ranks) > 8 else "")
     return f"rank {shown} did not come within {timeout_s:g} s (peer_timeout_s)."

@@ -1,10 +1,10 @@
-"""Requests to stop a rank, and a watchdog that makes sure that it does.
+"""Requests to stop a rank, and a watchdog that enforces them.
 
-SIGTERM, SIGHUP and SIGINT set a flag that the loop reads between blocks of steps; SIGTERM also comes when torchrun is
-gone (parent_death.py). A rank that is stuck (it compiles, its peers are gone, it waits in a collective) never reads
-the flag: a thread that sleeps on the signal's own file descriptor, and costs nothing while it sleeps, speaks the last
-words after a grace period and ends the process. Each of the three periods below ends before the next one, and the last
-before the 10 s in which a stopped benchmark is gone.
+SIGTERM, SIGHUP and SIGINT set a flag that the loop reads between blocks of steps. SIGTERM also comes when torchrun is
+gone (parent_death.py). A rank that is stuck (it compiles, its peers are gone, it waits in a collective) never reads the
+flag. So a thread sleeps on the signal's own file descriptor, which costs nothing. After a grace period it writes the
+last words and ends the process. Each of the three periods below ends before the next one, and the last ends within the
+10 s that a stopped benchmark may take.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from types import FrameType
 from typing import Callable, Optional
 
 GRACE_S = 4.0
-"""For a rank to stop in good order."""
+"""Time for a rank to stop in good order."""
 TORCHRUN_GRACE_S = 6
-"""After it torchrun kills the ranks that are left, with what they started (whole seconds)."""
+"""Time after which torchrun kills the remaining ranks and their children (whole seconds)."""
 STARTER_GRACE_S = 8.0
-"""After it the starter of torchrun kills torchrun."""
+"""Time after which the starter of torchrun kills torchrun."""
 SOON_S = 1.0
 SIGNALS = tuple(
     getattr(signal, name)
@@ -33,7 +33,10 @@ SIGNALS = tuple(
 
 
 class StopRequest:
-    """Whether this rank was asked to stop. `last_words(why)` must write what is known and must not need torch."""
+    """Whether this rank was asked to stop.
+
+    `last_words(why)` must write what is known and must not need torch.
+    """
 
     def __init__(self, last_words: Callable[[str], int], *, grace_s: float = GRACE_S) -> None:
         self._last_words = last_words
@@ -45,17 +48,17 @@ class StopRequest:
         return self._requested
 
     def requested_soon(self, *, within_s: float = SOON_S) -> bool:
-        """Return whether one comes within a moment: a dying torchrun closes its sockets before its ranks are told."""
+        """Return whether one comes within a moment. A dying torchrun closes its sockets before its ranks are told."""
         deadline_s = time.monotonic() + within_s
         while not self.requested() and time.monotonic() < deadline_s:
             time.sleep(0.05)
         return self.requested()
 
     def watch(self) -> None:
-        """Start to listen; once per process, in its main thread."""
+        """Start to listen. Call once per process, in its main thread."""
         reader, writer = socket.socketpair()
         writer.setblocking(False)
-        self._writer = writer  # kept: closing it would take the descriptor from set_wakeup_fd
+        self._writer = writer  # kept open: closing it would take the descriptor from set_wakeup_fd
         handle_stop_signals(self._on_signal)
         signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
         thread = threading.Thread(target=self._listen, args=(reader,), daemon=True)
@@ -73,7 +76,7 @@ class StopRequest:
         try:
             code = self._last_words("it was asked to stop and was stuck in a step")
         finally:
-            os._exit(code)  # also where nothing could be written
+            os._exit(code)  # even if nothing could be written
 
 
 def handle_stop_signals(handler: Callable[[int, Optional[FrameType]], None]) -> None:
@@ -84,10 +87,10 @@ def handle_stop_signals(handler: Callable[[int, Optional[FrameType]], None]) -> 
 
 
 def stop_helpers() -> None:
-    """Ask what this rank started to stop too: torch.compile's workers, and the compilers that they started.
+    """Ask the processes that this rank started to stop too: torch.compile's workers, and their compilers.
 
-    torchrun gives each rank a process group of its own. The rank itself is in it, and takes the signal as one more
-    request to stop; without such a group nothing is sent.
+    torchrun gives each rank its own process group. The rank itself is in it, and takes the signal as one more request
+    to stop. Without such a group nothing is sent.
     """
     if os.getpgrp() == os.getpid():
         os.killpg(os.getpgrp(), signal.SIGTERM)

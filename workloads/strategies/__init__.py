@@ -1,16 +1,16 @@
-"""The strategies by name: one interface (base.py), one file each, imported only when asked for."""
+"""Strategies by name: one interface (base.py), one file each, imported only when asked for."""
 
 from __future__ import annotations
 
 from typing import Type
 
-from ..strategies.base import StateTensors, Strategy
+from ..strategies.base import StateTensors, TrainingStrategy
 
-__all__ = ["StateTensors", "Strategy", "load"]
+__all__ = ["StateTensors", "TrainingStrategy", "load"]
 
 
-def load(name: str) -> Type[Strategy]:
-    """Return the strategy's class; the spec has already refused unknown names."""
+def load(name: str) -> Type[TrainingStrategy]:
+    """Return the strategy's class. The spec has already refused unknown names."""
     if name == "ddp":
         from ..strategies.ddp import DistributedDataParallelStrategy
 

@@ -1,6 +1,6 @@
-"""The interface of every strategy: takes a model on the meta device, and runs optimizer steps on it.
+"""Interface of every strategy: takes a model on the meta device, and runs optimizer steps on it.
 
-The training loop (loop.py) is the only one; a strategy has no loop, no clock, and does not decide when to stop.
+The training loop (loop.py) is the only one. A strategy has no loop, no clock, and does not decide when to stop.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..contract.architecture import Architecture, width
 from ..contract.spec import Spec
 from ..inputs.tokens import Batch
 from ..models.base import Model
-from ..strategies.precision import Precision
+from ..strategies.precision import PrecisionContexts
 
 LEARNING_RATE = 3e-4
 REFERENCE_WIDTH = 1024
@@ -25,30 +25,30 @@ WEIGHT_DECAY = 0.1
 
 
 class StateTensors(NamedTuple):
-    """The tensors this rank holds between two steps; of a sharded tensor only the part that lies here."""
+    """Tensors this rank holds between two steps; for a sharded tensor only the local part."""
 
     parameters: Sequence[Tensor]
     gradients: Sequence[Tensor]
     optimizer: Sequence[Tensor]
 
 
-class Strategy(ABC):
-    """One way to spread a training step over the ranks of an initialised process group."""
+class TrainingStrategy(ABC):
+    """A way to spread a training step over the ranks of an initialised process group."""
 
     adamw: torch.optim.Optimizer
-    """The optimizer that `adamw` made, also where a library wraps it. Set by `__init__`."""
+    """Optimizer that `adamw` made, also if a library wraps it. Set by `__init__`."""
     _updates = 0
 
     @abstractmethod
-    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: PrecisionContexts, device: torch.device) -> None:
         """Give the meta model memory and weights on the device, wrap it, and make the optimizer."""
 
     @abstractmethod
     def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
-        """Run forward and backward over this rank's micro-batches; the gradients are then ready for `update`.
+        """Run forward and backward over this rank's micro-batches. The gradients are then ready for `update`.
 
-        Returns this rank's mean loss, detached and still on the device: reading it here would make the host wait
-        for the device in every step.
+        Returns this rank's mean loss, detached and still on the device: reading it here would make the host wait for
+        the device in every step.
         """
 
     @abstractmethod
@@ -57,7 +57,7 @@ class Strategy(ABC):
 
     @abstractmethod
     def state_tensors(self) -> StateTensors:
-        """Return what this rank holds now: gradients exist between `backward` and `update`."""
+        """Return what this rank holds now. Gradients exist between `backward` and `update`."""
 
     def update(self) -> None:
         """Apply the gradients at the learning rate of this update."""
@@ -67,8 +67,8 @@ class Strategy(ABC):
     def update_without_effect(self) -> None:
         """Apply the gradients at learning rate 0, and set the optimizer's states back to zero.
 
-        All libraries run their whole step, so that its operators and memory can be seen. Training starts afterwards as
-        if this step had not been.
+        All libraries run their whole step, so that its operators and memory can be seen. Training then starts as if
+        this step had not happened.
         """
         self._apply_at(0.0)
         for state in self.adamw.state.values():
@@ -82,7 +82,7 @@ class Strategy(ABC):
         self.apply_gradients()
 
     def step(self, micro_batches: Sequence[Batch]) -> Tensor:
-        """Run one optimizer step; returns the loss as `backward` does."""
+        """Run one optimizer step. Return the loss as `backward` does."""
         loss = self.backward(micro_batches)
         self.update()
         return loss
@@ -103,7 +103,10 @@ def warmup_factor(update: int) -> float:
 
 
 def adamw(model: torch.nn.Module, spec: Spec, device: torch.device) -> torch.optim.Optimizer:
-    """Return AdamW over the trained weights; fused on CUDA, where the unfused loop would measure kernel launches."""
+    """Return AdamW over the trained weights.
+
+    It is fused on CUDA, where the unfused loop would measure kernel launches.
+    """
     trained = [parameter for parameter in model.parameters() if parameter.requires_grad]
     return torch.optim.AdamW(
         trained,
@@ -115,7 +118,7 @@ def adamw(model: torch.nn.Module, spec: Spec, device: torch.device) -> torch.opt
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> List[Tensor]:
-    """Return the optimizer's own tensors, such as Adam's two moments; step counters are not worth counting."""
+    """Return the optimizer's own tensors, such as Adam's two moments, without step counters."""
     values = (value for state in optimizer.state.values() for value in state.values())
     return [value for value in values if isinstance(value, Tensor) and value.dim() > 0]
 

@@ -12,14 +12,14 @@ from torch.nn.parallel import DistributedDataParallel
 from ..contract.spec import Spec
 from ..inputs.tokens import Batch
 from ..models.base import Model
-from ..strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
-from ..strategies.precision import Precision
+from ..strategies.base import StateTensors, TrainingStrategy, adamw, gradients_of, optimizer_tensors
+from ..strategies.precision import PrecisionContexts
 
 
-class DistributedDataParallelStrategy(Strategy):
-    """torch.nn.parallel.DistributedDataParallel with its own bucket sizes; one process is the same code."""
+class DistributedDataParallelStrategy(TrainingStrategy):
+    """Uses torch.nn.parallel.DistributedDataParallel with its own bucket sizes, also for one process."""
 
-    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: PrecisionContexts, device: torch.device) -> None:
         model.to_empty(device=device)
         model.init_weights(spec.seed)
         self._precision = precision
@@ -46,13 +46,13 @@ class DistributedDataParallelStrategy(Strategy):
         return torch.stack(losses).mean()
 
     def apply_gradients(self) -> None:
-        """Step in fp32; with fp16 the scaler leaves out a step whose gradients overflowed."""
+        """Step in fp32. With fp16 the scaler skips a step whose gradients overflowed."""
         self._precision.scaler.step(self.adamw)
         self._precision.scaler.update()
         self.adamw.zero_grad(set_to_none=True)
 
     def state_tensors(self) -> StateTensors:
-        """Everything, on every rank."""
+        """Return all tensors: every rank holds everything."""
         parameters = list(self._model.parameters())
         return StateTensors(parameters, gradients_of(parameters), optimizer_tensors(self.adamw))
 

@@ -17,8 +17,8 @@ from ..contract.failure import RunError
 from ..contract.spec import Spec
 from ..inputs.tokens import Batch
 from ..models.base import Model
-from ..strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
-from ..strategies.precision import Precision
+from ..strategies.base import StateTensors, TrainingStrategy, adamw, gradients_of, optimizer_tensors
+from ..strategies.precision import PrecisionContexts
 
 try:
     from torch.distributed.fsdp import MixedPrecisionPolicy, fully_shard
@@ -29,13 +29,13 @@ except ImportError as error:
     ) from error
 
 
-class FullyShardedStrategy(Strategy):
-    """torch.distributed.fsdp.fully_shard on every block and on the rest.
+class FullyShardedStrategy(TrainingStrategy):
+    """Uses torch.distributed.fsdp.fully_shard on every block and on the rest.
 
-    bf16 and fp16 are the policy's: weights are gathered in that type, gradients averaged in fp32, masters stay fp32.
+    bf16 and fp16 follow the policy: weights are gathered in that type, gradients averaged in fp32, masters stay fp32.
     """
 
-    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: PrecisionContexts, device: torch.device) -> None:
         if device.type == "cpu" and not hasattr(torch.cpu.Stream, "record_event"):
             raise RunError(
                 failure.ERROR, f"strategy fsdp2 needs a newer torch on a CPU, and this is {torch.__version__}."
@@ -53,7 +53,7 @@ class FullyShardedStrategy(Strategy):
         self.adamw = adamw(model, spec, device)
 
     def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
-        """Average gradients in every micro-batch: keeping them local would need room for all of them, unsharded."""
+        """Average gradients in every micro-batch. Keeping them local would need room for all of them, unsharded."""
         losses = []
         for inputs, targets in micro_batches:
             loss = self._forward(inputs, targets)
@@ -62,7 +62,10 @@ class FullyShardedStrategy(Strategy):
         return torch.stack(losses).mean()
 
     def _forward(self, inputs: Tensor, targets: Tensor) -> Any:
-        """Return the loss, a tensor. Older torch finds out here that it shards no weights of two types in one block."""
+        """Return the loss, a tensor.
+
+        Older torch discovers here that it cannot shard two types of weights in one block.
+        """
         try:
             return self._model(inputs, targets)
         except AssertionError as error:

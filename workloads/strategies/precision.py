@@ -1,8 +1,8 @@
-"""The meaning of "fp32", "tf32", "bf16", "fp16" and "float8" here: global flags, autocast and loss scaling.
+"""Meaning of "fp32", "tf32", "bf16", "fp16" and "float8": global flags, autocast and loss scaling.
 
-Master weights and optimizer states stay fp32 in every precision; bf16 and fp16 change the type of the matrix products,
-by autocast or by the strategy's own means. float8 is bf16 whose linear maps compute in 8 bits (float8.py).
-fp32 is really fp32: TF32 is switched off, whatever this torch's default.
+Master weights and optimizer states stay fp32 in every precision. bf16 and fp16 change the type of the matrix products,
+by autocast or by the strategy's own means. float8 is bf16 whose linear maps compute in 8 bits (float8.py). fp32 is
+really fp32: TF32 is switched off, whatever this torch's default.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ import torch
 LOW_TYPES = {"bf16": torch.bfloat16, "fp16": torch.float16, "float8": torch.bfloat16}
 
 
-class Precision:
-    """The contexts one precision needs on one kind of device."""
+class PrecisionContexts:
+    """Contexts that one precision needs on one kind of device."""
 
     def __init__(self, name: str, device: torch.device) -> None:
         self.name = name
         self._device_type = device.type
         self.low_type: Optional[torch.dtype] = LOW_TYPES.get(name)
-        """The 16-bit type of the matrix products (of float8: of those that stay); None where they are fp32 or TF32."""
+        """16-bit type of the matrix products (for float8, of those not in 8 bits); None if they are fp32 or TF32."""
         # fp16 gradients underflow without scaling; a disabled scaler passes everything through unchanged.
         self.scaler = torch.amp.GradScaler(device.type, enabled=name == "fp16")
 
@@ -39,5 +39,5 @@ class Precision:
 
 
 def tf32_allowed() -> bool:
-    """Whether fp32 matrix products may run as TF32, as torch says, not as the spec says."""
+    """Return whether torch, not the spec, allows fp32 matrix products to run as TF32."""
     return torch.get_float32_matmul_precision() != "highest"

@@ -1,4 +1,4 @@
-"""What the three ZeRO strategies share: DeepSpeed's engine, without anything that it would have to compile."""
+"""Common part of the three ZeRO strategies: DeepSpeed's engine, without anything that it would have to compile."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from ..contract.failure import RunError
 from ..contract.spec import Spec
 from ..inputs.tokens import Batch
 from ..models.base import Model
-from ..strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
-from ..strategies.precision import Precision
+from ..strategies.base import StateTensors, TrainingStrategy, adamw, gradients_of, optimizer_tensors
+from ..strategies.precision import PrecisionContexts
 
 BUCKET_ELEMENTS = 50_000_000  # DeepSpeed's own 5e8 takes gigabytes for buffers, and as much from a small model
 NEVER = 2**62
 
 
-class ZeroStrategy(Strategy):
-    """DeepSpeed ZeRO of one stage. The optimizer is torch's own AdamW: DeepSpeed's would be compiled on the node.
+class ZeroStrategy(TrainingStrategy):
+    """One stage of DeepSpeed ZeRO with torch's own AdamW, because DeepSpeed's would be compiled on the node.
 
-    bf16 and fp16 are as DeepSpeed does them: weights and gradients in that type, fp32 masters sharded with the
-    moments. At the start the whole model is once on every device, in the type it computes in.
+    bf16 and fp16 are as DeepSpeed does them: weights and gradients in that type, fp32 masters sharded with the moments.
+    At the start the whole model is once on every device, in the type it computes in.
     """
 
     stage: ClassVar[int]
 
-    def __init__(self, model: Model, spec: Spec, precision: Precision, device: torch.device) -> None:
+    def __init__(self, model: Model, spec: Spec, precision: PrecisionContexts, device: torch.device) -> None:
         deepspeed = _import_deepspeed(device)
         model.to(precision.low_type or torch.float32)
         model.to_empty(device=device)
@@ -52,10 +52,10 @@ class ZeroStrategy(Strategy):
 
     @abstractmethod
     def state_tensors(self) -> StateTensors:
-        """Return what this rank holds; DeepSpeed keeps it under other names in every stage."""
+        """Return what this rank holds. DeepSpeed keeps it under other names in every stage."""
 
     def backward(self, micro_batches: Sequence[Batch]) -> Tensor:
-        """Run all micro-batches; DeepSpeed counts them itself, and divides the loss by their number."""
+        """Run all micro-batches. DeepSpeed counts them itself, and divides the loss by their number."""
         losses = []
         last = len(micro_batches) - 1
         for number, (inputs, targets) in enumerate(micro_batches):
@@ -67,11 +67,11 @@ class ZeroStrategy(Strategy):
         return torch.stack(losses).mean()
 
     def apply_gradients(self) -> None:
-        """Step on this rank's share; stages 1 and 2 then gather the weights."""
+        """Step on this rank's share. Stages 1 and 2 then gather the weights."""
         self._engine.step()
 
     def _gradients(self) -> List[Tensor]:
-        """Return this rank's averaged share, and whatever DeepSpeed still keeps at the weights themselves."""
+        """Return this rank's averaged share, and the gradients that DeepSpeed still keeps at the weights themselves."""
         averaged = [gradient for group in self._optimizer.averaged_gradients.values() for gradient in group or ()]
         return [*averaged, *gradients_of(self._parameters)]
 
@@ -100,7 +100,7 @@ class ReplicatedWeightsStrategy(ZeroStrategy):
         return {"allgather_bucket_size": bucket_elements}
 
     def state_tensors(self) -> StateTensors:
-        """Return all weights; this rank's share of the fp32 masters and moments."""
+        """Return all weights, and this rank's share of the fp32 masters and moments."""
         masters = list(self._optimizer.single_partition_of_fp32_groups)
         return StateTensors(self._parameters, self._gradients(), [*masters, *optimizer_tensors(self.adamw)])
 

@@ -18,7 +18,7 @@ class Zero3Strategy(ZeroStrategy):
     def _stage_config(self, spec: Spec, bucket_elements: int) -> Dict[str, Any]:
         return {
             "stage3_prefetch_bucket_size": bucket_elements,
-            # Weights this small stay whole everywhere: norms and biases. Hugging Face's integration takes the same.
+            # Small weights stay whole everywhere: norms and biases. Hugging Face's integration does the same.
             "stage3_param_persistence_threshold": 10 * width(spec.architecture),
         }
 

@@ -1,7 +1,7 @@
 """Launches through SkyPilot: AWS, Lambda, Kubernetes, SSH node pools and Slurm.
 
-SkyPilot carries the launch; whether anything is left is asked of the provider itself (launcher/cloud/), because
-SkyPilot's own list can be wrong in both directions. Nothing is ever purged from that list.
+SkyPilot carries the launch. The provider itself is asked whether anything is left (launcher/cloud/), because SkyPilot's
+own list can be wrong in both directions. Nothing is ever purged from that list.
 """
 
 from __future__ import annotations
@@ -41,24 +41,32 @@ from planner.launcher.cloud.provider_machines import (
     to_end,
 )
 from planner.launcher.cloud.reservation import check_reservation, reservation_of
-from planner.launcher.plan.backend import Collected, Evidence, Launch, Leftover, NodeStatus, Phase, ProviderTime
+from planner.launcher.plan.backend import (
+    Collected,
+    DownEvidence,
+    Launch,
+    LaunchPhase,
+    Leftover,
+    NodeStatus,
+    ProviderTime,
+)
 from planner.launcher.plan.sighting import ANYTHING, Sight, Sighting
 from planner.launcher.plan.task import cluster_name, sky_config_of
 
 
 class SkyBackend:
-    """The launcher's way through SkyPilot. `place` is a folder of the workspace for logs and own catalogs."""
+    """Backend that launches through SkyPilot. `place` is a folder of the workspace for logs and own catalogs."""
 
     def __init__(self, place: Path, *, sky_home: Path | None = None) -> None:
         self._sky_home = Path.home() if sky_home is None else sky_home
         self._processes = SkyProcessPool(place.resolve(), sky_home=self._sky_home)
 
     def close(self) -> None:
-        """End the processes that hold SkyPilot; what was launched goes on."""
+        """End the processes that hold SkyPilot. Launched jobs continue."""
         self._processes.close()
 
     def check(self, launch: Launch) -> tuple[str, ...]:
-        """Let SkyPilot's dry run find, price and accept the machine; return its table's lines."""
+        """Let SkyPilot's dry run find, price and accept the machine. Return its table's lines."""
         _refuse_early(launch)
         reserved = (check_reservation(launch.target),) if launch.target.reservation is not None else ()
         sky = self._processes.of(launch)
@@ -66,11 +74,11 @@ class SkyBackend:
         return (*reserved, *(line.rstrip() for line in shown.splitlines() if line.strip()))
 
     def account(self, launch: Launch) -> str | None:
-        """Return whose keys are here: the account of AWS, the key of Lambda, the cluster of Kubernetes."""
+        """Return the owner of the local credentials: the AWS account, the Lambda key, the Kubernetes cluster."""
         return account_of(launch.target)
 
     def ready(self, launch: Launch) -> None:
-        """Refuse what is missing here, and settings of SkyPilot under which a cap would not hold."""
+        """Refuse if something is missing here, or if the user's SkyPilot settings would break a cap."""
         _refuse_early(launch)
         self._processes.of(launch).ask("check_settings", config=_config(launch))
 
@@ -86,13 +94,13 @@ class SkyBackend:
         sky.ask("submit", task=task, cluster=launch.cluster, config=_config(launch), managed=managed)
 
     def status(self, launch: Launch) -> NodeStatus:
-        """Return SkyPilot's status; where it lists machines but no job, after it has asked the cloud."""
+        """Return SkyPilot's status. If it lists machines but no job, it asks the cloud first."""
         try:
             if launch.target.managed:
                 return managed_status_of(self._look_managed(launch))
             seen = self._look(launch)
             status = status_of(seen)
-            if status.phase in (Phase.SETTING_UP, Phase.UNKNOWN) and not _under_way(seen):
+            if status.phase in (LaunchPhase.SETTING_UP, LaunchPhase.UNKNOWN) and not _under_way(seen):
                 status = status_of(self._look(launch, refresh=True))
             if launch.target.reservation is not None and status.launched is not None:
                 place = reservation_of(machines_of(launch), launch.target)
@@ -101,13 +109,15 @@ class SkyBackend:
         except InputError:
             raise
         except NodeError as error:
-            return NodeStatus(phase=Phase.UNKNOWN, detail=str(error))
+            return NodeStatus(phase=LaunchPhase.UNKNOWN, detail=str(error))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            return NodeStatus(phase=Phase.UNKNOWN, detail=f"SkyPilot's answer cannot be read: {type(error).__name__}")
+            return NodeStatus(
+                phase=LaunchPhase.UNKNOWN, detail=f"SkyPilot's answer cannot be read: {type(error).__name__}"
+            )
         return status
 
     def logs(self, launch: Launch, write: Callable[[str], None]) -> None:
-        """Pass on the log of set-up and job; before there is one, that of how machines are sought."""
+        """Pass on the log of set-up and job. Before there is one, pass on the log of provisioning."""
         sky = self._processes.of(launch)
         try:
             write(sky.ask("log", cluster=launch.cluster, managed=launch.target.managed))
@@ -115,29 +125,29 @@ class SkyBackend:
             write(sky.ask("provision_log", cluster=launch.cluster))
 
     def collect(self, launch: Launch, into: Path) -> Collected:
-        """Bring home what the nodes have, what they pushed to the store, and the logs."""
+        """Copy home what the nodes have, what they pushed to the store, and the logs."""
         return collect(self._processes.of(launch), launch, into, sky_home=self._sky_home)
 
     def sight(self, launch: Launch) -> tuple[Sighting, ...]:
-        """Return what the provider says of each machine; nothing where it cannot be asked without SkyPilot.
+        """Return the provider's report on each machine; nothing if it cannot be asked without SkyPilot.
 
-        Whose keys these are shows in what they list: of other keys only what is there counts, never what is not.
+        With another account's credentials only what is listed counts, never what is absent.
         """
         if not could_ask(launch.target):
             return ()
         wrong = wrong_witness(launch) is not None
-        return tuple(one for one in look(launch, learn=True).seen if not wrong or _is_there(one))
+        return tuple(sighting for sighting in look(launch, learn=True).seen if not wrong or _is_there(sighting))
 
     def other_witness(self, launch: Launch) -> str | None:
-        """Return why the account that is asked here cannot speak for this launch; None where it can."""
+        """Return why the account asked here cannot speak for this launch; None if it can."""
         return wrong_witness(launch) if could_ask(launch.target) else None
 
     def down(self, launch: Launch) -> None:
-        """Let SkyPilot end the launch and take the cluster down; what the cloud still has is terminated there.
+        """Let SkyPilot end the launch and take the cluster down. Terminate at the cloud what still exists there.
 
-        The cloud is asked in every region. Where SkyPilot fails but the cloud could be asked and emptied, the work is
-        done: its list heals by itself. The machines of a managed job are left to its controller while it is there to
-        take them down; one that is ended under its hands it would start again.
+        The cloud is asked in every region. If SkyPilot fails but the cloud could be asked and emptied, the work is
+        done: SkyPilot's list corrects itself. The machines of a managed job are left to its controller while it works,
+        because it would restart one that was ended by someone else.
         """
         sky, failed = self._processes.of(launch), None
         try:
@@ -160,16 +170,16 @@ class SkyBackend:
             if seen.problem is not None:
                 raise seen.problem
 
-    def verify_down(self, launch: Launch) -> Evidence:
-        """Return whether nothing of the launch is left, by those who had its machines and by SkyPilot.
+    def verify_down(self, launch: Launch) -> DownEvidence:
+        """Return whether nothing of the launch is left, according to the provider and to SkyPilot.
 
-        The provider's word counts from the account in which the machines were started, about every region that the
-        launch may have reached. Where SkyPilot still lists the cluster, it asks the cloud itself once more, and as long
-        as it lists it nothing is proven: one of the two asks somebody else.
+        The provider's answer counts from the account in which the machines were started, for every region that the
+        launch may have reached. If SkyPilot still lists the cluster, it is made to ask the cloud once more. As long as
+        it lists the cluster nothing is proven: the two then use different accounts.
         """
         unknown = self.other_witness(launch)
         if unknown is not None:
-            return Evidence(down=False, checks=(unknown,), unknown=unknown)
+            return DownEvidence(down=False, checks=(unknown,), unknown=unknown)
         checks, left = [], False
         by_id: tuple[Sighting, ...] = ()
         if could_ask(launch.target):
@@ -185,7 +195,7 @@ class SkyBackend:
             going = _goes_on(managed)
             checks.append("SkyPilot's managed job: " + ("none" if managed["job"] is None else managed["job"]["status"]))
             by_id = by_id or _by_skypilot(there=going)
-            return Evidence(down=not left and not going, checks=tuple(checks), seen=by_id)
+            return DownEvidence(down=not left and not going, checks=tuple(checks), seen=by_id)
         told = self._look(launch, refresh=not could_ask(launch.target))
         going = _under_way(told)
         checks.append("SkyPilot: " + ("a launch is still under way" if going else "no launch under way"))
@@ -203,14 +213,14 @@ class SkyBackend:
                 f" Does SkyPilot's server (sky api info) use the same account? Start it again with the keys here (sky "
                 f"api stop), or, once the provider's console shows nothing: sky down --purge {launch.cluster}"
             )
-            return Evidence(down=False, checks=(unknown, *checks), unknown=unknown, seen=by_id)
-        return Evidence(down=not left and not going and listed is None, checks=tuple(checks), seen=by_id)
+            return DownEvidence(down=False, checks=(unknown, *checks), unknown=unknown, seen=by_id)
+        return DownEvidence(down=not left and not going and listed is None, checks=tuple(checks), seen=by_id)
 
-    def down_by_id(self, run_id: str) -> Evidence:
-        """End the cluster and the managed job of this id, then what any provider has with its label or name.
+    def down_by_id(self, run_id: str) -> DownEvidence:
+        """End the cluster and the managed job of this id, then everything with its label or name at any provider.
 
-        Whose machines they were is not known: the keys here are asked, of every provider. The machines of a managed job
-        are left to its controller while it works.
+        The owner of the machines is unknown, so the local credentials of every provider are tried. The machines of a
+        managed job are left to its controller while it works.
         """
         sky, cluster, checks, failed = self._processes.ordinary(), cluster_name(run_id), [], False
         for question in ("down_managed", "down"):
@@ -218,7 +228,7 @@ class SkyBackend:
                 there = sky.ask(question, cluster=cluster)
                 if there and question == "down_managed" and _goes_on(dict(sky.ask("look_managed", cluster=cluster))):
                     going = f"SkyPilot's managed job {cluster} was cancelled; its controller takes the machines down"
-                    return Evidence(down=False, checks=(going,))
+                    return DownEvidence(down=False, checks=(going,))
                 checks.append(f"SkyPilot, {question}: {'done' if there else 'nothing there'}")
             except NodeError as error:
                 checks.append(f"SkyPilot, {question}: {error.message}")
@@ -226,7 +236,7 @@ class SkyBackend:
         answers = end_everywhere(run_id, cluster=cluster)
         left = any(machine.alive for answer in answers for machine in answer.machines)
         silent_ones = any(answer.problem is not None for answer in answers)
-        return Evidence(
+        return DownEvidence(
             down=not (failed or left or silent_ones), checks=(*checks, *(answer.in_words() for answer in answers))
         )
 
@@ -238,10 +248,10 @@ class SkyBackend:
         return ProviderTime(now=max(seen, default=None), started_at=min(started, default=None))
 
     def find_leftovers(self, known: Collection[Launch]) -> list[Leftover]:
-        """List SkyPilot's clusters and jobs with our names and the clouds' machines with our label; alarm where due.
+        """List SkyPilot's clusters and jobs with our names and the clouds' machines with our label, with alarms.
 
-        A cloud or SkyPilot that cannot be asked is itself a leftover with an alarm: no answer proves nothing, and hides
-        nothing that others list.
+        A cloud or SkyPilot that cannot be asked is itself a leftover with an alarm: a missing answer proves nothing,
+        and must not hide what others list.
         """
         now = datetime.now(tz=UTC)
         own = {launch.cluster: launch for launch in known}
@@ -254,7 +264,9 @@ class SkyBackend:
             except NodeError as error:
                 leftovers.append(silent(f"{where}: {error.message}"))
                 continue
-            leftovers += [cluster_leftover(one, _owner(one["name"], own), where=where, now=now) for one in listed]
+            leftovers += [
+                cluster_leftover(cluster, _owner(cluster["name"], own), where=where, now=now) for cluster in listed
+            ]
             leftovers += [
                 job_leftover(job, own.get(job["name"]), where=where, now=now)
                 for job in jobs
@@ -306,7 +318,7 @@ def _config(launch: Launch) -> list[str]:
 
 
 def _owner(name: str, own: dict[str, Launch]) -> Launch | None:
-    """Return the launch of a cluster; that of a managed job is called `<its name>-<number>`."""
+    """Return the launch of a cluster. A managed job's cluster is called `<its name>-<number>`."""
     launch = own.get(name)
     if launch is None and (managed := own.get(name.rpartition("-")[0])) is not None and managed.target.managed:
         return managed
@@ -318,7 +330,7 @@ def _is_there(seen: Sighting) -> bool:
 
 
 def _by_skypilot(*, there: bool) -> tuple[Sighting, ...]:
-    """Return the only sighting where nobody but SkyPilot can be asked (Slurm)."""
+    """Return the only sighting if just SkyPilot can be asked (Slurm)."""
     return (Sighting(id=ANYTHING, sight=Sight.ALIVE if there else Sight.ABSENT),)
 
 

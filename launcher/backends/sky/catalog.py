@@ -1,4 +1,4 @@
-"""A SkyPilot of its own for one price: its catalog has no price for what is sold as a Capacity Block, and needs one."""
+"""A separate SkyPilot for one price. SkyPilot needs a price that its catalog lacks for a Capacity Block."""
 
 from __future__ import annotations
 
@@ -15,19 +15,22 @@ from planner.launcher.plan.target import Target
 from planner.whole_file import whole_file
 
 CATALOG = Path(".sky") / "catalogs" / "v8"
-"""Below SkyPilot's home. Source: CATALOG_SCHEMA_VERSION of skypilot 0.14."""
+"""Path of the catalogs in SkyPilot's home. Source: CATALOG_SCHEMA_VERSION of skypilot 0.14."""
 FIRST_PORT = 21600
-"""Below the ports that Linux lends to clients (32768 to 60999), so no connection of somebody else takes one by chance.
-SkyPilot's own server takes 46580."""
+"""First port to try.
+
+It is below the ports that Linux gives to clients (32768 to 60999), so that no other connection takes it by chance.
+SkyPilot's own server uses 46580.
+"""
 PORTS = 900
 PORT_FILE = "port"
 
 
 def own_catalog(target: Target, *, usd_per_node_hour: float, sky_home: Path, place: Path) -> dict[str, str]:
-    """Make a copy of SkyPilot's catalogs with our price of this target; return the environment that uses it.
+    """Copy SkyPilot's catalogs with our price of this target. Return the environment that uses the copy.
 
-    The copy is made again each time, so it is never older than the original; without SkyPilot's check sums it is not
-    replaced by a download. One place keeps one port, so the next client meets the same server.
+    The copy is made again each time, so it is never older than the original. It has no check sums, so SkyPilot does not
+    replace it by a download. One place keeps one port, so that the next client meets the same server.
     """
     source = sky_home / CATALOG
     if not (source / "aws" / "vms.csv").is_file():
@@ -40,9 +43,9 @@ def own_catalog(target: Target, *, usd_per_node_hour: float, sky_home: Path, pla
 
 
 def _port_of(place: Path) -> int:
-    """Return the port of this place's server: the one it had, unless somebody else listens there by now.
+    """Return the port of this place's server: its earlier port, unless another program listens there now.
 
-    SkyPilot would take whatever answers for its own server, and its catalogs for ours.
+    SkyPilot would take any program that answers for its own server, and use that server's catalogs.
     """
     kept = place / PORT_FILE
     known = kept.read_text(encoding="utf-8", errors="replace").strip() if kept.exists() else ""
@@ -62,7 +65,7 @@ def _port_of(place: Path) -> int:
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended holds nothing up
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server that has just ended blocks nothing
         try:
             probe.bind(("127.0.0.1", port))
         except (OSError, OverflowError):
@@ -71,7 +74,7 @@ def _is_free(port: int) -> bool:
 
 
 def _is_ours(port: int, place: Path) -> bool:
-    """Return whether the server of this place listens there: it was started with the place in its environment."""
+    """Return whether the server of this place listens there. It was started with the place in its environment."""
     import psutil
 
     for process in psutil.process_iter():

@@ -1,4 +1,4 @@
-"""Collection of what a launch through SkyPilot left: from its nodes, from the store they pushed to, and the logs."""
+"""Collects what a launch through SkyPilot left: from its nodes, from its store, and the logs."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ JOB_LOG = "job.log"
 
 
 def collect(sky: SkyProcess, launch: Launch, into: Path, *, sky_home: Path) -> Collected:
-    """Bring home what the nodes pushed to the store, what they have by rsync, and the logs.
+    """Copy home what the nodes pushed to the store, what they have (by rsync), and the logs.
 
-    Each way is tried. NodeError where one failed and not every start's result is home and whole: the nodes may still
-    have it, so whoever asked may ask again before they go down. What came over stays.
+    Each way is tried. Raises NodeError if one failed and not every start has a complete result here. The nodes may
+    still have it, so the caller can retry before they go down. Files that were copied stay.
     """
     problems: list[str] = []
     _write_log(sky, launch, into, problems)
@@ -30,7 +30,7 @@ def collect(sky: SkyProcess, launch: Launch, into: Path, *, sky_home: Path) -> C
             store_results.fetch(launch.store, launch.run_id, into)
         except NodeError as error:
             problems.append(str(error))
-    if not launch.target.managed:  # after what was pushed, which may be older
+    if not launch.target.managed:  # after the store, whose files may be older
         _fetch_from_nodes(sky, launch, into, problems, sky_home=sky_home)
     collection = collected(into, run_id=launch.run_id, nodes=launch.target.nodes)
     if problems and len(collection.results) < int(launch.task["envs"]["PLANNER_STARTS"]):
@@ -42,7 +42,7 @@ def _write_log(sky: SkyProcess, launch: Launch, into: Path, problems: list[str])
     try:
         text = sky.ask("log", cluster=launch.cluster, managed=launch.target.managed)
     except NodeError as error:
-        if not (isinstance(error, SkyRefusalError) and error.sky_type == GONE):  # where there is nothing to read
+        if not (isinstance(error, SkyRefusalError) and error.sky_type == GONE):  # otherwise there is no log to read
             problems.append(str(error))
     else:
         with whole_file(into / JOB_LOG, follow=False) as file:
@@ -50,7 +50,7 @@ def _write_log(sky: SkyProcess, launch: Launch, into: Path, problems: list[str])
 
 
 def _fetch_from_nodes(sky: SkyProcess, launch: Launch, into: Path, problems: list[str], *, sky_home: Path) -> None:
-    """Copy the results of node 0, and below `node-<rank>` what others left."""
+    """Copy the results of node 0, and in `node-<rank>` what the other nodes left."""
     try:
         hosts = sky.ask("reach", cluster=launch.cluster)
     except NodeError as error:

@@ -1,4 +1,4 @@
-"""Leftovers as the user sees them - a cluster of SkyPilot, a machine of a cloud - and when they raise an alarm."""
+"""Leftovers as the user sees them: a SkyPilot cluster or a cloud's machine, and when they raise an alarm."""
 
 from __future__ import annotations
 
@@ -6,19 +6,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from planner.launcher.cloud.aws_storage import StorageAnswer
-from planner.launcher.cloud.machine import Machine
-from planner.launcher.cloud.provider_machines import Answer
+from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.provider_machines import ProviderAnswer
 from planner.launcher.plan.backend import Launch, Leftover
 
 CLUSTER_PREFIX = "pl-"
 CONTROLLER_PREFIX = "sky-jobs-controller-"
-"""SkyPilot's machine that watches managed jobs: it stops when idle, keeps its disk, and is in no launch's bill."""
+"""Name prefix of SkyPilot's machine that watches managed jobs.
+
+It stops when idle, keeps its disk, and is in no launch's bill.
+"""
 AUTOSTOP_PATIENCE = timedelta(minutes=10)
-"""A machine that has been shutting itself down for longer probably may not terminate itself."""
+"""Time after which a machine that shuts itself down probably may not terminate itself."""
 
 
 def cluster_leftover(cluster: dict[str, Any], launch: Launch | None, *, where: str, now: datetime) -> Leftover:
-    """Return the leftover of a cluster in SkyPilot's list; `launch` is the ledger's, where it has one."""
+    """Return the leftover of a cluster in SkyPilot's list. `launch` is the ledger's, if it has one."""
     detail = f"{cluster['status']}{_age(cluster['launched_at'], now)}"
     stuck = cluster["status"] == "AUTOSTOPPING" and _overdue(launch, now)
     minutes = cluster["autostop_minutes"]
@@ -46,12 +49,12 @@ def job_leftover(job: dict[str, Any], launch: Launch | None, *, where: str, now:
 
 
 def silent(who: str) -> Leftover:
-    """Return the leftover of a cloud, or a SkyPilot, that cannot be asked, and why."""
+    """Return the leftover that stands for a cloud, or a SkyPilot, that cannot be asked."""
     return Leftover(name="?", where=who, run_id=None, detail="could not be asked", alarm=True)
 
 
-def answer_leftovers(answer: Answer, *, now: datetime) -> list[Leftover]:
-    """Return the leftovers of a provider's answer: machines that live, and that it could not be asked or was not."""
+def answer_leftovers(answer: ProviderAnswer, *, now: datetime) -> list[Leftover]:
+    """Return the leftovers in a provider's answer: running machines, and the reason why it was not asked."""
     found = [machine_leftover(machine, now=now) for machine in answer.machines if machine.alive]
     if answer.problem is not None:
         found.append(silent(f"{answer.where}: {answer.problem}"))
@@ -61,7 +64,10 @@ def answer_leftovers(answer: Answer, *, now: datetime) -> list[Leftover]:
 
 
 def storage_leftovers(answer: StorageAnswer) -> list[Leftover]:
-    """Return what machines left in a region; that its policy forbids to look is said and is no alarm."""
+    """Return the resources that machines left in a region.
+
+    A policy that forbids looking is reported without an alarm.
+    """
     where = f"EC2 in {answer.where}"
     if answer.forbidden:
         detail = f"volumes, addresses and snapshots were not asked for: {answer.problem}"
@@ -70,15 +76,15 @@ def storage_leftovers(answer: StorageAnswer) -> list[Leftover]:
         return [silent(f"{where}, volumes: {answer.problem}")]
     return [
         Leftover(
-            name=one.id,
+            name=stored.id,
             where=answer.where,
-            run_id=one.run_id,
-            detail=one.detail + ("" if one.labelled else "; without our label: delete it by hand if it is yours"),
+            run_id=stored.run_id,
+            detail=stored.detail + ("" if stored.labelled else "; without our label: delete it by hand if it is yours"),
             alarm=True,
-            part=f"{one.kind} {one.id}",
-            deletable=one.labelled,
+            part=f"{stored.kind} {stored.id}",
+            deletable=stored.labelled,
         )
-        for one in answer.stored
+        for stored in answer.stored
     ]
 
 
@@ -87,7 +93,7 @@ def _overdue(launch: Launch | None, now: datetime) -> bool:
 
 
 def _age(launched_at: object, now: datetime) -> str:
-    """Return how long ago SkyPilot launched a cluster, by the clock of this machine; nothing where that is odd."""
+    """Return how long ago SkyPilot launched a cluster by this machine's clock; empty if that is implausible."""
     try:
         minutes = (now - datetime.fromtimestamp(launched_at, tz=UTC)).total_seconds() / 60  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError, OSError):
@@ -95,8 +101,8 @@ def _age(launched_at: object, now: datetime) -> str:
     return f", launched {round(minutes)} minutes ago" if minutes >= 0 else ""
 
 
-def machine_leftover(machine: Machine, *, now: datetime) -> Leftover:
-    """Return the leftover of a machine in a cloud's list; late by the cloud's own clock where it says the time."""
+def machine_leftover(machine: CloudMachine, *, now: datetime) -> Leftover:
+    """Return the leftover of a machine in a cloud's list. It is late by the cloud's own clock if that is known."""
     late = machine.expires_at is not None and machine.expires_at < (machine.seen_at or now)
     detail = f"{machine.state} {machine.instance_type or ''}".strip()
     return Leftover(

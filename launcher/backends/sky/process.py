@@ -1,4 +1,4 @@
-"""The process that holds SkyPilot (worker/main.py): one question at a time, and why it refused in plain words."""
+"""The process that holds SkyPilot (worker/main.py): answers one question at a time, and explains refusals plainly."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from planner.redact import clean
 WORKER = "planner.launcher.backends.sky.worker.main"
 PACKAGES = Path(__file__).resolve().parents[3]
 ANSWER_TIMEOUT_S = time_limits.OPERATION_S
-"""Of one answer: taking a cluster down waits for its cloud; a launch is not waited for."""
+"""Time limit of one answer. Taking a cluster down waits for its cloud; a launch is not waited for."""
 LOOK_S = 1.0
-"""Between two looks at whether the process still runs, while its answer is waited for."""
+"""Seconds between two checks that the process still runs, while its answer is awaited."""
 LONGEST_ANSWER = 50_000_000
-"""Bytes; logs are cut to their end before they are passed on."""
+"""Limit of an answer in bytes. Logs are cut to their end before they are passed on."""
 CHUNK = 65536
 LONGEST_LINE = 1_000_000
 KEY_BEGINS, KEY_ENDS = b"PRIVATE KEY-----", b"-----END"
 KEY_LINES = 150
-"""Of the longest private key."""
+"""Lines of the longest private key."""
 LOG_PATIENCE_S = 1.0
-"""For which the end of the log is waited for; a program of SkyPilot's that goes on may hold it open."""
+"""Time to wait for the end of the log. A program of SkyPilot that continues may keep it open."""
 
 
 class SkyRefusalError(NodeError):
-    """SkyPilot, or the provider behind it, did not do what was asked; `sky_type` is the name of its exception."""
+    """SkyPilot, or the provider behind it, refused; `sky_type` is the name of its exception."""
 
     def __init__(self, sky_type: str, said: str) -> None:
         reason, fix = plain_words(sky_type, said)
@@ -47,10 +47,11 @@ class SkyRefusalError(NodeError):
 
 
 class SkyProcess:
-    """SkyPilot in a process of its own, started at the first question; safe to share among threads.
+    """SkyPilot in its own process, started at the first question. Threads may share it.
 
-    `extra` is added to the environment: with SKY_RUNTIME_DIR and SKYPILOT_API_SERVER_LOCAL_PORT it is another SkyPilot
-    with its own catalogs and its own API server. The server goes on when this process ends, as SkyPilot means it to.
+    `extra` is added to the environment. With SKY_RUNTIME_DIR and SKYPILOT_API_SERVER_LOCAL_PORT it is a separate
+    SkyPilot with its own catalogs and its own API server. The server continues when this process ends, as SkyPilot
+    intends.
     """
 
     def __init__(self, extra: Mapping[str, str] | None = None, *, log: Path) -> None:
@@ -73,11 +74,11 @@ class SkyProcess:
         return answer["ok"]
 
     def ask_running(self, do: str, *, timeout_s: float) -> Any:
-        """Return the answer to one question; None where no process runs, which is not started for it."""
+        """Return the answer to one question; None if no process runs. It is not started for this."""
         return None if self._process is None else self.ask(do, timeout_s=timeout_s)
 
     def close(self) -> None:
-        """End the process; SkyPilot's server and what runs stay."""
+        """End the process. SkyPilot's server and running jobs stay."""
         with self._lock:
             self._end()
 
@@ -98,11 +99,11 @@ class SkyProcess:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", WORKER, str(writing)],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,  # whatever a library prints is no answer
+                stdout=subprocess.PIPE,  # what libraries print must not mix with answers
                 stderr=subprocess.STDOUT,
                 pass_fds=(writing,),
                 env=environment,
-                start_new_session=True,  # Ctrl-C is for us: we ask SkyPilot to take down what it is launching
+                start_new_session=True,  # Ctrl-C must reach only us: we ask SkyPilot to take down what it is launching
             )
             assert self._process.stdout is not None
             words = _opened(self._log), self._process.stdout
@@ -124,7 +125,7 @@ class SkyProcess:
                 process.stdin.write(json.dumps({"id": self._asked, **question}).encode() + b"\n")
                 process.stdin.flush()
             line, in_time = self._line(process, timeout_s)
-        except BaseException:  # whoever interrupts must not leave half an answer to the next question
+        except BaseException:  # an interruption must not leave half an answer to the next question
             self._end()
             raise
         answer = _parsed(line)
@@ -135,15 +136,15 @@ class SkyProcess:
         raise NodeError(f"SkyPilot {said} ({question['do']}).", fix=f"Its own words are in {self._log}.")
 
     def _line(self, process: subprocess.Popen[bytes], timeout_s: float) -> tuple[bytes, bool]:
-        """Return what it wrote, to the end of the line, and whether that or its own end came in time.
+        """Return the output up to the end of the line, and whether the line or the process's end came in time.
 
-        A program that holds the pipe open after the process's own end is not waited for.
+        A program that keeps the pipe open after the process's end is not waited for.
         """
         assert self._answers is not None
         until_s = time.monotonic() + timeout_s
         line = bytearray()
         while len(line) < LONGEST_ANSWER and (left_s := until_s - time.monotonic()) > 0:
-            ended = process.poll() is not None  # asked first: what it wrote before its end may still be read
+            ended = process.poll() is not None  # checked first: output from before the end may still be read
             if select.select([self._answers], [], [], 0.0 if ended else min(LOOK_S, left_s))[0]:
                 read = os.read(self._answers.fileno(), CHUNK)
                 line += read
@@ -169,19 +170,19 @@ class SkyProcess:
 
 
 def _write_log(log: IO[bytes], words: IO[bytes]) -> None:
-    """Write down what SkyPilot prints, line by line and without secrets, until all who may print are gone."""
+    """Write SkyPilot's output to the log, line by line and without secrets, until every writer is gone."""
     with log, words:
         while line := words.readline(LONGEST_LINE):
             lines = [line]
             while KEY_BEGINS in lines[0] and KEY_ENDS not in lines[-1] and len(lines) < KEY_LINES and line:
                 lines.append(line := words.readline(LONGEST_LINE))  # a key is hidden as a whole
-            with contextlib.suppress(OSError):  # a full disk: what is printed must not stand in SkyPilot's way
+            with contextlib.suppress(OSError):  # a full disk must not block what SkyPilot prints
                 log.write(clean(b"".join(lines).decode("utf-8", errors="replace")).encode())
                 log.flush()
 
 
 def _opened(log: Path) -> IO[bytes]:
-    """Open the log; where the disk lets nothing be written it goes nowhere: machines must come down all the same."""
+    """Open the log. If the disk cannot be written, discard the output: machines must come down anyway."""
     try:
         log.parent.mkdir(parents=True, exist_ok=True)
         return log.open("ab")
@@ -190,7 +191,7 @@ def _opened(log: Path) -> IO[bytes]:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Return an answer; None of what is none: a line that is cut off, or something else than an object."""
+    """Return an answer; None for anything else, such as a truncated line."""
     try:
         answer = json.loads(line.decode("utf-8", errors="replace"))
     except (ValueError, RecursionError):

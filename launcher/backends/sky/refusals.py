@@ -8,12 +8,12 @@ from planner.errors import RefusedError
 from planner.model.aws_error import REFUSALS
 
 SAID_CHARACTERS = 800
-"""Of SkyPilot's own words that are passed on."""
+"""Characters of SkyPilot's own words that are passed on."""
 NO_MACHINE = ("ResourcesUnavailableError", "NoCloudAccessError", "ResourcesMismatchError", "InvalidCloudConfigs")
-"""Exceptions of SkyPilot that mean: the provider gave no machine."""
+"""SkyPilot's exceptions that mean: the provider supplied no machine."""
 
 SETTING_ERROR = "SettingError"
-"""What the worker raises for a person's own setting under which a cap would not hold (worker/settings.py)."""
+"""Error that the worker raises if a user's own setting would break a cap (worker/settings.py)."""
 
 
 def setting_refusal(said: str) -> RefusedError:
@@ -26,7 +26,7 @@ def setting_refusal(said: str) -> RefusedError:
 
 
 def aws_refusal(said: str) -> tuple[str, str] | None:
-    """Return reason and fix where the words name a refusal by AWS that we know."""
+    """Return reason and fix if the words name a known refusal by AWS."""
     for code, words in REFUSALS.items():
         if not code.isdigit() and re.search(rf"\b{code}\b", said):
             return words
@@ -34,12 +34,12 @@ def aws_refusal(said: str) -> tuple[str, str] | None:
 
 
 def is_refusal(sky_type: str, said: str) -> bool:
-    """Return whether a launch failed because no machine was given, and not on a machine."""
+    """Return whether a launch failed because no machine was supplied, and not on a machine."""
     return sky_type in NO_MACHINE or aws_refusal(said) is not None
 
 
 def plain_words(sky_type: str, said: str) -> tuple[str, str]:
-    """Return what happened and what to do, in clearer words than SkyPilot's own where we have them."""
+    """Return what happened and what to do, in clearer words than SkyPilot's own if we have them."""
     refusal = aws_refusal(said)
     if refusal is not None:
         return f"SkyPilot: {refusal[0]}.", refusal[1]

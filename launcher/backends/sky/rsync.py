@@ -1,4 +1,4 @@
-"""Copies of a node's results, by rsync over the ssh configuration that SkyPilot writes for its clusters."""
+"""Copies a node's results by rsync, with the ssh configuration that SkyPilot writes for its clusters."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from planner.launcher.collect.incoming import RSYNC, incoming
 
 RESULTS_ON_NODE = "planner-results"
 SSH_CONFIGS = Path(".sky") / "generated" / "ssh"
-"""Below SkyPilot's home: one file for each cluster."""
+"""Path in SkyPilot's home: one file for each cluster."""
 
 
 def copy_results(host: str, run_id: str, folder: Path, *, config: Path, own: Collection[str] = ()) -> str | None:
-    """Copy one node's results of a run into `folder`; return why it failed. What came over before a failure stays."""
+    """Copy one node's results of a run into `folder`. Return the reason of a failure; files copied before it stay."""
     with incoming(folder, own=own) as staged:
         return _copied(f"{host}:{RESULTS_ON_NODE}/{run_id}/", staged, config=config)
 
@@ -26,7 +26,7 @@ def _copied(source: str, folder: Path, *, config: Path) -> str | None:
     try:
         done = subprocess.run(
             command,
-            cwd=folder,  # that of whoever launched may be gone by now
+            cwd=folder,  # the folder from which the launch was made may be gone by now
             capture_output=True,
             encoding="utf-8",
             errors="replace",

@@ -1,4 +1,4 @@
-"""The keys of a Hugging Face config.json, read one by one; a wrong value names file, key and what was found."""
+"""Reads the keys of a Hugging Face config.json one by one. A wrong value names file, key and value."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 from planner.errors import InputError
 
 LARGEST = 10**9
-"""Of any size in a configuration; the largest vocabularies and layers are a thousandth of it."""
+"""Largest size in a configuration. The largest vocabularies and layers are a thousandth of it."""
 FIX = "Take the config.json as its model's repository has it."
 
 
 class ConfigFields:
-    """Typed reads of one configuration. A key that is null counts as left out."""
+    """Typed reads of one configuration. A null key counts as left out."""
 
     def __init__(self, data: Mapping[str, Any], *, where: str) -> None:
         self._data = data
         self.where = where
 
     def has(self, name: str) -> bool:
-        """Whether the key is there and not null."""
+        """Return whether the key is present and not null."""
         return self._data.get(name) is not None
 
     def count(self, *names: str, default: int | None = None, most: int = LARGEST) -> int:
-        """Return a whole number from 1 to `most` under the first of the names that is there."""
+        """Return a whole number from 1 to `most`, under the first of the names that is present."""
         for name in names:
             if self.has(name):
                 return self._whole(name, self._data[name], least=1, most=most)
@@ -38,7 +38,7 @@ class ConfigFields:
         return self._whole(name, self._data[name], least=0) if self.has(name) else default
 
     def number(self, *names: str, default: float) -> float:
-        """Return a finite number above 0 under the first of the names that is there."""
+        """Return a finite number above 0, under the first of the names that is present."""
         for name in names:
             if self.has(name):
                 value = self._data[name]
@@ -48,7 +48,7 @@ class ConfigFields:
         return default
 
     def flag(self, *names: str, default: bool) -> bool:
-        """Return true or false under the first of the names that is there."""
+        """Return true or false, under the first of the names that is present."""
         for name in names:
             if self.has(name):
                 value = self._data[name]
@@ -58,7 +58,7 @@ class ConfigFields:
         return default
 
     def word(self, *names: str, default: str = "") -> str:
-        """Return a text under the first of the names that is there."""
+        """Return a text, under the first of the names that is present."""
         for name in names:
             if self.has(name):
                 value = self._data[name]
@@ -68,21 +68,21 @@ class ConfigFields:
         return default
 
     def words(self, name: str) -> tuple[str, ...]:
-        """Return a list of texts; empty where it is left out."""
+        """Return a list of texts; empty if it is left out."""
         value = self._data[name] if self.has(name) else []
         if not isinstance(value, list) or not all(isinstance(word, str) for word in value):
             raise self._wrong(name, value, "a list of texts")
         return tuple(value)
 
     def numbers(self, name: str) -> tuple[int, ...]:
-        """Return a list of whole numbers of 0 or more; empty where it is left out."""
+        """Return a list of whole numbers of 0 or more; empty if it is left out."""
         value = self._data[name] if self.has(name) else []
         if not isinstance(value, list):
             raise self._wrong(name, value, "a list of whole numbers")
         return tuple(self._whole(name, number, least=0) for number in value)
 
     def entries(self, name: str) -> int:
-        """Return how many entries a mapping has; 0 where it is left out."""
+        """Return the number of entries of a mapping; 0 if it is left out."""
         value = self._data[name] if self.has(name) else {}
         if not isinstance(value, dict):
             raise self._wrong(name, value, "a mapping")

@@ -1,4 +1,4 @@
-"""A file that describes a network: found, read within limits, and parsed; a mistake names file and way out."""
+"""Finds, reads and parses a file that describes a network, within limits. A mistake names the file and the fix."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PAGE_FIX = "Download the file itself: on a model's page the address with /resolv
 
 
 def network_file(path: Path) -> Path:
-    """Return the file that is meant: of a model's folder its config.json."""
+    """Return the file itself, or the config.json of a model's folder."""
     return path / CONFIG if (path / CONFIG).is_file() else path
 
 
 def read_network_file(path: Path, *, fix: str) -> tuple[Json, str]:
-    """Return the mapping that a file holds, and its text; a pipe, a page or too large a file is refused."""
+    """Return the mapping in a file, and its text. Refuses a pipe, a web page or too large a file."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=fix)
     begins = text.lstrip()[:200].casefold()
     if begins.startswith("<"):

@@ -1,4 +1,4 @@
-"""Image networks as Hugging Face describes them, in the planner's terms."""
+"""Translates Hugging Face's image networks into the planner's terms."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.adapters.model_config.fields import ConfigFields
 from planner.model.network.architecture import MOST_STAGES
 
 IMAGE_SIZE = 224
-"""Of a ResNet, whose configuration leaves it to the image processor (He et al. 2015)."""
+"""Image size of a ResNet, whose configuration leaves it to the image processor (He et al. 2015)."""
 CLASSES = 1000
 """The number of labels in ImageNet, for a configuration that names neither labels nor its class."""
 UNSAVED_CLASSES = 2
@@ -61,4 +61,4 @@ def _classes(fields: ConfigFields) -> int:
 
 
 IMAGE_FAMILIES: dict[str, Callable[[ConfigFields], dict[str, Any]]] = {"vit": vit_document, "resnet": resnet_document}
-"""By `model_type`."""
+"""Readers by `model_type`."""

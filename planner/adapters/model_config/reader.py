@@ -1,4 +1,4 @@
-"""A Hugging Face config.json as an architecture; what the planner has no formula for is refused by name."""
+"""Reads a Hugging Face config.json as an architecture. Names the parts that the planner has no formula for."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from planner.model.network.other_families import MISSING, fix_of
 MARKS = ("model_type", "architectures")
 """Keys that a config.json has and no file of ours."""
 ATTENTION = ("full_attention", "sliding_attention", "chunked_attention", "attention")
-"""Kinds of layers that are counted; windows as whole samples."""
+"""Kinds of layers that are counted. Attention windows count as whole samples."""
 OTHER_PARTS = ("vision_config", "audio_config", "speech_config")
-"""Networks beside the text, which are not counted."""
+"""Networks besides the text part. They are not counted."""
 TASK = re.compile(r"(For[A-Z]\w*|LMHeadModel|Model|PreTrainedModel)$")
 _ARCHITECTURE: TypeAdapter[Architecture] = TypeAdapter(Architecture)
 
 
 def is_model_config(data: Mapping[str, Any]) -> bool:
-    """Whether a mapping is a Hugging Face configuration."""
+    """Return whether a mapping is a Hugging Face configuration."""
     return any(mark in data for mark in MARKS) and "architecture" not in data and "run" not in data
 
 
 def one_spelling(data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a configuration as transformers 4 writes it, of one that transformers 5 saved.
+    """Return a configuration in the spelling of transformers 4, also if transformers 5 saved it.
 
-    `rope_parameters` holds `rope_theta`, for each kind of layer where there are several; a network of text alone may
-    stand in `text_config`; DBRX nests its sizes.
+    `rope_parameters` contains `rope_theta`, once per kind of layer if there are several. A text-only network may be
+    nested in `text_config`. DBRX nests its sizes.
     """
     text = data.get("text_config")
     classes = data.get("architectures")
@@ -49,11 +49,11 @@ def one_spelling(data: Mapping[str, Any]) -> Mapping[str, Any]:
         theta = (nested if isinstance(nested, dict) else rope).get("rope_theta")
         data = {**data, "rope_theta": theta}
     if data.get("model_type") == "dbrx":
-        data = _of_dbrx(data)
+        data = _flattened_dbrx(data)
     return data
 
 
-def _of_dbrx(data: Mapping[str, Any]) -> Mapping[str, Any]:
+def _flattened_dbrx(data: Mapping[str, Any]) -> Mapping[str, Any]:
     attention, mlp = data.get("attn_config"), data.get("ffn_config")
     if not isinstance(attention, dict) or not isinstance(mlp, dict):
         return data
@@ -66,7 +66,7 @@ def _of_dbrx(data: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def architecture_of(data: Mapping[str, Any], *, where: str) -> Architecture:
-    """Return the network of a configuration; InputError names what is wrong, or what the planner has no formula for."""
+    """Return the network of a configuration. InputError names what is wrong, or which part has no formula."""
     data = one_spelling(data)
     fields = ConfigFields(data, where=where)
     model_type = _model_type(fields)
@@ -86,7 +86,7 @@ def architecture_of(data: Mapping[str, Any], *, where: str) -> Architecture:
 
 
 def _model_type(fields: ConfigFields) -> str:
-    """Return the family: `model_type`, else what the name of the class begins with."""
+    """Return the family: `model_type`, otherwise the beginning of the class name."""
     named = fields.word("model_type")
     if named:
         return named
@@ -120,12 +120,12 @@ def _check_parts(fields: ConfigFields, data: Mapping[str, Any], model_type: str)
 
 
 def _is_large_baichuan(fields: ConfigFields) -> bool:
-    """Whether it is Baichuan's 13B, which has ALiBi and no word for it; the smaller ones state their positions."""
+    """Return whether it is Baichuan's 13B, which has ALiBi without a key for it. Smaller ones state their positions."""
     return fields.word("model_type") == "baichuan" and not fields.has("max_position_embeddings")
 
 
 def _missing_part(fields: ConfigFields) -> str | None:
-    """Return what a configuration of a known family has that is not counted; None where all is."""
+    """Return the part of a known family's configuration that is not counted; None if all parts are."""
     if fields.has("kv_lora_rank"):
         return "latent attention (MLA: kv_lora_rank)"
     if fields.flag("add_cross_attention", default=False):

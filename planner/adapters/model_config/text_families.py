@@ -1,8 +1,8 @@
-"""Transformers on tokens as Hugging Face describes them: what each `model_type` means in the planner's terms.
+"""Transformers on tokens as Hugging Face describes them: translates each `model_type` into the planner's terms.
 
 Keys and their defaults: the configuration classes of huggingface/transformers, src/transformers/models/*/
-configuration_*.py. Norms, biases and gates: `text_vectors.py`. Left out: heads that predict further tokens. Windows of
-sliding attention are counted as whole samples.
+configuration_*.py. Norms, biases and gates: `text_vectors.py`. Heads that predict further tokens are left out. Windows
+of sliding attention count as whole samples.
 """
 
 from __future__ import annotations
@@ -16,37 +16,37 @@ from planner.model.network.architecture import MOST_LAYERS
 
 GELU, SWIGLU = "gelu", "swiglu"
 EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts")
-"""One figure, by the family and the release of transformers that saved it."""
+"""Keys of the number of experts, by the family and the release of transformers that saved it."""
 PER_TOKEN = ("num_experts_per_tok", "experts_per_token", "num_experts_per_token", "moe_k", "moe_topk", "moe_top_k")
 SHARED = ("n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert")
 
 
 @dataclass(frozen=True)
-class TextFamily:
-    """What a family's configuration leaves unsaid."""
+class TextConfigFamily:
+    """Facts of a family that its configuration does not save."""
 
     mlp: str = SWIGLU
-    """gelu: two matrices, whatever the activation between them; swiglu: three."""
+    """Kind of MLP. gelu has two matrices, whatever the activation between them; swiglu has three."""
     norm: str = "rmsnorm"
     bias: bool = False
-    """Every linear map of a block has one."""
+    """True if every linear map of a block has a bias."""
     positions: str = "rope"
     qk_norm: bool = False
     grouped: bool = True
-    """Queries may share keys and values."""
+    """True if queries may share keys and values."""
     tied: bool = False
-    """Whether the head shares the embedding's weights if the configuration does not say."""
+    """True if the head shares the embedding's weights by default."""
     kind: str = "decoder"
     token_types: int = 0
-    """Of an encoder, where the configuration does not say."""
+    """Token types of an encoder, if the configuration does not say."""
     head_dim: int | None = None
-    """None: hidden / heads."""
+    """Width of a head; None means hidden / heads."""
     mlp_of: Callable[[ConfigFields], dict[str, Any]] | None = None
-    """Reads the MLP's part; None: one of `intermediate_size`."""
+    """Reader of the MLP's part; None means one MLP of `intermediate_size`."""
 
 
-def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
-    """Return the architecture of a text model as a file of ours would state it."""
+def text_document(fields: ConfigFields, family: TextConfigFamily) -> dict[str, Any]:
+    """Return the architecture of a text model as our own files state it."""
     hidden = _hidden(fields)
     heads = fields.count("num_attention_heads", "n_head", "n_heads")
     mlp = (family.mlp_of or _dense)(fields)
@@ -76,7 +76,7 @@ def text_document(fields: ConfigFields, family: TextFamily) -> dict[str, Any]:
     )
 
 
-def _token_types(fields: ConfigFields, family: TextFamily) -> int:
+def _token_types(fields: ConfigFields, family: TextConfigFamily) -> int:
     return fields.number_of("type_vocab_size", default=family.token_types) if family.token_types else 0
 
 
@@ -89,7 +89,7 @@ def _hidden(fields: ConfigFields) -> int:
 
 
 def _kv_heads(fields: ConfigFields, heads: int) -> int:
-    """Key and value heads; Falcon says so by flags: one, unless its newer layout counts them."""
+    """Return the number of key and value heads. Falcon has one by a flag, unless its newer layout counts them."""
     if fields.flag("new_decoder_architecture", default=False):
         return fields.count("num_kv_heads", default=heads)
     if fields.has("multi_query"):
@@ -98,7 +98,7 @@ def _kv_heads(fields: ConfigFields, heads: int) -> int:
 
 
 def _dense(fields: ConfigFields) -> dict[str, Any]:
-    """One MLP; the families that may leave its width out have four times the hidden size."""
+    """Return one MLP. The families that may leave its width out have four times the hidden size."""
     hidden = _hidden(fields)
     names = ("ffn_dim", "ffn_hidden_size", "intermediate_size", "n_inner", "hidden_dim")
     may_be_left_out = fields.has("n_embd") or fields.has("new_decoder_architecture")
@@ -106,7 +106,7 @@ def _dense(fields: ConfigFields) -> dict[str, Any]:
 
 
 def _experts(fields: ConfigFields) -> dict[str, Any]:
-    """Every layer has experts of `intermediate_size`: Mixtral and its kind."""
+    """Return layers that all have experts of `intermediate_size`, as in Mixtral."""
     return {
         "experts": fields.count(*EXPERTS),
         "experts_per_token": fields.count(*PER_TOKEN),
@@ -115,7 +115,7 @@ def _experts(fields: ConfigFields) -> dict[str, Any]:
 
 
 def _qwen_experts(fields: ConfigFields) -> dict[str, Any]:
-    """Every `decoder_sparse_step`-th layer has experts, but those of `mlp_only_layers`; one wide shared expert."""
+    """Return experts in every `decoder_sparse_step`-th layer except `mlp_only_layers`, with one wide shared expert."""
     step, only = fields.count("decoder_sparse_step", default=1), set(fields.numbers("mlp_only_layers"))
     dense = tuple(layer for layer in range(_layers(fields)) if layer in only or (layer + 1) % step)
     width = fields.count("moe_intermediate_size")
@@ -135,7 +135,7 @@ def _whole_experts(shared: int, width: int) -> int:
 
 
 def _deepseek_experts(fields: ConfigFields) -> dict[str, Any]:
-    """The first `first_k_dense_replace` layers are dense, the others have experts and `n_shared_experts`."""
+    """Return dense layers up to `first_k_dense_replace`, then layers with experts and `n_shared_experts`."""
     first, step = fields.number_of("first_k_dense_replace"), fields.count("moe_layer_freq", default=1)
     if fields.has("mlp_layer_types"):  # as transformers 5 saves it
         kinds = fields.words("mlp_layer_types")
@@ -150,7 +150,7 @@ def _deepseek_experts(fields: ConfigFields) -> dict[str, Any]:
 
 
 def _llama4_experts(fields: ConfigFields) -> dict[str, Any]:
-    """Every `interleave_moe_layer_step`-th layer has experts beside one that sees every token."""
+    """Return experts in every `interleave_moe_layer_step`-th layer, beside one that sees every token."""
     step = fields.count("interleave_moe_layer_step", default=1)
     dense = tuple(layer for layer in range(_layers(fields)) if (layer + 1) % step)
     return {
@@ -162,7 +162,7 @@ def _llama4_experts(fields: ConfigFields) -> dict[str, Any]:
 
 
 def _ernie_experts(fields: ConfigFields) -> dict[str, Any]:
-    """Layers from `moe_layer_start_index` to `moe_layer_end_index` have experts, every `moe_layer_interval`-th."""
+    """Return experts in every `moe_layer_interval`-th layer, from `moe_layer_start_index` to `moe_layer_end_index`."""
     layers, interval = _layers(fields), fields.count("moe_layer_interval", default=1)
     start = fields.number_of("moe_layer_start_index", default=1)
     end = fields.number_of("moe_layer_end_index", default=layers - 1)
@@ -180,16 +180,16 @@ def _dense_layers(fields: ConfigFields, dense: tuple[int, ...], width: str) -> d
     return {"dense_layers": dense, "ffn_hidden": fields.count(width)} if dense else {}
 
 
-_LAYERNORM = TextFamily(mlp=GELU, norm="layernorm", bias=True)
-_LEARNED = TextFamily(mlp=GELU, norm="layernorm", bias=True, positions="learned", tied=True)
-_BERT = TextFamily(kind="encoder", mlp=GELU, norm="layernorm", bias=True, positions="learned", tied=True)
+_LAYERNORM = TextConfigFamily(mlp=GELU, norm="layernorm", bias=True)
+_LEARNED = TextConfigFamily(mlp=GELU, norm="layernorm", bias=True, positions="learned", tied=True)
+_BERT = TextConfigFamily(kind="encoder", mlp=GELU, norm="layernorm", bias=True, positions="learned", tied=True)
 
 
-def _moe(read: Callable[[ConfigFields], dict[str, Any]], **others: Any) -> TextFamily:
-    return TextFamily(kind="moe_decoder", mlp_of=read, **others)
+def _moe(read: Callable[[ConfigFields], dict[str, Any]], **others: Any) -> TextConfigFamily:
+    return TextConfigFamily(kind="moe_decoder", mlp_of=read, **others)
 
 
-TEXT_FAMILIES: dict[str, TextFamily] = {
+TEXT_FAMILIES: dict[str, TextConfigFamily] = {
     **dict.fromkeys(
         (
             "llama",
@@ -214,33 +214,33 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
             "aquila",
             "orion",
         ),
-        TextFamily(),
+        TextConfigFamily(),
     ),
-    "arcee": TextFamily(mlp=GELU),
-    "apertus": TextFamily(mlp=GELU, qk_norm=True),
-    "nanochat": TextFamily(mlp=GELU),
-    "jais2": TextFamily(mlp=GELU, norm="layernorm"),
-    "vaultgemma": TextFamily(tied=True, head_dim=256),
-    "ernie4_5": TextFamily(tied=True),
-    "exaone4": TextFamily(qk_norm=True),
-    "hunyuan_v1_dense": TextFamily(qk_norm=True),
-    "gptj": TextFamily(mlp=GELU, norm="layernorm", grouped=False),
-    "smollm3": TextFamily(tied=True),
-    "qwen3": TextFamily(qk_norm=True),
-    "olmo2": TextFamily(qk_norm=True),
-    "olmo3": TextFamily(qk_norm=True),
-    "gemma": TextFamily(tied=True, head_dim=256),
-    "gemma2": TextFamily(tied=True, head_dim=256),
-    "gemma3_text": TextFamily(tied=True, head_dim=256, qk_norm=True),
-    "olmo": TextFamily(norm="layernorm"),
-    "stablelm": TextFamily(norm="layernorm"),
-    "cohere": TextFamily(norm="layernorm", tied=True),
-    "cohere2": TextFamily(norm="layernorm", tied=True),
-    "nemotron": TextFamily(mlp=GELU, norm="layernorm"),
+    "arcee": TextConfigFamily(mlp=GELU),
+    "apertus": TextConfigFamily(mlp=GELU, qk_norm=True),
+    "nanochat": TextConfigFamily(mlp=GELU),
+    "jais2": TextConfigFamily(mlp=GELU, norm="layernorm"),
+    "vaultgemma": TextConfigFamily(tied=True, head_dim=256),
+    "ernie4_5": TextConfigFamily(tied=True),
+    "exaone4": TextConfigFamily(qk_norm=True),
+    "hunyuan_v1_dense": TextConfigFamily(qk_norm=True),
+    "gptj": TextConfigFamily(mlp=GELU, norm="layernorm", grouped=False),
+    "smollm3": TextConfigFamily(tied=True),
+    "qwen3": TextConfigFamily(qk_norm=True),
+    "olmo2": TextConfigFamily(qk_norm=True),
+    "olmo3": TextConfigFamily(qk_norm=True),
+    "gemma": TextConfigFamily(tied=True, head_dim=256),
+    "gemma2": TextConfigFamily(tied=True, head_dim=256),
+    "gemma3_text": TextConfigFamily(tied=True, head_dim=256, qk_norm=True),
+    "olmo": TextConfigFamily(norm="layernorm"),
+    "stablelm": TextConfigFamily(norm="layernorm"),
+    "cohere": TextConfigFamily(norm="layernorm", tied=True),
+    "cohere2": TextConfigFamily(norm="layernorm", tied=True),
+    "nemotron": TextConfigFamily(mlp=GELU, norm="layernorm"),
     "phi": _LAYERNORM,
     "gpt_neox": _LAYERNORM,
-    "starcoder2": TextFamily(mlp=GELU, norm="layernorm", bias=True, tied=True),
-    "falcon": TextFamily(mlp=GELU, norm="layernorm", tied=True),
+    "starcoder2": TextConfigFamily(mlp=GELU, norm="layernorm", bias=True, tied=True),
+    "falcon": TextConfigFamily(mlp=GELU, norm="layernorm", tied=True),
     "gpt2": replace(_LEARNED, grouped=False),
     "gpt_bigcode": _LEARNED,
     "opt": replace(_LEARNED, grouped=False),
@@ -260,6 +260,6 @@ TEXT_FAMILIES: dict[str, TextFamily] = {
     "llama4_text": _moe(_llama4_experts),
     **dict.fromkeys(("bert", "roberta", "xlm-roberta", "camembert"), replace(_BERT, token_types=2)),
     "distilbert": _BERT,
-    "modernbert": TextFamily(kind="encoder", norm="layernorm", tied=True),
+    "modernbert": TextConfigFamily(kind="encoder", norm="layernorm", tied=True),
 }
-"""By `model_type`."""
+"""Families by `model_type`."""

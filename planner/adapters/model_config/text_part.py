@@ -1,4 +1,4 @@
-"""The text part of a configuration that has a vision or sound part beside it, which the planner does not model."""
+"""Text part of a configuration that also has a vision or sound part, which the planner does not model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FAMILIES = {
     "qwen2_vl": "qwen2", "qwen2_5_vl": "qwen2", "qwen2_vl_text": "qwen2", "qwen2_5_vl_text": "qwen2",
     "qwen3_vl_text": "qwen3", "qwen3_vl_moe_text": "qwen3_moe",
 }  # fmt: skip
-"""Text parts with a name of their own that are built as another family is."""
+"""Text parts with their own name that are built like another family."""
 DEFAULTS: dict[str, dict[str, object]] = {
     "llama": {
         "hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32,
@@ -28,19 +28,19 @@ DEFAULTS: dict[str, dict[str, object]] = {
         "num_key_value_heads": 4, "head_dim": 256, "vocab_size": 262208,
     },
 }  # fmt: skip
-"""Sizes that a nested configuration may leave out, as the classes of huggingface/transformers fill them in."""
+"""Sizes that a nested configuration may leave out, with the defaults of huggingface/transformers' classes."""
 
 
 class TextPartConfig(NamedTuple):
-    """The configuration of the text part, and what stands beside it."""
+    """Configuration of the text part, and a name of the other parts."""
 
     data: dict[str, Any]
     beside: str
-    """In words: vision, sound, or both."""
+    """Other parts in words: vision, sound, or both."""
 
 
 def text_part_of(data: Mapping[str, Any]) -> TextPartConfig | None:
-    """Return the text part of several networks in one; None of one network, or of a part that is not known."""
+    """Return the text part of a combined network; None for a single network, or if the part is unknown."""
     beside = " and ".join(dict.fromkeys(word for key, word in BESIDE.items() if isinstance(data.get(key), dict)))
     nested = next((data[key] for key in NESTED if isinstance(data.get(key), dict)), None)
     text = data if nested is None else {"tie_word_embeddings": data.get("tie_word_embeddings")} | nested

@@ -1,7 +1,7 @@
-"""Parameters of a text network outside its matrices: norms, biases, gates and sinks, as its family has them.
+"""Parameters of a text network outside its matrices: norms, biases, gates and sinks, by family.
 
-Source: the modules of huggingface/transformers, src/transformers/models/*/modeling_*.py, whose own count they equal
-(tests/adapters/test_saved_configurations.py).
+Source: the modules of huggingface/transformers, src/transformers/models/*/modeling_*.py. The totals equal those
+modules' own counts (tests/adapters/test_saved_configurations.py).
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ ATTENTION_BIAS = ("attention_bias", "qkv_bias", "use_qkv_bias", "add_qkv_bias")
 
 @dataclass(frozen=True)
 class TextVectors:
-    """Describe the norms, biases and gates of a family where they differ from the usual ones."""
+    """Norms, biases and gates of a family where they differ from the usual ones."""
 
     norms: int = 2
     """The number of norms in a layer."""
     norm_parts: int | None = None
-    """Vectors of a norm; None: a scale, and of a LayerNorm a shift."""
+    """Vectors of a norm; None means a scale, plus a shift for a LayerNorm."""
     qk_norms_of_heads: bool = False
-    """Norms of queries and keys have a scale for each entry of each head, not one for all heads."""
+    """True if norms of queries and keys have a scale for each entry of each head, not one for all heads."""
     qk_scales: bool = True
-    """False: such norms have no parameters."""
+    """False if such norms have no parameters."""
     qkv_bias: bool = False
-    """Whether query, key and value have biases if the configuration does not say."""
+    """True if query, key and value have biases by default."""
     is_bias_stated: bool = True
-    """Whether a configuration of the family may state it."""
+    """True if a configuration of the family may state the bias."""
     out_bias: bool = True
-    """The map after attention has a bias where query, key and value have one."""
+    """True if the map after attention has a bias whenever query, key and value have one."""
     mlp_bias: bool = False
-    """Whether the feed-forward maps have biases if the configuration does not say."""
+    """True if the feed-forward maps have biases by default."""
     head_bias: bool = False
     beside: Callable[[ConfigFields, TextModel], int] | None = None
-    """Return the other parameters of the whole network; None: there are none."""
+    """Function that returns the other parameters of the whole network; None if there are none."""
 
 
 def with_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> TextModel:
-    """Return a network that states its vectors where they are not the usual ones."""
+    """Return a network that states its vectors if they are not the usual ones."""
     of = _vectors if network.is_causal else _encoder_vectors
     counted = of(network, fields, family)
     return (
@@ -55,7 +55,7 @@ def with_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) 
 
 
 def _vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
-    """Norms, biases, and what stands beside them.
+    """Return the number of norm, bias and other parameters.
 
     layers x (norms x size of a norm + norms of queries and keys) + last norm + biases + bias of the head + others
     """
@@ -68,7 +68,7 @@ def _vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> i
 
 
 def _encoder_vectors(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
-    """The usual ones, and those of other settings; the head has its own, counted with it."""
+    """Return the usual vectors and those of other settings. The head's vectors are counted with the head."""
     beside = family.beside(fields, network) if family.beside is not None else 0
     return text_family_of(network).usual_vectors() + beside
 
@@ -80,14 +80,14 @@ def _qk_norms(network: TextModel, fields: ConfigFields, family: TextVectors) -> 
 
 
 def _all_biases(network: TextModel, fields: ConfigFields) -> int:
-    """Biases of all layers, of a family that has them in all of its maps, unless it says none of attention."""
+    """Return the biases of all layers, if all maps have them, except those of attention if the family says so."""
     attention = (network.heads + 2 * network.kv_heads) * network.head_dim + network.hidden
     without = 0 if fields.flag("attention_bias", default=True) else network.layers * attention
     return text_family_of(network).biases() - without
 
 
 def _biases(network: TextModel, fields: ConfigFields, family: TextVectors) -> int:
-    """Biases of one layer, of a family that has them in some of its maps alone."""
+    """Return the biases of one layer, if only some of its maps have them."""
     named = next((name for name in ATTENTION_BIAS if family.is_bias_stated and fields.has(name)), None)
     qkv = family.qkv_bias if named is None else fields.flag(named, default=False)
     out = fields.flag("attention_out_bias", default=qkv and family.out_bias)
@@ -104,7 +104,7 @@ def _largest(network: TextModel) -> LayerKind:
 
 
 def _falcon_norms(fields: ConfigFields, network: TextModel) -> int:
-    """Norms beyond one of a layer: the newer layout has one for attention and one for the MLP, unless it says one."""
+    """Return the norms beyond one per layer. Falcon's newer layout has one each for attention and MLP by default."""
     is_new = fields.flag("new_decoder_architecture", default=False)
     if is_new:
         second = fields.count("num_ln_in_parallel_attn", default=2) > 1
@@ -114,43 +114,46 @@ def _falcon_norms(fields: ConfigFields, network: TextModel) -> int:
 
 
 def _sinks_and_experts(_: ConfigFields, network: TextModel) -> int:
-    """Attention sinks, and the biases of router and experts (gpt-oss)."""
+    """Return attention sinks, and the biases of router and experts (gpt-oss)."""
     sparse = _largest(network)
     expert = 2 * sparse.moe_ffn_hidden + network.hidden
     return network.layers * network.heads + sparse.layers * sparse.experts * (1 + expert)
 
 
 def _shared_gate(_: ConfigFields, network: TextModel) -> int:
-    """The gate of the shared expert: one score of each token (Qwen's mixtures)."""
+    """Return the gate of the shared expert: one score of each token (Qwen's mixtures)."""
     sparse = _largest(network)
     return sparse.layers * network.hidden if sparse.shared_experts else 0
 
 
 def _router_bias(_: ConfigFields, network: TextModel) -> int:
-    """A correction of each expert's score, and with biases one of the head (ERNIE)."""
+    """Return a correction of each expert's score, and with biases the head's bias (ERNIE)."""
     sparse = _largest(network)
     return sparse.layers * sparse.experts + (network.vocab if network.bias else 0)
 
 
 def _unused_positions(fields: ConfigFields, network: TextModel) -> int:
-    """Two rows of the learned positions that no token has, less the last norm where there is none (OPT)."""
+    """Return two rows of the learned positions that no token uses, minus the last norm if there is none (OPT)."""
     is_before = fields.flag("do_layer_norm_before", default=True)
     has_last = is_before and not fields.flag("_remove_final_layer_norm", default=False)
     return 2 * network.hidden - (0 if has_last else 2 * network.hidden)
 
 
 def _activations(_: ConfigFields, network: TextModel) -> int:
-    """Two slopes of each layer's activation (xIELU of Apertus)."""
+    """Return two slopes of each layer's activation (xIELU of Apertus)."""
     return 2 * network.layers
 
 
 def _head_twice(_: ConfigFields, network: TextModel) -> int:
-    """A second bias of the head where it is not the embedding (BERT and its kind)."""
+    """Return a second bias of the head if it is not the embedding (BERT and relatives)."""
     return 0 if network.tied_head else network.vocab
 
 
 def _modernbert_biases(fields: ConfigFields, network: TextModel) -> int:
-    """Biases that a ModernBERT may have in attention, MLP, norms and head; its head alone has one by default."""
+    """Return the biases that a ModernBERT may have in attention, MLP, norms and head.
+
+    By default only its head has one.
+    """
     has = {name: fields.flag(f"{name}_bias", default=name == "decoder") for name in MODERNBERT}
     attention = 3 * network.heads * network.head_dim + network.hidden
     mlp = 0 if network.is_causal else 2 * _largest(network).ffn_hidden + network.hidden
@@ -163,12 +166,12 @@ def _modernbert_biases(fields: ConfigFields, network: TextModel) -> int:
 
 
 def _qk_shifts(fields: ConfigFields, network: TextModel) -> int:
-    """Shifts of the norms of queries and keys (Phi)."""
+    """Return the shifts of the norms of queries and keys (Phi)."""
     return network.layers * 2 * network.head_dim if fields.flag("qk_layernorm", default=False) else 0
 
 
 def _second_norm(fields: ConfigFields, network: TextModel) -> int:
-    """The norm before the MLP, which layers with a parallel residual do not have (StableLM)."""
+    """Return the norm before the MLP, which layers with a parallel residual do not have (StableLM)."""
     return 0 if fields.flag("use_parallel_residual", default=False) else network.layers * 2 * network.hidden
 
 
@@ -210,4 +213,4 @@ TEXT_VECTORS: dict[str, TextVectors] = {
     "ernie4_5_moe": TextVectors(beside=_router_bias),
     "llama4_text": TextVectors(qk_scales=False),
 }
-"""By `model_type`; all others have the usual ones."""
+"""Vectors by `model_type`. All other families have the usual ones."""

@@ -1,4 +1,4 @@
-"""All sources of prices, asked at the same time: what each said, as soon as it has answered."""
+"""Asks all sources of prices at the same time, and yields each answer as it arrives."""
 
 from __future__ import annotations
 
@@ -44,19 +44,22 @@ IN_TURN = (
     (SourceChoice.LAMBDA,),
     (SourceChoice.SKYPILOT,),
 )
-"""Asked at the same time; AWS's public list only where AWS itself, which has the same prices, answers with none."""
+"""Groups of sources to ask at the same time.
+
+AWS's public list is asked only if AWS itself, with the same prices, has none.
+"""
 
 
 def source_answers(
     choice: SourceChoice, catalog: Catalog, now: datetime, regions: tuple[str, ...], timeout_s: float
 ) -> Iterator[tuple[SourceChoice, SourceAnswer]]:
-    """Yield what each source said, whichever answers first, without prices that cannot be true."""
+    """Yield the answer of each source as it arrives, without implausible prices."""
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
 
     limit_s = time_limits.OPERATION_S * max(1.0, timeout_s / TIMEOUT_S)
 
     def ask(sources: Sequence[SourceChoice]) -> list[tuple[SourceChoice, SourceAnswer]]:
-        """Ask one after the other until one has a price."""
+        """Ask one source after the other until one has a price."""
         said = []
         for source in sources:
             answer = SourceAnswer()
@@ -75,7 +78,7 @@ def source_answers(
 
 
 def _plausible(answer: SourceAnswer, catalog: Catalog, bands: Bands) -> SourceAnswer:
-    """Return an answer with the prices that may be true; the others are counted with their reasons."""
+    """Return an answer with its plausible prices. The others are counted with their reasons."""
     sane = []
     for price in answer.prices:
         problem = implausible(price, catalog.nodes, bands)

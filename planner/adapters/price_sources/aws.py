@@ -30,12 +30,12 @@ REGIONS = (
     "us-east-1", "us-east-2", "us-west-2", "eu-central-1", "eu-north-1", "eu-west-1", "eu-west-2", "ap-northeast-1",
     "ap-northeast-2", "ap-south-1", "ap-southeast-1", "ap-southeast-2",
 )  # fmt: skip
-"""Asked by default."""
+"""Regions asked by default."""
 BLOCK_TYPES = ("p4d", "p4de", "p5", "p5e", "p5en", "p6-b200", "p6-b300", "trn1", "trn2")
 """Families that AWS sells in Capacity Blocks."""
 BLOCK_HOURS = 24
 BLOCK_SEARCH_DAYS = 56
-"""Blocks are sold at most eight weeks ahead."""
+"""Farthest start of a search: blocks are sold at most eight weeks ahead."""
 SPOT_HISTORY_DAYS = 7
 LIST_FILTERS = {
     "operatingSystem": "Linux",
@@ -58,31 +58,31 @@ QUOTAS = {
     "L-7212CCBC": ("P4, P3 and P2 spot", PriceKind.SPOT, ("p4", "p3", "p2")),
     "L-C4BD4855": ("P5 spot", PriceKind.SPOT, ("p5",)),
 }
-"""Service quotas, in vCPU: code, name, kind, and how the types that each counts begin."""
+"""Service quotas, in vCPU: code, name, kind, and prefixes of the instance types that each counts."""
 SECOND = {"minimum_hours": 1 / 60, "billing_granularity_s": 1.0}
 """EC2 bills Linux by the second, a minute at least."""
 MOST_PAGES = 100
 REFUSED_TO_ALL = ("AccessDenied", "AccessDeniedException", "AuthFailure", "ExpiredToken", "UnauthorizedOperation")
 SILENT = ("ConnectTimeoutError", "ReadTimeoutError", "EndpointConnectionError")
-"""botocore's names of exceptions: who says nothing is not asked the next question."""
+"""Names of botocore exceptions after which a silent service is not asked again."""
 MINUTES_BEFORE_THE_END = 30
-"""A block's instances are ended this long before its end."""
+"""Minutes before a block's end at which its instances are ended."""
 
 
 @dataclass
 class _Question:
-    """What is asked of AWS in one region, and where the answers go."""
+    """One region's question to AWS, with the place for its answers."""
 
     session: boto3.Session
     region: str
     nodes: Mapping[str, Node]
-    """By instance type."""
+    """Nodes by instance type."""
     now: datetime
     timeout_s: float
     answer: SourceAnswer
     vcpus: dict[str, int]
     making_clients: Lock
-    """A session is of one thread at a time, its clients of any."""
+    """Lock for making clients: a session is for one thread at a time, its clients for any."""
 
     def client(self, service: str, region: str | None = None) -> Any:
         from botocore.config import Config
@@ -106,10 +106,10 @@ def aws_prices(
     *, session: boto3.Session | None, nodes: Mapping[str, Node], now: datetime, regions: Iterable[str] = REGIONS,
     timeout_s: float = TIMEOUT_S,
 ) -> SourceAnswer:  # fmt: skip
-    """Ask, in some regions at once, for list and reserved prices, spot history, Capacity Blocks, savings plans, quotas.
+    """Ask several regions at once for list and reserved prices, spot history, Capacity Blocks, savings plans, quotas.
 
-    Each answer stands alone: what is refused or fails is named among the problems, and the rest is returned.
-    `nodes` are ours; only their instance types are asked for. Without a session, the user's default one is taken.
+    Each answer is independent: a refusal or failure is named among the problems, and the rest is returned. Only the
+    instance types of our `nodes` are asked for. Without a session, the user's default one is used.
     """
     session = session or aws_session(extra="prices")
     if session.get_credentials() is None:
@@ -135,9 +135,9 @@ def _of_region(question: _Question) -> SourceAnswer:
 
 @contextmanager
 def _alone(question: _Question, what: str, *, of_many: bool = False) -> Iterator[None]:
-    """Let what is refused lose itself alone: it is named among the problems, once for each reason.
+    """Let only the refused part fail: it is named among the problems, once for each reason.
 
-    What is refused to the account is refused for all types and quotas: of one of many, it ends the question.
+    A refusal to the account covers all types and quotas, so a refusal to `of_many` ends the question.
     """
     from botocore.exceptions import BotoCoreError, ClientError
 
@@ -164,7 +164,7 @@ def _reason(error: Exception) -> str:
 
 
 def _pages(call: Callable[..., Mapping[str, Any]], token: str, **request: Any) -> Iterator[Mapping[str, Any]]:
-    """Call until no token comes back, a hundred times at most."""
+    """Call until no token comes back, at most a hundred times."""
     for _ in range(MOST_PAGES):
         page = call(**request)
         yield page
@@ -175,7 +175,7 @@ def _pages(call: Callable[..., Mapping[str, Any]], token: str, **request: Any) -
 
 
 def _list_prices(question: _Question) -> None:
-    """On-demand and reserved prices of each instance type: `GetProducts`."""
+    """Add on-demand and reserved prices of each instance type: `GetProducts`."""
     pricing = question.client("pricing", PRICING_REGION)
     for instance in question.nodes:
         wanted = {"instanceType": instance, "regionCode": question.region} | LIST_FILTERS
@@ -209,7 +209,7 @@ def _add_product(question: _Question, instance: str, product: Mapping[str, Any])
 
 
 def _terms(kind: str, attributes: Mapping[str, str]) -> tuple[PriceKind | None, float]:
-    """Return the kind of a term and the hours one commits to; reserved: standard, without upfront payment."""
+    """Return the kind of a term and the committed hours. Reserved means standard, without upfront payment."""
     if kind == "OnDemand":
         return PriceKind.ON_DEMAND, 0.0
     if (attributes.get("PurchaseOption"), attributes.get("OfferingClass")) != ("No Upfront", "standard"):
@@ -222,7 +222,10 @@ def _terms(kind: str, attributes: Mapping[str, str]) -> tuple[PriceKind | None, 
 
 
 def _spot_prices(question: _Question) -> None:
-    """Spot: lowest, median and highest over the zones and the last week. Zone names differ by account, ids do not."""
+    """Add spot prices: lowest, median and highest over the zones and the last week.
+
+    Zone ids are the same in all accounts.
+    """
     ec2 = question.client("ec2")
     pages = _pages(
         ec2.describe_spot_price_history, "NextToken",
@@ -247,7 +250,7 @@ def _spot_prices(question: _Question) -> None:
 
 
 def _capacity_blocks(question: _Question) -> None:
-    """Capacity Blocks of one instance for a day: the fee is for the whole block, paid ahead, never given back."""
+    """Add Capacity Blocks of one instance for a day. The fee is for the whole block, paid ahead, not refundable."""
     ec2 = question.client("ec2")
     for instance in question.nodes:
         if instance.partition(".")[0] not in BLOCK_TYPES:
@@ -280,7 +283,7 @@ def _capacity_blocks(question: _Question) -> None:
 
 
 def _block_usd_per_hour(offer: Mapping[str, Any]) -> float:
-    """USD per instance-hour = fee / instances / hours."""
+    """Return USD per instance-hour = fee / instances / hours."""
     return float(offer["UpfrontFee"]) / (int(offer["InstanceCount"]) * int(offer["CapacityBlockDurationHours"]))
 
 
@@ -289,7 +292,7 @@ def _day(moment: datetime) -> date:
 
 
 def _savings_plans(question: _Question) -> None:
-    """Compute Savings Plans without upfront payment, for one and three years."""
+    """Add Compute Savings Plans without upfront payment, for one and three years."""
     plans = question.client("savingsplans", PRICING_REGION)
     instances = list(question.nodes)
     pages = _pages(
@@ -319,7 +322,7 @@ def _savings_plans(question: _Question) -> None:
 
 
 def _quotas(question: _Question) -> None:
-    """Set beside each price whether the account may start one instance: quotas count vCPU."""
+    """Add to each price whether the account may start one instance. Quotas count vCPU."""
     client = question.client("service-quotas")
     for code, (name, kind, families) in QUOTAS.items():
         limit = None
@@ -337,7 +340,7 @@ def _quotas(question: _Question) -> None:
 
 
 def _quotas_by_name(question: _Question, families: Collection[str]) -> None:
-    """Of spot families whose code is not known here, as of p6: the quota that names them."""
+    """Add the quotas of spot families whose code is not known here (p6), found by name."""
     call = question.client("service-quotas").list_service_quotas
     names = {quota["QuotaName"]: quota for page in _pages(call, "NextToken", ServiceCode="ec2")
              for quota in page["Quotas"] if "Spot Instance Requests" in quota["QuotaName"]}  # fmt: skip
@@ -383,4 +386,4 @@ ASKED: dict[str, Callable[[_Question], None]] = {
     "savings plans": _savings_plans,
     "quotas": _quotas,
 }
-"""In this order: quotas look at the prices that came before."""
+"""Questions in order. Quotas look at the prices that came before."""

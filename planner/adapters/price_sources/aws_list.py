@@ -1,4 +1,4 @@
-"""Prices from AWS's public bulk list of EC2, which needs no credentials: on demand and reserved, a file per region."""
+"""Prices from AWS's public bulk list of EC2, without credentials: on demand and reserved, one file per region."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ URL_VARIABLE = "PLANNER_AWS_LIST_URL"
 INDEX = "/offers/v1.0/aws/AmazonEC2/current/region_index.json"
 LIMIT_BYTES = 2_000_000_000
 PREFACE_LINES = 6
-"""Five lines of the file's own data, then the header."""
+"""Lines before the rows: five with the file's own data, then the header."""
 WANTED = {
     "Operating System": "Linux", "Tenancy": "Shared", "Pre Installed S/W": "NA", "CapacityStatus": "Used",
     "License Model": "No License required", "Currency": "USD", "Unit": "Hrs",
@@ -36,9 +36,9 @@ RESERVED = {"1yr": (PriceKind.RESERVED_1Y, 1), "3yr": (PriceKind.RESERVED_3Y, 3)
 def aws_list_prices(
     *, nodes: Mapping[str, Node], today: date, regions: Iterable[str], timeout_s: float = TIMEOUT_S
 ) -> SourceAnswer:
-    """Read the files of some regions at once, as they stream past, for our machines; one that fails loses itself alone.
+    """Read the files of several regions at once, as they stream past, for our machines. A region that fails is skipped.
 
-    Source of the shape: docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-an-offer.html.
+    Source of the format: docs.aws.amazon.com/awsaccountbilling/latest/aboutv2/reading-an-offer.html.
     """
     base = (os.environ.get(URL_VARIABLE) or LIST_URL).rstrip("/")
     ours = {name.removeprefix("aws/"): node for name, node in nodes.items() if name.startswith("aws/")}

@@ -1,4 +1,4 @@
-"""Prices from Azure's retail price list, which needs no key: on demand, spot and savings plans of each machine."""
+"""Prices from Azure's retail price list, without a key: on demand, spot and savings plans of each machine."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from planner.time_limits import asked_together
 
 API_URL = "https://prices.azure.com/api/retail/prices"
 VERSION = "2023-01-01-preview"
-"""The one that has savings plans."""
+"""API version that has savings plans."""
 LIMIT_BYTES = 20_000_000
 MOST_PAGES = 20
 NOT_THESE = ("windows", "low priority", "cloudservices", "dedicated host")
-"""Words in the name of a product or of a size that is no Linux machine of one's own."""
+"""Words in the name of a product or size that is not a plain Linux machine."""
 TERMS = {"1 Year": (PriceKind.SAVINGS_1Y, 1), "3 Years": (PriceKind.SAVINGS_3Y, 3)}
 
 
-class _Lenient(BaseModel):
-    """Somebody else's document: unknown keys are theirs to add."""
+class _AzureDocument(BaseModel):
+    """A document of Azure. Unknown keys are allowed."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, allow_inf_nan=False, alias_generator=to_camel)
 
 
-class _Saving(_Lenient):
+class _Saving(_AzureDocument):
     term: str
     retail_price: Annotated[float, Field(ge=0)]
 
 
-class _Item(_Lenient):
+class _Item(_AzureDocument):
     arm_sku_name: str
     arm_region_name: str
     retail_price: Annotated[float, Field(ge=0)]
@@ -56,9 +56,9 @@ class _Item(_Lenient):
 def azure_prices(
     *, nodes: Mapping[str, Node], today: date, api_url: str = API_URL, timeout_s: float = TIMEOUT_S
 ) -> SourceAnswer:
-    """Ask for each of our machines of Azure, in all regions, some at once; one that fails loses itself alone.
+    """Ask for each of our Azure machines, in all regions, several at once. A request that fails is skipped.
 
-    Source of the shape: learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices.
+    Source of the format: learn.microsoft.com/rest/api/cost-management/retail-prices/azure-retail-prices.
     """
     answer = SourceAnswer()
     sizes = {name.removeprefix("azure/"): node for name, node in nodes.items() if name.startswith("azure/")}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 FOLDER_VARIABLE = "GPUHUNT_CATALOG_DIR"
 URL_VARIABLE = "GPUHUNT_CATALOG_URL"
 PROVIDERS = ("aws", "azure", "cloudrift", "gcp", "lambdalabs", "nebius", "oci", "runpod", "verda")
-"""Every cloud of which gpuhunt publishes a catalog."""
+"""Clouds of which gpuhunt publishes a catalog."""
 NOT_ASKED = {
     "crusoe": "needs its access key and secret",
     "daytona": "rents sandboxes, no machines",
@@ -43,11 +43,13 @@ NOT_ASKED = {
     "vastai": "a market of single hosts, answered without a size limit",
     "vultr": "needs VULTR_API_KEY to say what it has where",
 }
-"""Clouds that gpuhunt asks one by one when it is queried, with no limit on the answer that we could set: not taken, and
-said so. Their prices can be written into a file of one's own."""
+"""Clouds that gpuhunt queries one by one, without a limit on the answer that we could set.
+
+They are skipped, and the user is told. Their prices can be written into a price file.
+"""
 OUR_NAMES = {"lambdalabs": "lambda"}
 INCOMPLETE = {"aws"}
-"""Catalogs that leave machines out which are still sold: p3."""
+"""Catalogs that omit machines which are still sold: p3."""
 LIMIT_BYTES = 50_000_000
 UNPACKED_LIMIT_BYTES = 500_000_000
 ZONED = {"gcp"}
@@ -57,10 +59,10 @@ ZONED = {"gcp"}
 def gpuhunt_prices(
     *, names: Names, machines: Machines, today: date, providers: Iterable[str] = PROVIDERS, timeout_s: float = TIMEOUT_S
 ) -> SourceAnswer:
-    """Read the published catalogs, or the folder in `GPUHUNT_CATALOG_DIR`; one that fails leaves the others alone.
+    """Read the published catalogs, or the folder in `GPUHUNT_CATALOG_DIR`. A catalog that fails is skipped.
 
-    We download them ourselves, some at once, with a size limit and a time limit, which gpuhunt has not, and let it read
-    them.
+    We download them ourselves, several at once, with a size limit and a time limit, which gpuhunt lacks, and let it
+    parse them.
     """
     try:
         from gpuhunt import Catalog
@@ -80,7 +82,9 @@ def gpuhunt_prices(
             with answer.alone(what):
                 version = downloaded.result()
                 with _catalogs_in(folder), _unread_rows() as unread, warnings.catch_warnings():
-                    warnings.simplefilter("ignore", ResourceWarning)  # it leaves closing its files to the collector
+                    warnings.simplefilter(
+                        "ignore", ResourceWarning
+                    )  # it leaves closing its files to the garbage collector
                     catalog = Catalog(balance_resources=False, auto_reload=False)
                     items = catalog.query(provider=provider, min_gpu_count=1)
                 for reason, rows in unread.items():
@@ -98,7 +102,7 @@ def gpuhunt_prices(
 
 @contextmanager
 def _unread_rows() -> Iterator[Counter[str]]:
-    """Count the rows that gpuhunt cannot read, by reason: it writes a line to the log for each."""
+    """Count the rows that gpuhunt cannot read, by reason. It writes a log line for each."""
     reasons: Counter[str] = Counter()
 
     class Counting(logging.Handler):
@@ -117,7 +121,7 @@ def _unread_rows() -> Iterator[Counter[str]]:
 
 
 def _download(folder: Path, provider: str, *, timeout_s: float) -> str:
-    """Fetch and unpack one provider's catalog; return its version."""
+    """Fetch and unpack one provider's catalog. Return its version."""
     from gpuhunt._internal.catalog import CATALOG_URL
 
     base = (os.environ.get(URL_VARIABLE) or CATALOG_URL).rstrip("/")
@@ -166,7 +170,7 @@ def _catalogs_in(folder: Path) -> Iterator[None]:
 def _add(
     answer: SourceAnswer, items: Iterable[CatalogItem], *, names: Names, machines: Machines, version: str, today: date
 ) -> None:
-    """Add the cheapest row of each machine, place and kind: one name may stand for several numbers of cards."""
+    """Add the cheapest row of each machine, place and kind. One name may stand for several numbers of cards."""
     rows: list[tuple[CatalogItem, tuple[str, str, int], str | None]] = []
     for item in items:
         if not item.price > 0:
@@ -204,7 +208,7 @@ def _note(item: CatalogItem, instance: str, assumed: str | None) -> str | None:
 
 
 def _version_day(version: str, today: date) -> date:
-    """Return the day in a version like 20261120 or 20261120-13; today where there is none."""
+    """Return the day in a version like 20261120 or 20261120-13; today if there is none."""
     try:
         return min(today, datetime.strptime(version[:8], "%Y%m%d").date())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Prices from Lambda's own API: what each instance type costs, and where it can be had at this moment."""
+"""Prices from Lambda's own API: the price of each instance type, and where it is available now."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ BILLED_BY_S = 60.0
 WHAT = "Lambda's API"
 
 
-class _Lenient(BaseModel):
-    """Somebody else's document: unknown keys are theirs to add."""
+class _LambdaDocument(BaseModel):
+    """A document of Lambda. Unknown keys are allowed."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class _Specs(_Lenient):
+class _Specs(_LambdaDocument):
     gpus: int = 0
 
 
-class _Type(_Lenient):
+class _Type(_LambdaDocument):
     name: str
     description: str = ""
     gpu_description: str = ""
@@ -37,11 +37,11 @@ class _Type(_Lenient):
     specs: _Specs = _Specs()
 
 
-class _Region(_Lenient):
+class _Region(_LambdaDocument):
     name: str
 
 
-class _Entry(_Lenient):
+class _Entry(_LambdaDocument):
     instance_type: _Type
     regions_with_capacity_available: tuple[_Region, ...] = ()
 
@@ -51,7 +51,7 @@ def lambda_prices(
 ) -> SourceAnswer:
     """Read `GET /instance-types`: one price for all regions, whole instance, in cents; billed by the minute, no spot.
 
-    An empty list of regions means sold out; the price holds all the same.
+    An empty list of regions means sold out; the price is valid anyway.
     """
     fetched = fetch(
         f"{api_url.rstrip('/')}/instance-types", what=WHAT, timeout_s=timeout_s, limit_bytes=LIMIT_BYTES,

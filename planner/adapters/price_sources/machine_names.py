@@ -1,4 +1,4 @@
-"""Our id of a machine that a source calls by another name: what it is decides, a table where that is ambiguous."""
+"""Translates a source's machine names into our ids: the hardware decides, and a table where that is ambiguous."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class MachineName(Frozen):
 
     provider: Id
     name: Text
-    """As the source writes it."""
+    """Name as the source writes it."""
     instance_type: Id
-    """Ours."""
+    """Our instance type."""
     source: Text
 
 
 CLUSTER = "-cluster"
-"""Ends our names of machines that are rented several at once; lists of prices name single ones."""
+"""Suffix of our names for machines that are rented several at once. Price lists name single ones."""
 
 
 class Machines:
-    """Our machines of each provider, by name and by what they are."""
+    """Our machines of each provider, by name and by hardware."""
 
     def __init__(self, nodes: Mapping[str, Node], *, bundled: Path | None = None) -> None:
         rows = read_rows(MachineName, (bundled or catalogs_dir()) / "hardware" / "machine_names.csv")
@@ -38,17 +38,17 @@ class Machines:
         for node_id, node in nodes.items():
             provider, _, instance = node_id.partition("/")
             self._named[provider, _plain(instance)] = instance
-            ours = instance.startswith(f"{node.accelerators}x-")  # our own name, where a list gave none
+            ours = instance.startswith(f"{node.accelerators}x-")  # our own name, used where a list gave none
             if ours and not instance.endswith(CLUSTER):
                 self._alike.setdefault((provider, node.accelerator, node.accelerators), []).append(instance)
         self._nodes = nodes
 
     def of_source(self, provider: str, offers: Iterable[tuple[str, str, int]]) -> dict[tuple[str, str, int], str]:
-        """Return our instance type of each offer: its name, accelerator and how many of them.
+        """Return our instance type of each offer (name, accelerator, count).
 
-        In this order: the machine of this name; that of the table; the only one of the provider that carries the same
-        and has no name of the vendor's, unless another offer has its name. What is none of ours keeps its name, with
-        the count where several share it.
+        Tries in this order: the machine of this name; the machine in the table; the provider's only machine with the
+        same hardware, if it has no vendor name and no other offer has its name. A machine that is not ours keeps its
+        name, with the count if several share it.
         """
         asked = list(dict.fromkeys(offers))
         known = {offer: self._by_name(provider, *offer) for offer in asked}

@@ -1,4 +1,4 @@
-"""Prices from SkyPilot's catalog tables, read as CSV by header name; what is known to be wrong in them is left out."""
+"""Prices from SkyPilot's catalog tables, read as CSV by header name. Known errors in them are left out."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from planner.time_limits import asked_together
 CATALOG_URL = "https://raw.githubusercontent.com/skypilot-org/skypilot-catalog/master/catalogs/v9"
 URL_VARIABLE = "PLANNER_SKYPILOT_CATALOG_URL"
 CLOUDS = ("aws", "gcp", "lambda")
-"""The tables that SkyPilot fetches by itself; the other clouds' are kept by hand and go stale."""
+"""Tables that SkyPilot fetches by itself. Those of other clouds are kept by hand and go stale."""
 COLUMNS = ("InstanceType", "AcceleratorName", "AcceleratorCount", "Region", "AvailabilityZone", "Price", "SpotPrice")
 LIMIT_BYTES = 50_000_000
 HOST_ONLY = "host without its accelerators (Google Cloud a2, a3, a4 and g2 rows)"
@@ -30,7 +30,7 @@ Row = Mapping[str, str]
 def skypilot_prices(
     *, names: Names, today: date, clouds: Iterable[str] = CLOUDS, timeout_s: float = TIMEOUT_S
 ) -> SourceAnswer:
-    """Read one table per cloud, fetched at once; one that fails leaves the others alone."""
+    """Read one table per cloud, all at once. A table that fails is skipped."""
     base = (os.environ.get(URL_VARIABLE) or CATALOG_URL).rstrip("/")
     answer, tables = SourceAnswer(), {cloud: f"SkyPilot's table of {cloud}" for cloud in clouds}
     asks = [
@@ -64,14 +64,14 @@ def _rows(fetched: Fetched, what: str) -> list[Row]:
 def _add(
     answer: SourceAnswer, cloud: str, rows: Iterable[Row], *, names: Names, version: str, as_of: date, today: date
 ) -> None:
-    """Add one price per instance, region and kind: spot is the median over the zones, with their lowest and highest."""
+    """Add one price per instance, region and kind. Spot is the median over the zones, with the lowest and highest."""
     grouped: dict[tuple[str, str, PriceKind], list[tuple[float, Row]]] = {}
     for row in rows:
         reason = _unusable(cloud, row)
         if reason is not None:
             answer.left_out[reason] += 1
             continue
-        tpu = row["AcceleratorName"].startswith("tpu-")  # whose instance type is TPU-VM for every slice
+        tpu = row["AcceleratorName"].startswith("tpu-")  # the instance type of every slice is TPU-VM
         instance = as_id(row["AcceleratorName"] if tpu else row["InstanceType"])
         for column, kind in (("Price", PriceKind.ON_DEMAND), ("SpotPrice", PriceKind.SPOT)):
             usd = _number(row[column])
@@ -101,7 +101,7 @@ def _add(
 
 
 def _unusable(cloud: str, row: Row) -> str | None:
-    """Return why a row is no price of a machine that trains."""
+    """Return why a row is not the price of a machine for training; None if it is."""
     if None in row.values() or not row["Region"]:
         return "rows cut short"
     tpu = row["AcceleratorName"].startswith("tpu-")
@@ -122,14 +122,14 @@ def _number(text: str) -> float | None:
 
 
 def _tpu_chips(name: str) -> int:
-    """Return the chips of a slice: v2 to v4 and v5p are named after their cores, two a chip; the others after chips."""
+    """Return the chips of a slice. v2 to v4 and v5p are named after cores, two per chip; the others after chips."""
     generation, _, size = name.removeprefix("tpu-").rpartition("-")
     count = int(size) if size.isdecimal() else 1
     return max(1, count // 2) if generation in {"v2", "v3", "v4", "v5p"} else count
 
 
 def _once(prices: list[Price]) -> list[Price]:
-    """Keep one row of those that Lambda repeats for each region."""
+    """Keep one of the rows that Lambda repeats for each region."""
     kept: dict[tuple[object, ...], Price] = {}
     for price in prices:
         kept.setdefault((price.node, price.region, price.price_kind), price)

@@ -1,4 +1,4 @@
-"""What every source of prices returns, and how the names it uses become ours."""
+"""Common result of all price sources, and translation of their names into our ids."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from planner.model.prices.price_list import EVERYWHERE, ListRead
 
 @dataclass
 class SourceAnswer:
-    """What one source said: prices, what went wrong on the way, and what was left out with its reason."""
+    """One source's answer: prices, problems on the way, and what was left out with its reason."""
 
     prices: list[Price] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     lists: list[ListRead] = field(default_factory=list)
-    """The lists that were read whole."""
+    """Lists that were read completely."""
     not_asked: list[str] = field(default_factory=list)
-    """What the source could be asked for and was not, each with its reason."""
+    """What could have been asked of the source and was not, each with its reason."""
 
     @contextmanager
     def alone(self, what: str) -> Iterator[None]:
-        """Let a part that fails, whatever was sent, lose itself alone: it is named among the problems."""
+        """Let only the failing part fail, whatever was sent: it is named among the problems."""
         try:
             yield
         except PlannerError as error:
@@ -45,7 +45,7 @@ class SourceAnswer:
             self.problems.append(f"{what}: its answer cannot be read: {error!r}.")
 
     def take(self, other: SourceAnswer) -> None:
-        """Add what a part of the source said."""
+        """Add the answer of one part of the source."""
         self.prices += other.prices
         self.problems += other.problems
         self.left_out += other.left_out
@@ -53,14 +53,14 @@ class SourceAnswer:
         self.not_asked += other.not_asked
 
     def read_whole(self, provider: str, origin: PriceOrigin, today: date, *, region: str = EVERYWHERE) -> None:
-        """Say that all on-demand prices of a provider, or of a region, came, and all spot prices where some did."""
+        """Record that all on-demand prices of a provider or region came, and all spot prices if any did."""
         kinds = {price.price_kind for price in self.prices if price.provider == provider}
         for kind in sorted(kinds & {PriceKind.ON_DEMAND, PriceKind.SPOT}):
             read = ListRead(provider=provider, origin=origin, price_kind=kind, region=region, read_on=today)
             self.lists.append(read)
 
     def add(self, **cells: Any) -> None:
-        """Add a price, or say why the source's row is none."""
+        """Add a price, or note why the source's row is not valid."""
         try:
             self.prices.append(Price(**cells))
         except ValidationError as error:
@@ -74,21 +74,21 @@ class SourceName(Frozen):
 
     name: Text
     hbm_gib: Positive | None = None
-    """Where one name stands for several sizes of memory."""
+    """Memory size, if one name stands for several."""
     accelerator: Id
     note: Text | None = None
 
 
 @dataclass(frozen=True)
 class Carried:
-    """The accelerator that a name means, and what had to be assumed."""
+    """Accelerator that a name means, with the assumption made."""
 
     accelerator: str
     note: str | None = None
 
 
 class Names:
-    """Our ids of accelerators by what price lists call them."""
+    """Our accelerator ids by the names in price lists."""
 
     def __init__(self, nodes: dict[str, Node], *, bundled: Path | None = None) -> None:
         rows = read_rows(SourceName, (bundled or catalogs_dir()) / "hardware" / "price_names.csv")
@@ -98,7 +98,8 @@ class Names:
         self._nodes = nodes
 
     def find(self, node_id: str, name: str, hbm_gib: float | None, *, hint: str = "") -> Carried | None:
-        """Return the accelerator of an instance: its own row's, where we know the instance, else by name and memory.
+        """Return the accelerator of an instance: from its own row if we know the instance, otherwise by name and
+        memory.
 
         SXM, PCIe or NVL in the instance's name, or in `hint`, decides between form factors that share a name.
         """

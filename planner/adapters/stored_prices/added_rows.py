@@ -1,4 +1,4 @@
-"""Observations and readings of lists written to the tables of stored prices, within a transaction of the caller."""
+"""Writes observations and readings of lists to the tables of stored prices, within a transaction of the caller."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ UPDATE term SET (accelerator, accelerators, least_usd) = (
 
 
 def add_observations(connection: Connection, provider: str, rows: Sequence[Price]) -> int:
-    """Keep a provider's observations that are not known, word for word, as the newest; return how many."""
+    """Store a provider's new observations as the newest. Return how many were not known word for word."""
     offers = {row[:7]: row[7:] for row in connection.execute(KNOWN, (provider,))}
     known = {key: text for key, (_, _, text) in offers.items()}
     terms = {row[:2]: row[2] for row in connection.execute(TERMS, (provider,))}
@@ -60,7 +60,7 @@ def add_observations(connection: Connection, provider: str, rows: Sequence[Price
 
 
 def add_list_readings(connection: Connection, lists: Iterable[ListRead]) -> None:
-    """Keep that these lists were read; of each, the last reading counts."""
+    """Store that these lists were read. The last reading of each counts."""
     connection.executemany(
         "INSERT INTO list_read VALUES (:provider, :origin, :price_kind, :region, :read_on)"
         " ON CONFLICT DO UPDATE SET read_on = max(read_on, excluded.read_on)",

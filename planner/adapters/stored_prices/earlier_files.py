@@ -1,4 +1,7 @@
-"""What earlier versions kept of refreshes, as CSV: `prices/observations/PROVIDER.csv` and `prices/read/lists.csv`."""
+"""Reads the CSV files in which earlier versions kept prices:
+
+`prices/observations/PROVIDER.csv`, `prices/read/lists.csv`.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ def has_earlier_files(folder: Path) -> bool:
 
 
 def earlier_observations(folder: Path) -> Iterator[list[Price]]:
-    """Yield the observations of each provider, in the order of adding; a last line without its end is passed over."""
+    """Yield the observations of each provider, in the order of adding. An incomplete last line is skipped."""
     for path in sorted((folder / "observations").glob("*.csv")):
         text = read_text(path, limit_bytes=PRICE_LIMIT_BYTES)
         whole = text[: text.rfind("\n") + 1] or ",".join(COLUMNS)
@@ -27,6 +30,6 @@ def earlier_observations(folder: Path) -> Iterator[list[Price]]:
 
 
 def earlier_lists(folder: Path) -> list[ListRead]:
-    """Return which whole lists were read."""
+    """Return which complete lists were read."""
     path = folder / "read" / "lists.csv"
     return read_rows(ListRead, path) if path.exists() else []

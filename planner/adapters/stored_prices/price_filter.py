@@ -1,4 +1,4 @@
-"""Which stored prices are wanted: as a condition of a query, and of rows that are already built."""
+"""Filter for stored prices, as a condition of a query and for rows that are already built."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Names = frozenset[str] | None
 
 @dataclass(frozen=True)
 class PriceFilter:
-    """Each that is given must hold; None asks for nothing."""
+    """Conditions that must all hold; None is no condition."""
 
     items: Names = None
-    """As a plan names them: provider/instance_type."""
+    """Items as a plan names them: provider/instance_type."""
     providers: Names = None
     regions: Names = None
     kinds: Names = None
     accelerators: Names = None
     carried: Mapping[str, str] = field(default_factory=dict)
-    """By item, the accelerator of the instances whose rows do not say it themselves."""
+    """Accelerator by item, for instances whose rows do not state it."""
 
     @property
     def wants_nothing(self) -> bool:
@@ -40,7 +40,9 @@ class PriceFilter:
                 name = column.strip("()").rpartition(" ")[2]
                 values = "value ->> 0, value ->> 1" if column.startswith("(") else "value"
                 conditions.append(f"{column} IN (SELECT {values} FROM json_each(:{name}))")
-                parameters[name] = json.dumps([one.split("/", 1) if column.startswith("(") else one for one in names])
+                parameters[name] = json.dumps(
+                    [item.split("/", 1) if column.startswith("(") else item for item in names]
+                )
         if self.accelerators is not None:
             carry = [item for item, accelerator in self.carried.items() if accelerator in self.accelerators]
             conditions.append(

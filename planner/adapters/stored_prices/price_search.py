@@ -1,4 +1,4 @@
-"""What a search for the cheapest machines asks of the stored prices: one query, `search.sql`."""
+"""Search for the cheapest machines in the stored prices, by one query: `search.sql`."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ QUERY = Path(__file__).with_name("search.sql")
 
 @dataclass(frozen=True)
 class PriceSearch:
-    """Of the prices of one provider, those that may be among the cheapest are read; the others are counted."""
+    """Search that reads the prices of a provider that may be among the cheapest, and counts the others."""
 
     regions: frozenset[str] | None = None
     """Names of regions, or of groups of them."""
     said_on: date | None = None
-    """Today, where only what its source says is to be had is looked for."""
+    """Today, if only what its source lists as available is searched."""
     known: Collection[str] = frozenset()
-    """The catalog's machines, which differ in more than what they carry."""
+    """The catalog's machines. They differ in more than their accelerators."""
     standing: Collection[tuple[str, str, str]] = frozenset()
-    """Machine, region and kind of the catalog's prices, whose place a stored one takes."""
+    """Machine, region and kind of the catalog's prices, which stored prices replace."""
 
     def beside(self, catalog: Catalog) -> PriceSearch:
-        """Return the search beside a catalog: its machines, and the prices that what is read takes the place of."""
+        """Return the search beside a catalog: with its machines, and the prices that stored ones replace."""
         rows = (*catalog.prices, *catalog.own_prices)
         standing = frozenset((row.node, row.region, row.price_kind.value) for row in rows)
         return replace(self, known=catalog.nodes.keys() | {row.node for row in rows}, standing=standing)
 
     def parameters(self, stored_regions: Collection[str]) -> dict[str, object]:
-        """Return what the query asks for; `stored_regions` are those of which there are prices."""
+        """Return the parameters of the query. `stored_regions` are those that have prices."""
         today = self.said_on or date.min
         fresh = {
             kind.value: (today - timedelta(days=stale_days(kind) if self.said_on else 0)).isoformat()

@@ -1,7 +1,7 @@
-"""What refreshes have brought: every observation is kept, and what is wanted of the newest is one query.
+"""Store of the prices that refreshes fetched: every observation is kept, and one query selects the newest.
 
-In the workspace: `prices/observed.sqlite` (its tables: `tables.sql`). Each change is one transaction, so a refresh that
-fails half-way leaves all as it was. Files of earlier versions are taken over once (`earlier_files.py`).
+It is `prices/observed.sqlite` in the workspace (tables: `tables.sql`). Each change is one transaction, so a refresh
+that fails half-way changes nothing. Files of earlier versions are imported once (`earlier_files.py`).
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from planner.model.prices.offer import TRUST, Price
 from planner.model.prices.price_list import ListRead
 from planner.model.prices.unread import Unread
 
-if TYPE_CHECKING:  # what reads no stored price need not load it
+if TYPE_CHECKING:  # not loaded if no stored price is read
     from sqlite3 import Connection
 
 TABLES = Path(__file__).with_name("tables.sql")
 SCHEMA_VERSION = 1
 BUSY_TIMEOUT_S = 60.0
-"""How long a command waits while another one writes."""
+"""Time that a command waits while another one writes."""
 PRIMARY_CODE = 0xFF
-"""The bits of SQLite's error code without its detail."""
+"""Mask for the primary part of an SQLite error code."""
 DAMAGED = ".damaged"
 NEWEST = "SELECT price FROM term JOIN offer ON offer.term = term.id JOIN observation ON observation.id = newest"
 EVERY = "SELECT price FROM term JOIN offer ON offer.term = term.id JOIN observation ON observation.offer = offer.id"
 
 
 class DamagedPricesError(StoreError):
-    """The file is not as it was written."""
+    """The file is damaged."""
 
 
 class PriceStore:
-    """The observations of one workspace."""
+    """Price observations of one workspace."""
 
     def __init__(self, workspace: Path) -> None:
         self.folder = workspace / "prices"
         self.path = self.folder / "observed.sqlite"
 
     def current(self, wanted: PriceFilter = EVERYTHING) -> list[Price]:
-        """Return the newest observation of each price that is wanted, from every origin."""
+        """Return the newest wanted observation of each price, from every origin."""
         return _in_order(self._read(f"{NEWEST} WHERE", wanted))
 
     def search(self, search: PriceSearch) -> tuple[list[Price], list[Unread]]:
-        """Return the newest observations that may be among the cheapest, and what was passed over."""
+        """Return the newest observations that may be among the cheapest, and what was skipped."""
         if self._is_empty:
             return [], []
         with self._reading() as connection:
@@ -69,7 +69,7 @@ class PriceStore:
         return self._read(f"{EVERY} WHERE", wanted, order="ORDER BY observation.id")
 
     def lists(self) -> list[ListRead]:
-        """Return which whole lists were read, each with the day of its last reading."""
+        """Return which complete lists were read, each with the day of its last reading."""
         if self._is_empty:
             return []
         columns = tuple(ListRead.model_fields)
@@ -78,7 +78,7 @@ class PriceStore:
             return [ListRead.model_validate_strings(dict(zip(columns, row, strict=True))) for row in rows]
 
     def add(self, prices: Iterable[Price]) -> int:
-        """Keep new observations; return how many were not known already, word for word."""
+        """Store new observations. Return how many were not known word for word."""
         by_provider: dict[str, list[Price]] = {}
         for price in prices:
             by_provider.setdefault(price.provider, []).append(price)
@@ -88,14 +88,14 @@ class PriceStore:
             return sum(add_observations(connection, provider, rows) for provider, rows in by_provider.items())
 
     def add_lists(self, lists: Iterable[ListRead]) -> None:
-        """Keep that these lists were read; of each, the last reading counts."""
+        """Store that these lists were read. The last reading of each counts."""
         fresh = list(lists)
         if fresh:
             with self._writing() as connection:
                 add_list_readings(connection, fresh)
 
     def heal(self) -> list[Path]:
-        """Set a file aside that cannot be read, so that a new one can begin; return where it is now."""
+        """Set an unreadable file aside, so that a new one can begin. Return its new path."""
         if self._is_empty:
             return []
         try:
@@ -136,7 +136,10 @@ class PriceStore:
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:
-        """Open what is stored to read; files of an earlier version in memory, where nothing can be written."""
+        """Open the stored prices for reading.
+
+        Files of an earlier version are read in memory if the disk is read-only.
+        """
         import sqlite3
 
         with self._translated():
@@ -152,14 +155,14 @@ class PriceStore:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
-        """Let one command write at a time, all of it or nothing."""
+        """Let one command write at a time, all of its changes or none."""
         with self._translated():
             self.folder.mkdir(parents=True, exist_ok=True)
             with closing(self._opened()) as connection, _transaction(connection):
                 yield connection
 
     def _opened(self) -> Connection:
-        """Return a connection to the file, which is made where it is missing."""
+        """Return a connection to the file, which is created if missing."""
         import sqlite3
 
         connection = sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S, isolation_level=None)
@@ -176,7 +179,7 @@ class PriceStore:
         return connection
 
     def _begin(self, connection: Connection) -> None:
-        """Make the tables and take over what an earlier version kept, unless another command has just done so."""
+        """Create the tables and import an earlier version's files, unless another command has just done so."""
         with _transaction(connection):
             if connection.execute("PRAGMA user_version").fetchone()[0]:
                 return
@@ -217,7 +220,7 @@ def _transaction(connection: Connection) -> Iterator[None]:
 
 
 def _in_order(prices: Iterable[Price]) -> list[Price]:
-    """Return prices in one order, whichever source answered first."""
+    """Return prices in a fixed order, whichever source answered first."""
     return sorted(prices, key=lambda row: (row.provider, TRUST[row.origin], _place(row)))
 
 

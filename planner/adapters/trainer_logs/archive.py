@@ -1,7 +1,7 @@
-"""Zip and tar archives and gzip files of logs, unpacked within limits into a folder that is removed when they are read.
+"""Unpacks zip and tar archives and gzip files of logs, within limits, into a folder that is removed after reading.
 
-Refused are paths out of the archive, passwords, and what grows beyond the limits: sizes that headers state count
-beforehand, and the bytes that really come are counted too. Links are passed over.
+Refuses paths out of the archive, passwords, and archives beyond the limits: sizes that headers state count beforehand,
+and the bytes that really come are counted too. Links are skipped.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ Member = TypeVar("Member")
 LARGEST_ARCHIVE_BYTES = 500_000_000
 MOST_UNPACKED_BYTES = 500_000_000
 MOST_PASSED_BYTES = 2_000_000_000
-"""Of a compressed tar, which must be read to its end to pass a file over."""
+"""Limit of a compressed tar, which must be read to its end even to skip a file."""
 MOST_MEMBERS = 2_000
 LARGEST_MEMBER_BYTES = 64_000_000
-"""Larger files, as weights, are passed over; a log may not be larger either (`log_source.LOG_LIMIT_BYTES`)."""
+"""Limit of one file.
+
+Larger ones, such as weights, are skipped; a log may not be larger (`log_source.LOG_LIMIT_BYTES`).
+"""
 PIECE_BYTES = 1_000_000
 FIX = "Unpack it yourself and name the log in it."
 TarMode = Literal["r:", "r:gz", "r:bz2", "r:xz"]
@@ -35,11 +38,11 @@ MODES: dict[bytes, TarMode] = {b"\x1f\x8b": "r:gz", b"BZh": "r:bz2", b"\xfd7zXZ"
 NO_LOGS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".distcp", ".npy", ".arrow", ".png")
 BROKEN = (zipfile.BadZipFile, tarfile.TarError, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError,
           NotImplementedError, ValueError)  # fmt: skip
-"""What the readers of archives raise on one that is cut, damaged, encrypted or of a method they lack."""
+"""Errors that archive readers raise if one is truncated, damaged, encrypted or of an unknown method."""
 
 
 def is_archive(path: Path) -> bool:
-    """Return whether a file begins as a zip, a tar or a compressed file of a kind that is unpacked."""
+    """Return whether a file begins as a zip, a tar or a compressed file of a supported kind."""
     check_readable(path)
     try:
         with path.open("rb") as file:
@@ -51,7 +54,7 @@ def is_archive(path: Path) -> bool:
 
 @contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """Yield a folder with an archive's files; InputError where it is hostile, damaged or too large."""
+    """Yield a folder with an archive's files. InputError if it is hostile, damaged or too large."""
     note_input(path)
     if path.stat().st_size > LARGEST_ARCHIVE_BYTES:
         raise InputError(f"{path}: is an archive of over {LARGEST_ARCHIVE_BYTES / 1e6:.0f} MB.", fix=FIX)
@@ -80,12 +83,12 @@ def _unpack(path: Path, folder: Path) -> None:
     try:
         with tarfile.open(path, _mode(path)) as tar:
             passed = 0
-            for one in _few(tar, path):
-                place = _place(one.name, folder, path)
-                passed += one.size
+            for member in _few(tar, path):
+                place = _place(member.name, folder, path)
+                passed += member.size
                 if passed > MOST_PASSED_BYTES:
                     raise InputError(f"{path}: unpacks to more than {MOST_PASSED_BYTES / 1e6:,.0f} MB.", fix=FIX)
-                file = tar.extractfile(one) if one.isfile() and place is not None and _fits(one.size) else None
+                file = tar.extractfile(member) if member.isfile() and place is not None and _fits(member.size) else None
                 if file is not None and place is not None:
                     with file:
                         room -= _write(file, place, room, path)
@@ -99,17 +102,17 @@ def _unpack(path: Path, folder: Path) -> None:
 
 
 def _mode(path: Path) -> TarMode:
-    """Return how a tar is opened: what is compressed may by chance have the check sum of a plain one."""
+    """Return the mode for opening a tar. A compressed file may by chance have the check sum of a plain one."""
     with path.open("rb") as file:
         head = file.read(6)
     return next((mode for magic, mode in MODES.items() if head.startswith(magic)), "r:")
 
 
 def _few(members: Iterable[Member], path: Path) -> Iterator[Member]:
-    for number, one in enumerate(members):
+    for number, member in enumerate(members):
         if number >= MOST_MEMBERS:
             raise InputError(f"{path}: holds over {MOST_MEMBERS:,} files.", fix=FIX)
-        yield one
+        yield member
 
 
 def _fits(size: int) -> bool:
@@ -117,7 +120,7 @@ def _fits(size: int) -> bool:
 
 
 def _place(name: str, folder: Path, path: Path) -> Path | None:
-    """Return where a member goes; None of no log and of the folder `.`; InputError of a path out of the archive."""
+    """Return where a member goes; None for a non-log or the folder `.`. InputError for a path out of the archive."""
     inside = PurePosixPath(name.replace("\\", "/"))
     if inside.is_absolute() or ".." in inside.parts or any(":" in part for part in inside.parts[:1]) or "\x00" in name:
         raise InputError(f"{path}: holds a path that leads out of it, '{name[:80]}'.", fix=FIX)
@@ -125,7 +128,7 @@ def _place(name: str, folder: Path, path: Path) -> Path | None:
 
 
 def _write(member: IO[bytes], place: Path, room: int, path: Path) -> int:
-    """Write a member in pieces; InputError where more comes than its limit or the room that is left."""
+    """Write a member in pieces. InputError if it exceeds its limit or the remaining room."""
     place.parent.mkdir(parents=True, exist_ok=True)
     limit, written = min(LARGEST_MEMBER_BYTES, room), 0
     with place.open("xb") as file:

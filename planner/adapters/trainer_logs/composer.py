@@ -1,6 +1,6 @@
-"""Composer and llm-foundry: `[batch=10/120]:` and lines of figures below it, as the console's logger writes them.
+"""Composer and llm-foundry: `[batch=10/120]:` with lines of figures below, as the console logger writes them.
 
-Rates are means over SpeedMonitor's window and leave evaluation out (composer/callbacks/speed_monitor.py).
+Rates are means over SpeedMonitor's window without evaluation (composer/callbacks/speed_monitor.py).
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ import re
 
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, TrainerLog
 
 _BATCH = re.compile(r"^(?:\d{1,5}: )?\[(?:epoch=\d{1,9}\]\[)?batch=(\d{1,9})/\d{1,9}\]:")
 _FIGURE = re.compile(r"^(?:\d{1,5}: )?\s{1,12}Train ([\w/]{1,80}): ([-+\w.]{1,40})\s*$")
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 
@@ -27,7 +27,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
             entries.append((int(found[1]), {}))
         elif entries and (found := _FIGURE.match(line)):
             entries[-1][1].setdefault(found[1], found[2])
-    spans: list[Span] = []
+    spans: list[LogSpan] = []
     losses: list[float] = []
     batches: set[int] = set()
     micro = None
@@ -41,7 +41,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
             continue
         seconds = (step - before) / rate
         tokens = positive(figures.get("throughput/tokens_per_sec"))
-        spans.append(Span(before, step, seconds, tokens and tokens * seconds))
+        spans.append(LogSpan(before, step, seconds, tokens and tokens * seconds))
         samples = positive(figures.get("throughput/samples_per_sec"))
         batches.add(round(samples / rate) if samples else 0)
         micro = count(figures.get("trainer/device_train_microbatch_size")) or micro

@@ -1,4 +1,4 @@
-"""What configurations call the facts of a training: arguments of trainers, parameters in W&B and MLflow, YAML files."""
+"""Names of training facts in configurations: arguments of trainers, parameters in W&B and MLflow, YAML files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ COUNTS = {
     "devices": ("world_size", "num_gpus", "gpu_count", "num_devices", "num_processes"),
     "lora_rank": ("lora_r", "lora_rank", "peft_lora_r"),
 }  # fmt: skip
-"""By fact; the first name that stands in a configuration says it."""
+"""Keys by fact. The first key that a configuration has is used."""
 RECOMPUTED = ("gradient_checkpointing", "activation_checkpointing")
 TARGETS = ("lora_target", "lora_target_modules", "target_modules", "lora_targets")
 MODELS = ("model_name_or_path", "base_model", "model_name", "_name_or_path", "model")
@@ -27,7 +27,7 @@ TRUE = ("true", "1", "yes")
 
 
 def facts_of_config(config: Mapping[str, object]) -> Facts:
-    """Return the facts in a configuration; W&B writes each value as {value: ...}, all is text in MLflow."""
+    """Return the facts in a configuration. W&B writes each value as {value: ...}; in MLflow every value is text."""
     plain = {key: value["value"] if _is_wrapped(value) else value for key, value in config.items()}  # type: ignore[index]
     found: dict[str, int | None] = {
         fact: next((value for name in names if (value := count(plain.get(name)))), None)
@@ -55,7 +55,7 @@ def facts_of_config(config: Mapping[str, object]) -> Facts:
 
 
 def _targets(plain: Mapping[str, object]) -> tuple[str, ...] | None:
-    """Return the names of the linear maps with adapters: a list, or text with commas."""
+    """Return the names of the linear maps with adapters, from a list or a text with commas."""
     value = next((plain[name] for name in TARGETS if plain.get(name)), None)
     if isinstance(value, str):
         return tuple(part.strip() for part in value.split(",") if part.strip()) or None

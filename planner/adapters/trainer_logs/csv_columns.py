@@ -1,6 +1,6 @@
-"""A table with named columns: a CSV or TSV of one's own, of Lightning's CSVLogger, or as W&B and MLflow export it.
+"""Tables with named columns: the user's own CSV or TSV, that of Lightning's CSVLogger, or an export of W&B or MLflow.
 
-The names of columns are compared without case, prefixes (`train/`, `device/`) and signs; `COLUMNS` lists them.
+The names of columns are compared without case, prefixes (`train/`, `device/`) and signs. `COLUMNS` lists them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import islice, pairwise
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, moment_s, number, positive, step_number
 from planner.adapters.trainer_logs.processes import COARSE_S, Point
-from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog, merged, spans_of_points
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, TrainerLog, merged, spans_of_points
 from planner.errors import InputError
 
 FORMAT = "csv"
@@ -39,7 +39,7 @@ COLUMNS = {
     "seq_len": ("seq_len", "sequence_length", "max_seq_len", "block_size"),
     "devices": ("gpus", "devices", "world_size", "n_gpus"),
 }  # fmt: skip
-"""What a column may be called, the surer name first. ms-swift's `train_speed` is the mean since the start."""
+"""Names of each column, the most reliable first. ms-swift's `train_speed` is the mean since the start."""
 _WORDS = frozenset(word for words in COLUMNS.values() for word in words)
 PREFIXES = r"^(?:(?:train|training|trainer|device|throughput|time|metrics|perf|wps_debugger)[/|.])+"
 CSV_FIX = "It needs a column step, and one of elapsed_s, step_seconds, steps_per_s, tokens_per_s or samples_per_s."
@@ -47,11 +47,14 @@ RATES_ALONE = "it holds rates that the trainer averaged, not times of steps; imp
 MOSTLY = 0.5
 MOST_HEAD = 100_000
 MOST_ROWS = 200_000
-"""So many are read in some seconds and a quarter of a gigabyte."""
+"""Most rows to read. They take some seconds and a quarter of a gigabyte."""
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each table that has the columns; a lone table without them is refused with what lacks."""
+    """Return one training for each table that has the columns.
+
+    A lone table without them is refused with the missing ones.
+    """
     logs = []
     for name in source.named(r".{1,200}\.(?:csv|tsv)"):
         rows = table(source.text(name), where=source.where(name), wanted=is_known)
@@ -64,7 +67,7 @@ def read(source: LogSource) -> list[TrainerLog]:
 
 
 def table(text: str, *, where: str, wanted: Callable[[str], bool]) -> list[dict[str, str]]:
-    """Return the rows of a table by column, of the wanted ones; a last row that was cut off is left out."""
+    """Return the rows of a table with the wanted columns. An incomplete last row is left out."""
     head = text[:MOST_HEAD].partition("\n")[0]
     delimiter = max("\t,;", key=head.count)
     reader = csv.reader(io.StringIO(text), delimiter=delimiter)
@@ -89,7 +92,7 @@ def log_of_rows(
     *,
     facts: Facts | None = None,
 ) -> TrainerLog | None:
-    """Return the training that rows tell of, one a step or every so many; None where they carry no step or time."""
+    """Return the training in the rows, with or without gaps between steps; None if they have no step or time."""
     rows = [row for row in rows if row]
     named = columns_of(rows)
     if "step" not in named or not rows:
@@ -118,7 +121,7 @@ def log_of_rows(
 
 
 def _unread(rows: Iterable[Mapping[str, object]], named: Mapping[str, str]) -> int:
-    """Count the rows whose step or clock is filled and not understood."""
+    """Count the rows whose step or clock is filled but not understood."""
     step, clock = named["step"], named.get("clock")
     return sum(
         (_filled(row, step) and step_number(row[step]) is None)
@@ -128,7 +131,7 @@ def _unread(rows: Iterable[Mapping[str, object]], named: Mapping[str, str]) -> i
 
 
 def columns_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
-    """Return which column holds what."""
+    """Return the column names by their meaning."""
     names = dict.fromkeys(name for row in rows for name in row if name)
     plain = {_plain(name): name for name in names}
     found = {}
@@ -146,12 +149,12 @@ def is_known(name: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """Return a column's name without prefixes and signs; W&B's charts put the run's name before it."""
+    """Return a column's name without prefixes and signs. W&B's charts put the run's name first."""
     own = re.sub(PREFIXES, "", name.casefold().rpartition(" - ")[2])
     return re.sub(r"[^a-z0-9]+", "_", own).rstrip("_")
 
 
-def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tuple[list[Span], list[str]]:
+def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tuple[list[LogSpan], list[str]]:
     if "step_seconds" in named or "step_ms" in named:
         return _timed(rows, named), []
     if "clock" in named:
@@ -169,10 +172,11 @@ def _spans(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> tu
 
 
 def _points(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Point]:
-    """Return the rows of training; a row of another kind at the same step, as of an evaluation, ends what ran there.
+    """Return the rows of training. A row of another kind at the same step, such as an evaluation, ends the span before
+    it.
 
-    Where rows have a loss those without one are of another kind. Where none has, a step that stands in two rows is
-    such a pair, unless most steps do. A clock of whole seconds gives way to one that agrees with it.
+    If some rows have a loss, those without one are of another kind. If none has, two rows at the same step are such a
+    pair, unless most steps are doubled. A clock of whole seconds is replaced by a finer one that agrees with it.
     """
     found: list[tuple[int, float, bool]] = []
     for row in rows:
@@ -183,7 +187,7 @@ def _points(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> l
             found.append((step, clock, _filled(row, named.get("loss"))))
     has_loss = any(loss for _, _, loss in found)
     steps = [step for step, _, _ in found]
-    pairs = not has_loss and sum(one == two for one, two in pairwise(steps)) < MOSTLY * len(set(steps))
+    pairs = not has_loss and sum(step == following for step, following in pairwise(steps)) < MOSTLY * len(set(steps))
     points: list[Point] = []
     for step, clock, loss in found:
         trains = loss or not has_loss
@@ -196,14 +200,14 @@ def _points(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> l
 
 
 def _clock_of_mean(row: Mapping[str, object], named: Mapping[str, str], step: int) -> float | None:
-    """Return step x the mean seconds of a step since the start; None where no column holds that mean."""
+    """Return step x the mean seconds of a step since the start; None if no column holds that mean."""
     seconds = positive(row.get(named.get("mean_step_seconds", "")))
     rate = positive(row.get(named.get("mean_steps_per_s", "")))
     return step * seconds if seconds is not None else step / rate if rate is not None else None
 
 
-def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:
-    """Return one span a row: the mean seconds of a step since the row before."""
+def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[LogSpan]:
+    """Return one span per row: the mean seconds of a step since the row before."""
     column, unit = (named["step_seconds"], 1.0) if "step_seconds" in named else (named["step_ms"], 1e-3)
     spans, before = [], None
     for row in rows:
@@ -213,13 +217,13 @@ def _timed(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> li
         steps = int(step) - before if before is not None and step > before else 1
         tokens = positive(row.get(named["tokens_per_s"])) if "tokens_per_s" in named else None
         span_s = seconds * unit * steps
-        spans.append(Span(int(step) - steps, int(step), span_s, tokens and tokens * span_s))
+        spans.append(LogSpan(int(step) - steps, int(step), span_s, tokens and tokens * span_s))
         before = int(step)
     return spans
 
 
-def _with_tokens(spans: list[Span], rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[Span]:
-    """Add the tokens of each span, where a column counts them since the start."""
+def _with_tokens(spans: list[LogSpan], rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[LogSpan]:
+    """Add the tokens of each span, if a column counts them since the start."""
     if "tokens" not in named:
         return spans
     since = {
@@ -232,31 +236,31 @@ def _with_tokens(spans: list[Span], rows: Sequence[Mapping[str, object]], named:
     for span in spans:
         begin, end = since.get(span.begin), since.get(span.end)
         tokens = end - begin if begin is not None and end is not None and end > begin else None
-        counted.append(Span(span.begin, span.end, span.seconds, tokens, span.beside))
+        counted.append(LogSpan(span.begin, span.end, span.seconds, tokens, span.beside))
     return counted
 
 
 def _of_rates(
     rows: Sequence[Mapping[str, object]], named: Mapping[str, str], what: str, steps: float | None
-) -> list[Span]:
-    """Return spans of one step each; of a rate of tokens in its own unit: one token and the seconds that it took."""
-    spans: list[Span] = []
+) -> list[LogSpan]:
+    """Return spans of one step each. A rate of tokens has its own unit: one token, and the seconds that it took."""
+    spans: list[LogSpan] = []
     batch_column: str = named.get("global_batch", "")
     for row in rows:
         step, rate = step_number(row.get(named["step"])), positive(row.get(named[what]))
         if step is None or rate is None:
             continue
         if steps is not None:
-            spans.append(Span(int(step) - 1, int(step), steps / rate))
+            spans.append(LogSpan(int(step) - 1, int(step), steps / rate))
         elif what == "tokens_per_s":
-            spans.append(Span(int(step) - 1, int(step), 1 / rate, 1.0))
+            spans.append(LogSpan(int(step) - 1, int(step), 1 / rate, 1.0))
         elif (batch := count(row.get(batch_column))) is not None:
-            spans.append(Span(int(step) - 1, int(step), batch / rate))
+            spans.append(LogSpan(int(step) - 1, int(step), batch / rate))
     return spans
 
 
 def _constant(rows: Sequence[Mapping[str, object]], column: str | None) -> int | None:
-    """Return the whole number that a column holds throughout; what is no number may be a list, as JSON has them."""
+    """Return the whole number that a column holds throughout. Values that are not numbers may be lists, as in JSON."""
     values = {str(row.get(column)) for row in rows if _filled(row, column)} if column is not None else set()
     return count(values.pop()) if len(values) == 1 else None
 

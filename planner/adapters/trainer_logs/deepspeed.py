@@ -1,8 +1,8 @@
 """DeepSpeed's throughput lines: `[time] ... global_step=450, RunningAvgSamplesPerSec=25.7, CurrSamplesPerSec=25.8`.
 
-Where `step=450, skipped=0, lr=...` stands beside them, that counts the steps.
-The lines' own times time the steps: the rates leave out what the input takes (deepspeed/utils/timer.py). The
-configuration at the start (`train_batch_size ........ 16`) says the rest.
+If `step=450, skipped=0, lr=...` is logged too, it counts the steps. Steps are timed by the lines' own times, because
+the rates exclude input time (deepspeed/utils/timer.py). The configuration at the start (`train_batch_size ........ 16`)
+has the other facts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LINE = re.compile(
     _STAMP + r"(?:micro_step=(\d{1,12})/global_step=|\b\d{1,9}/)(\d{1,12}), (?:RunningAvg)?SamplesPerSec=([\d.]{1,25})"
 )
 _STEP = re.compile(_STAMP + r"\bstep=(\d{1,12}), skipped=\d")
-"""The optimizer's steps; beside it, releases before 0.8 count passes in the line above."""
+"""Line of an optimizer step. Releases before 0.8 count passes in the throughput line instead."""
 _ARGUMENT = re.compile(r"print\]\s{1,4}(\w{2,60}) \.{0,60} (\S{1,200})\s*$")
 
 PASSES = (
@@ -29,7 +29,7 @@ PRECISIONS = {"bfloat16_enabled": "bf16", "fp16_enabled": "fp16", "float16_enabl
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 

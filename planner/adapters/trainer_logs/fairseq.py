@@ -1,7 +1,7 @@
 """fairseq and metaseq: `epoch 001: 100 / 8223 loss=..., wps=..., wpb=..., num_updates=100, ..., wall=83`, or as JSON.
 
-`wall` counts the seconds since the start, in whole ones, with validation in them; `wpb` the target tokens of an update.
-Releases before 2019 have rates alone (fairseq/logging/progress_bar.py, trainer.py).
+`wall` is the whole seconds since the start, including validation. `wpb` is the target tokens of an update. Releases
+before 2019 have only rates (fairseq/logging/progress_bar.py, trainer.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog, spans_between
 
 _FIGURE = re.compile(r"""[ ,{]"?(loss|wps|wpb|bsz|num_updates|wall)"?[=:] ?"?([-+\w.]{1,30})""")
 _VALID = re.compile(r"valid on '|begin validation|\| valid \|")
@@ -20,14 +20,14 @@ _WORLD = re.compile(r"(?:training on|distributed_world_size[=:]) ?(\d{1,6})\b")
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:
     points: list[tuple[int, float]] = []
     words: dict[int, float] = {}
-    rates: list[Span] = []
+    rates: list[LogSpan] = []
     beside: list[tuple[int, Beside]] = []
     losses: list[float] = []
     world = None
@@ -45,7 +45,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
             continue
         loss = number(figures.get("loss"))
         losses.append(float("nan") if loss is None else loss)
-        rates.append(Span(len(rates), len(rates) + 1, batch / rate, batch))
+        rates.append(LogSpan(len(rates), len(rates) + 1, batch / rate, batch))
         step, wall = count(figures.get("num_updates")), number(figures.get("wall"))
         if step is not None and wall:
             points.append((step, wall))

@@ -1,4 +1,4 @@
-"""The console's output of Hugging Face's Trainer: progress bars, dictionaries of figures, the lines at the start."""
+"""Console output of Hugging Face's Trainer: progress bars, dictionaries of figures, the lines at the start."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FIGURES = re.compile(r"\{'[A-Za-z_]{1,60}': [^{}]{1,4000}\}")
 _FIGURE = re.compile(r"'([A-Za-z_/]{1,60})': '?([-+\w.]{1,40})'?")
 _SWIFT_STEP = re.compile(r"'(?:global_step/max_steps|iteration)': '(\d{1,9})/(\d{1,9})'")
 _SWIFT_TIME = re.compile(r"'elapsed_time': '([^']{1,40})'")
-"""What ms-swift adds to each line of figures: `9m 40s`, `1h 2m 3s`, `4 days, 5:06:09`."""
+"""Elapsed time that ms-swift adds to each line of figures: `9m 40s`, `1h 2m 3s`, `4 days, 5:06:09`."""
 _SWIFT_SPEED = re.compile(r"'train_speed\((s/it|iter/s)\)': '?([\d.eE+-]{1,20})'?")
 _TOTAL = re.compile(
     r"^\s{1,9}(train_(?:runtime|samples_per_second|steps_per_second))\s{1,20}=\s{1,20}([\d:.]{1,30})\s*$"
 )
 """Lines below `***** train metrics *****`."""
 _CARD = re.compile(r"\|\s{1,9}(\w[\w .-]{1,40}?)\. Num GPUs = (\d{1,4})\. Max memory")
-"""Of unsloth's banner."""
+"""Line of unsloth's banner."""
 START_LINES = {
     "micro_batch": r"(?:Instantaneous )?batch size per device = ([\d,]{1,12})",
     "global_batch": r"Total (?:train )?batch size (?:\([^()]{1,80}\) )?= ([\d,]{1,12})",
@@ -35,16 +35,16 @@ START_LINES = {
     "epochs": r"Num Epochs = ([\d,]{1,6})",
     "trainable": r"(?:Number of trainable parameters|Trainable parameters) = ([\d,]{1,18})",
 }
-"""What the Trainer logs before the first step (transformers 4.0 to 5.23), and unsloth in its place."""
+"""Lines that the Trainer (transformers 4.0 to 5.23), or unsloth in its place, logs before the first step."""
 PEFT = re.compile(r"trainable params: ([\d,]{1,18}) \|\| all params: ([\d,]{1,18})")
-"""As peft's `print_trainable_parameters` writes it, and LLaMA-Factory."""
+"""Line that peft's `print_trainable_parameters` and LLaMA-Factory write."""
 FOUR_BIT = re.compile(r"Quantizing model to 4 bit|load_in_4bit['\"]?[:=] ?True|bnb-4bit", re.IGNORECASE)
 _START = {name: re.compile(pattern, re.IGNORECASE) for name, pattern in START_LINES.items()}
 
 
 @dataclass
 class Console:
-    """What an output holds."""
+    """Parsed console output."""
 
     states: list[BarState] = field(default_factory=list)
     evaluation_lines: list[int] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Console:
     stamped: list[tuple[int, float]] = field(default_factory=list)
     """Steps with the seconds since the start, as ms-swift writes them."""
     tokens: list[tuple[int, float]] = field(default_factory=list)
-    """Steps with the tokens since the start, padding left out, as TRL counts them."""
+    """Steps with the tokens since the start without padding, as TRL counts them."""
     rollouts: list[dict[str, str]] = field(default_factory=list)
     """Figures of steps that trained on their own completions (TRL's GRPOTrainer and RLOOTrainer)."""
     figures: set[str] = field(default_factory=set)
@@ -63,25 +63,25 @@ class Console:
     accelerator: str | None = None
     quantized: bool | None = None
     has_rates_alone: bool = False
-    """The steps are timed by a mean rate since the start."""
+    """True if the steps are timed only by a mean rate since the start."""
     at: dict[str, int] = field(default_factory=dict)
-    """The line on which each fact was said, from 1."""
+    """Line number of each fact, from 1."""
     figure_lines: int = 0
     unread_lines: int = 0
 
     @property
     def is_of_trainer(self) -> bool:
-        """Whether the Trainer wrote it."""
+        """True if the Trainer wrote it."""
         return bool(self.losses or self.totals or self.notebook or "planned" in self.said)
 
     @property
     def planned_steps(self) -> int | None:
-        """How many optimizer steps were to be done."""
+        """Number of planned optimizer steps."""
         return self.said.get("planned")
 
     @property
     def facts(self) -> Facts:
-        """What the lines at the start say; devices = batch of all / (batch of one x accumulation)."""
+        """Facts in the lines at the start. devices = batch of all / (batch of one x accumulation)"""
         said = self.said
         micro, accumulation, whole = (said.get(name) for name in ("micro_batch", "accumulation", "global_batch"))
         devices = said.get("devices")
@@ -101,20 +101,20 @@ class Console:
         )
 
     def _planned_samples(self, examples: int | None, epochs: int | None, whole: int | None) -> float | None:
-        """Return the samples of the whole job: those of its epochs, or of its steps where they end before (max_steps).
+        """Return the samples of the whole job: those of its epochs, or of its steps if they end earlier (max_steps).
 
         min(examples x epochs, planned steps x batch), of those that are known
         """
         of_epochs = examples * epochs if examples and epochs else None
         of_steps = self.planned_steps * whole if self.planned_steps and whole else None
-        return float(min(known)) if (known := [one for one in (of_epochs, of_steps) if one]) else None
+        return float(min(known)) if (known := [samples for samples in (of_epochs, of_steps) if samples]) else None
 
     def bar(self, total: int | None) -> list[BarState]:
         """Return the states of the training's bar."""
         return training_bar(self.states, total) or training_bar(self.states, None)
 
     def own_steps(self, total: int | None) -> int | None:
-        """Return the steps that the bar shows of this process: a resumed one jumps from none to its place."""
+        """Return the steps that the bar shows of this process. A resumed process jumps from zero to its position."""
         done = [state.done for state in self.bar(total) if state.done > 0]
         return done[-1] - done[0] + 1 if done else None
 
@@ -126,7 +126,7 @@ class Console:
 
 
 def read_console(lines: Iterable[str]) -> Console:
-    """Read an output; text of other programs in it is passed over."""
+    """Parse an output. Text of other programs in it is skipped."""
     console = Console()
     for place, line in enumerate(lines):
         console.states += bar_states(line, place)
@@ -157,7 +157,7 @@ def read_console(lines: Iterable[str]) -> Console:
 def _take_stamp(console: Console, figures: str) -> None:
     step, time = _SWIFT_STEP.search(figures), _SWIFT_TIME.search(figures)
     if step is not None and time is None and (speed := _SWIFT_SPEED.search(figures)):
-        mean = number(speed[2]) or 0.0  # since the start
+        mean = number(speed[2]) or 0.0  # mean since the start
         if mean > 0:
             per_step = mean if speed[1] == "s/it" else 1 / mean
             console.stamped.append((int(step[1]), int(step[1]) * per_step))

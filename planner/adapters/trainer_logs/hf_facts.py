@@ -1,4 +1,4 @@
-"""What stands beside a Hugging Face training: the network's config.json, adapters, the model card's hyperparameters."""
+"""Files beside a Hugging Face training: the network's config.json, adapters, the model card's hyperparameters."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ CARD = {
 
 
 CONFIGS = ("args.json", "training_args.yaml", "axolotl.yaml", "axolotl.yml", "config.yaml", "config.yml", "train.yaml")
-"""Arguments of the trainers that stand on it, by the names under which people and trainers keep them."""
+"""File names under which people and trainers keep the arguments of trainers built on it."""
 
 
 AXOLOTL = ("axolotl.yaml", "axolotl.yml")
 
 
 def statements_of(source: LogSource, log: str, own: Statements, *, passed_over: Sequence[str] = ()) -> Statements:
-    """Join what a log states itself with the files in its folder.
+    """Join a log's own statements with those of the files in its folder.
 
-    `passed_over`: names of files that another trainer writes. Of a log that was named by itself, files beside it that
-    contradict it are of another training, and left out.
+    `passed_over` are names of files that another trainer writes. If the user named only the log, files beside it that
+    contradict it belong to another training, and are left out.
     """
-    beside = Statements(one for one in _beside(source, log).said if base(one.file) not in passed_over)
+    beside = Statements(statement for statement in _beside(source, log).said if base(statement.file) not in passed_over)
     if source.lone:
         others = {name for name in beside.files if Statements([*own.said, *beside.of(name)]).contradictions()}
-        beside = Statements(one for one in beside.said if one.file not in others)
+        beside = Statements(statement for statement in beside.said if statement.file not in others)
     return Statements([*own.said, *beside.said])
 
 
 def _beside(source: LogSource, log: str) -> Statements:
-    """Return what the files in the log's folder state; what the model card says of the batch comes first."""
+    """Return the statements of the files in the log's folder. The model card's batch comes first."""
     said = Statements()
     for name in source.beside(log, "README.md"):
-        said.add(_of_card(source.text(name)), name)
+        said.add(_facts_of_card(source.text(name)), name)
     for name in source.beside(log, "config.json"):
         said.add(Facts(config=name), name)
     for name in source.beside(log, "adapter_config.json"):
         adapters = source.json(name)
         base, targets = adapters.get("base_model_name_or_path"), adapters.get("target_modules")
-        is_list = isinstance(targets, list) and all(isinstance(one, str) for one in targets)
+        is_list = isinstance(targets, list) and all(isinstance(target, str) for target in targets)
         lora_targets = tuple(targets) if is_list and targets else None
         model = base if isinstance(base, str) and base else None
         said.add(Facts(lora_rank=count(adapters.get("r")), lora_targets=lora_targets, model=model), name)
@@ -61,13 +61,13 @@ def _beside(source: LogSource, log: str) -> Statements:
 
 
 def with_whole_batch(facts: Facts) -> Facts:
-    """Add the samples of a step = micro-batch x accumulation x accelerators, where all but these are known."""
+    """Add the samples of a step = micro-batch x accumulation x accelerators, if these are known."""
     if facts.global_batch or not facts.micro_batch or not facts.devices:
         return facts
     return replace(facts, global_batch=facts.micro_batch * (facts.accumulation or 1) * facts.devices)
 
 
-def _of_card(text: str) -> Facts:
+def _facts_of_card(text: str) -> Facts:
     said = {}
     for name, key in CARD.items():
         found = re.search(rf"^- {key}: (\d{{1,9}})\s*$", text[:200_000], re.MULTILINE)

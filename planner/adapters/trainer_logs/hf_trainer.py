@@ -1,7 +1,7 @@
-"""Hugging Face's Trainer, and what stands on it: TRL, axolotl, LLaMA-Factory, unsloth.
+"""Hugging Face's Trainer, and trainers built on it: TRL, axolotl, LLaMA-Factory, unsloth.
 
-`trainer_state.json`, `all_results.json`, `train_results.json`, the console's output, the model card. Steps carry time
-only in the console's progress bar; the files hold totals: planned samples / seconds of the last process
+Reads `trainer_state.json`, `all_results.json`, `train_results.json`, the console's output and the model card. Steps
+have times only in the console's progress bar. The files hold totals: planned samples / seconds of the last process
 (`transformers.trainer_utils.speed_metrics`, called with the planned steps and samples).
 """
 
@@ -22,7 +22,7 @@ from planner.adapters.trainer_logs.trainer_log import (
     ONLY_TOTALS,
     Beside,
     Facts,
-    Span,
+    LogSpan,
     Total,
     TrainerLog,
     spans_between,
@@ -31,19 +31,19 @@ from planner.adapters.trainer_logs.trainer_log import (
 FORMAT, FRAMEWORK = "hf-trainer", "HF Trainer"
 STATE, RESULTS = r"trainer_state.{0,60}\.json", r".{0,60}(?:all|train)_results.{0,60}\.json"
 SAME_STEPS = 0.99
-"""Steps/s has three decimals."""
+"""Ratio above which two counts of steps agree. Steps/s has three decimals."""
 MOST_EVALUATION = 0.9
-"""Of the seconds; where there is more, it is of earlier processes."""
+"""Largest share of evaluation in the seconds. A larger one comes from earlier processes."""
 BAR_RESOLUTION_S = 0.5
-"""Of the time between two states of a progress bar, each the first of its second."""
+"""Resolution of the time between two states of a progress bar, each the first of its second."""
 SPARSE_S, FINE_S = 2.0, 200.0
-"""Mean time between states of a bar that is shown at logging alone; seconds of which one is under half a per cent."""
+"""Mean time between states of a bar shown only at logging; and the seconds of which one is under half a per cent."""
 MOST_BESIDE_SHARE = 0.5
-"""Of the spans that may hold a checkpoint by its interval; over it, that is left in."""
+"""Largest share of spans left out because a checkpoint may fall in them. Above it, they are kept."""
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return the trainings: one of each folder's results, or of each console's output."""
+    """Return the trainings: one for each folder's results, or for each console's output."""
     logs = []
     states = [name for name in source.named(STATE) if "checkpoint-" not in name] or source.named(STATE)[-1:]
     results = source.named(RESULTS)
@@ -66,9 +66,9 @@ def _folder(name: str) -> str:
 
 
 def _state(source: LogSource, names: list[str]) -> Json:
-    """Join the files of one folder: the last entry that holds a total wins over the files of totals."""
+    """Join the files of one folder. The last entry that holds a total replaces the files of totals."""
     joined: Json = {}
-    for name in sorted(names, key=lambda one: "trainer_state" in one):
+    for name in sorted(names, key=lambda file_name: "trainer_state" in file_name):
         data = source.json(name)
         for entry in _history(data):
             if "train_runtime" in entry:
@@ -83,12 +83,12 @@ def _history(state: Json) -> list[Json]:
 
 
 def _log(source: LogSource, state: Json, console: Console, files: tuple[str, ...]) -> TrainerLog:
-    """Return a training; of one without an output `console` is empty."""
+    """Return a training. Without a console output `console` is empty."""
     said = Statements().add(console.facts, files[-1], console.at | {"planned_steps": console.at.get("planned", 1)})
     said = statements_of(source, files[0], said, passed_over=AXOLOTL if console.stamped else ())
     micro = said.first("micro_batch")
     state_file = next((name for name in files if base(name).startswith("trainer_state")), files[0])
-    said.add(_of_state(state, micro.value if micro else None), state_file)
+    said.add(_facts_of_state(state, micro.value if micro else None), state_file)
     totals = state if "train_runtime" in state else console.totals
     facts = with_whole_batch(said.facts())
     if facts.global_batch is None:
@@ -136,8 +136,8 @@ def _log(source: LogSource, state: Json, console: Console, files: tuple[str, ...
     )
 
 
-def console_spans(console: Console, state: Json) -> tuple[list[Span], list[str]]:
-    """Return the spans of the training's bar; evaluations stand in the output, checkpoints at their interval."""
+def console_spans(console: Console, state: Json) -> tuple[list[LogSpan], list[str]]:
+    """Return the spans of the training's bar. Evaluations are in the output, checkpoints at their interval."""
     total = count(state.get("max_steps")) or console.planned_steps
     bar = console.bar(total)
     beside = [(bar[place - 1].done, Beside.EVALUATION) for place in console.evaluations_in(bar)]
@@ -151,10 +151,10 @@ def console_spans(console: Console, state: Json) -> tuple[list[Span], list[str]]
 
 
 def _total(totals: Json, state: Json, entries: list[Json]) -> tuple[Total | None, list[str]]:
-    """Return steps and seconds of the last process, less those of evaluation.
+    """Return steps and seconds of the last process, minus those of evaluation.
 
-    Steps = steps/s x seconds, which are the planned ones of all processes before transformers 5, and at most those
-    that were done.
+    Steps = steps/s x seconds. Before transformers 5 these are the planned steps of all processes. At most the completed
+    steps count.
     """
     seconds, rate = positive(totals.get("train_runtime")), positive(totals.get("train_steps_per_second"))
     done = count(state.get("global_step"))
@@ -169,11 +169,11 @@ def _total(totals: Json, state: Json, entries: list[Json]) -> tuple[Total | None
     return Total(steps, seconds - evaluation if evaluation < MOST_EVALUATION * seconds else seconds), [ONLY_TOTALS]
 
 
-def _total_of_a_sparse_bar(spans: list[Span], total: Total | None, state: Json, console: Console) -> Total | None:
-    """Return the totals of the process where they say more than its bar, whose whole seconds are coarse.
+def _total_of_a_sparse_bar(spans: list[LogSpan], total: Total | None, state: Json, console: Console) -> Total | None:
+    """Return the process's totals if they say more than its bar, whose whole seconds are coarse.
 
-    After a jump tqdm shows the bar at logging alone. The totals count where their steps are those of this process, as
-    from transformers 5: not fewer than its bar shows, and after a jump not all that were planned.
+    After a jump tqdm shows the bar only at logging. The totals count if their steps are those of this process, as in
+    transformers 5: at least those of its bar, and after a jump fewer than all planned ones.
     """
     bar = console.bar(count(state.get("max_steps")) or console.planned_steps)
     if not bar:
@@ -190,7 +190,7 @@ def _total_of_a_sparse_bar(spans: list[Span], total: Total | None, state: Json, 
 
 
 def _batch_of_rates(totals: Json) -> int | None:
-    """Return samples of a step = samples/s / steps/s, where these have the digits to tell."""
+    """Return samples of a step = samples/s / steps/s, if these have enough digits."""
     samples, steps = positive(totals.get("train_samples_per_second")), positive(totals.get("train_steps_per_second"))
     if not samples or not steps or steps < 0.05:
         return None
@@ -198,16 +198,16 @@ def _batch_of_rates(totals: Json) -> int | None:
     return round(found) if abs(found - round(found)) < 0.03 * found and found >= 1 else None
 
 
-def _with_tokens(spans: list[Span], counted: list[tuple[int, float]]) -> list[Span]:
-    """Add the mean tokens of a step, of a training that counts those that are no padding (TRL)."""
+def _with_tokens(spans: list[LogSpan], counted: list[tuple[int, float]]) -> list[LogSpan]:
+    """Add the mean tokens of a step, for a training that counts tokens without padding (TRL)."""
     (first, before), (last, after) = counted[0], counted[-1]
     if last <= first or after <= before:
         return spans
     return [replace(span, tokens=span.steps * (after - before) / (last - first)) for span in spans]
 
 
-def _of_state(state: Json, micro_batch: int | None) -> Facts:
-    """Return what trainer_state.json states; its batch may be that of several accelerators of one process."""
+def _facts_of_state(state: Json, micro_batch: int | None) -> Facts:
+    """Return the facts in trainer_state.json. Its batch may be that of several accelerators of one process."""
     planned = count(state.get("max_steps")) if "global_step" in state else None
     batch = count(state.get("train_batch_size"))
     of_several = micro_batch is not None and batch is not None and batch % micro_batch == 0

@@ -1,4 +1,4 @@
-"""Logs of one training joined: files of one folder complete each other, and none is a run of its own."""
+"""Joins logs of one training: files of one folder complete each other, and none is a run of its own."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ BELOW = re.compile(r"(?:^|/)(?:logs?|files)$")
 
 
 def joined(logs: Sequence[TrainerLog]) -> list[TrainerLog]:
-    """Return the trainings: of each folder the log with steps, completed by those that hold totals or facts alone.
+    """Return the trainings: the log with steps of each folder, completed by logs with only totals or facts.
 
-    Two logs with steps are one training where they are of one trainer and of different kinds of file, as
-    `trainer_log.jsonl` and a console's output are; otherwise each is a training.
+    Two logs with steps are one training if they are from one trainer and of different kinds of file, as
+    `trainer_log.jsonl` and a console's output are. Otherwise each is a training.
     """
     folders: dict[str, list[TrainerLog]] = defaultdict(list)
     for log in logs:
         folders[_folder(log.files[0])].append(log)
-    return [one for group in folders.values() for one in _of_folder(group)]
+    return [log for group in folders.values() for log in _of_folder(group)]
 
 
 def _folder(name: str) -> str:
@@ -60,7 +60,7 @@ def _completed(log: TrainerLog, others: Sequence[TrainerLog]) -> TrainerLog:
     for other in others:
         said.add(other.facts, other.files[0])
     checks = [log.check, *(_total_of(other) for other in others)]
-    named = dict.fromkeys(name for one in (log, *others) for name in one.files)
+    named = dict.fromkeys(name for log_part in (log, *others) for name in log_part.files)
     return replace(
         log,
         facts=said.facts(),

@@ -1,6 +1,6 @@
 """JSON lines: the history of a run in Weights & Biases (`run.scan_history()`), LLaMA-Factory's `trainer_log.jsonl`.
 
-Columns are those of `csv_columns.py`; CSV exports are read as tables.
+Columns are those of `csv_columns.py`. CSV exports are read as tables.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, merged
 from planner.errors import InputError
 
 MOST_OF_ONE = 20_000_000
-"""Characters of one value; it takes up to fifteen times as much memory."""
+"""Most characters of a single JSON value. Parsing takes up to fifteen times as much memory."""
 LLAMA_FACTORY = "trainer_log.jsonl"
 SWIFT = "global_step/max_steps"
-"""ms-swift's `logging.jsonl` counts its steps so."""
+"""Step counter in ms-swift's `logging.jsonl`."""
 PLANNED = ("total_steps", "max_steps", SWIFT)
-"""Where a row says how many steps the training has."""
+"""Keys with the number of steps of the whole training."""
 OWN_COLUMNS = ("_step", "_runtime", "_timestamp")
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each history."""
+    """Return one training for each history."""
     logs = []
     names = r".{1,200}\.json" if source.lone else r".{0,60}history.{0,60}\.json"
     for name in source.named(r".{1,200}\.(?:jsonl|ndjson)", names):
@@ -55,7 +55,7 @@ def read(source: LogSource) -> list[TrainerLog]:
 
 
 def trains(rows: Iterable[Mapping[str, object]]) -> bool:
-    """Return whether rows of LLaMA-Factory are of a training: those of a prediction have no loss."""
+    """Return whether rows of LLaMA-Factory belong to a training. Those of a prediction have no loss."""
     return any(row.get("loss") is not None for row in rows)
 
 
@@ -65,7 +65,7 @@ def factory_rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
 
 
 def _planned(rows: Iterable[Mapping[str, object]]) -> int | None:
-    """Return the steps of the whole training, where all rows agree on them."""
+    """Return the steps of the whole training, if all rows agree on them."""
     found = {value for row in rows for key in PLANNED if (value := _planned_in(row.get(key))) is not None}
     return found.pop() if len(found) == 1 else None
 
@@ -95,7 +95,7 @@ def _rows(source: LogSource, name: str) -> list[Mapping[str, object]]:
 
 
 def _rows_of_one(text: str, where: str) -> list[Mapping[str, object]]:
-    """Return the entries of a list, or of that in MLflow's metrics/get-history: rows, or TensorBoard's of three."""
+    """Return the entries of a list, or of MLflow's metrics/get-history: rows, or TensorBoard's triples."""
     if len(text) > MOST_OF_ONE:
         raise InputError(f"{where}: is one JSON value of over {MOST_OF_ONE / 1e6:g} MB.", fix="Export it as CSV.")
     whole = json.loads(text)
@@ -111,7 +111,7 @@ def _rows_of_one(text: str, where: str) -> list[Mapping[str, object]]:
 
 
 def _facts(source: LogSource, name: str) -> Facts:
-    """Return what the run's config and its description of the machine say; hosts, users and paths are passed over."""
+    """Return the facts in the run's config and its description of the machine. Hosts, users and paths are skipped."""
     facts = Facts()
     for beside in source.beside(name, "config.yaml", "wandb-metadata.json"):
         facts = merged(facts, facts_of_config(source.json(beside)))

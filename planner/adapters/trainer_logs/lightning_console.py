@@ -12,7 +12,7 @@ import re
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import clock_s, count, number, positive
 from planner.adapters.trainer_logs.progress_bar import BarState, training_bar
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog, spans_between
 
 _BAR = re.compile(
     r"Epoch \d{1,6}:\s{0,9}(?::\s{0,9})?\d{1,3}%\|[^|]{0,400}\|\s{1,9}(\d{1,9})/(\d{1,9}|\?) "
@@ -27,7 +27,7 @@ RESOLUTION_S = 0.5
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 
@@ -60,7 +60,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     framework = "NeMo" if is_nemo else "Lightning"
     spans, doubts = _of_bar(states, evaluations)
     if len(timed) > 1:
-        spans = [Span(step, step + 1, seconds) for step, (seconds, _) in sorted(timed.items())]
+        spans = [LogSpan(step, step + 1, seconds) for step, (seconds, _) in sorted(timed.items())]
         doubts = []
     if not spans:
         return None
@@ -72,7 +72,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     )  # fmt: skip
 
 
-def _of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[Span], list[str]]:
+def _of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[LogSpan], list[str]]:
     bar = training_bar(states, None)
     beside = []
     for line in evaluations:
@@ -83,7 +83,7 @@ def _of_bar(states: list[BarState], evaluations: list[int]) -> tuple[list[Span],
 
 
 def _batch(timed: dict[int, tuple[float, dict[str, str]]]) -> int | None:
-    """Return the samples of a step: as stated, else by how many more were consumed from step to step."""
+    """Return the samples of a step: as stated, otherwise from the growth of the consumed samples."""
     stated = {count(figures.get("global_batch_size")) for _, figures in timed.values()}
     if len(stated) == 1 and (only := stated.pop()):
         return only

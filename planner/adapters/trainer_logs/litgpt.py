@@ -1,7 +1,10 @@
-"""LitGPT: `Epoch 1 | iter 8 step 2 | loss train: 7.1, val: n/a | iter time: 47.29 ms (step)`, and its `metrics.csv`.
+"""LitGPT: `Epoch 1
+iter 8 step 2
+loss train: 7.1, val: n/a
+iter time: 47.29 ms (step)`, and its `metrics.csv`.
 
-An iteration is one pass; an optimizer step is as many as gradients are accumulated (litgpt/pretrain.py, finetune/*.py,
-and the scripts of lit-gpt before). Where a line a step is printed alone, only the last pass of it is timed.
+An iteration is one pass. An optimizer step has as many passes as gradients are accumulated (litgpt/pretrain.py,
+finetune/*.py, and the earlier scripts of lit-gpt). If only one line per step is printed, only its last pass is timed.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from typing import NamedTuple
 from planner.adapters.trainer_logs.csv_columns import table
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog, spans_between
 
 FORMAT, FRAMEWORK = "litgpt", "Lightning"
 _LINE = re.compile(
@@ -40,7 +43,7 @@ class _Pass(NamedTuple):
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output, and of each metrics.csv."""
+    """Return one training for each console's output, and for each metrics.csv."""
     logs = source.each_console(_log)
     for name in source.named(r".{1,200}\.csv"):
         text = source.text(name)
@@ -67,38 +70,43 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     spans = _whole_steps(passes, each)
     doubts = () if spans or each == 1 else (LAST_PASS,)
     if not spans:
-        spans = [Span(one.step - 1, one.step, each * one.seconds) for one in passes if one.is_step or each == 1]
+        spans = [
+            LogSpan(timed_pass.step - 1, timed_pass.step, each * timed_pass.seconds)
+            for timed_pass in passes
+            if timed_pass.is_step or each == 1
+        ]
     return TrainerLog(
         format=FORMAT, framework=FRAMEWORK, spans=tuple(spans),
         facts=Facts(
             micro_batch=count(said.get("micro_batch_size")), global_batch=count(said.get("global_batch_size")),
             accumulation=each, seq_len=count(said.get("max_seq_length")), devices=count(said.get("devices")),
         ),
-        losses=tuple(float("nan") if one.loss is None else one.loss for one in passes), doubts=doubts, files=(name,),
+        losses=tuple(float("nan") if timed_pass.loss is None else timed_pass.loss for timed_pass in passes),
+        doubts=doubts, files=(name,),
     )  # fmt: skip
 
 
 def _passes_of_a_step(passes: Sequence[_Pass]) -> int:
-    """Return passes / steps, where a step ended."""
-    shares = [one.number / one.step for one in passes if one.is_step and one.step]
+    """Return passes / steps, at lines where a step ended."""
+    shares = [timed_pass.number / timed_pass.step for timed_pass in passes if timed_pass.is_step and timed_pass.step]
     return max(1, round(statistics.median(shares))) if shares else 1
 
 
-def _whole_steps(passes: Sequence[_Pass], each: int) -> list[Span]:
+def _whole_steps(passes: Sequence[_Pass], each: int) -> list[LogSpan]:
     """Return a span for each step all of whose passes are timed."""
     spans = []
     since: list[_Pass] = []
-    for one in passes:
-        since.append(one)
-        if one.is_step:
-            if len(since) >= each and one.number - since[-each].number == each - 1:
-                spans.append(Span(one.step - 1, one.step, sum(part.seconds for part in since[-each:])))
+    for timed_pass in passes:
+        since.append(timed_pass)
+        if timed_pass.is_step:
+            if len(since) >= each and timed_pass.number - since[-each].number == each - 1:
+                spans.append(LogSpan(timed_pass.step - 1, timed_pass.step, sum(part.seconds for part in since[-each:])))
             since = []
     return spans
 
 
 def _of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
-    """Return a training whose steps are passes, as optimizer steps stand nowhere: its tokens alone count."""
+    """Return a training whose steps are passes, because the file has no optimizer steps. Only its tokens count."""
     timed = [
         (int(step), time, tokens)
         for row in rows
@@ -113,7 +121,9 @@ def _of_rows(rows: Sequence[Mapping[str, str]], name: str) -> TrainerLog | None:
     ]
     spans, doubts = spans_between([(step, time) for step, time, _ in timed], beside=beside)
     since = {step: tokens for step, _, tokens in timed}
-    counted = [Span(one.begin, one.end, one.seconds, since[one.end] - since[one.begin], one.beside) for one in spans]
+    counted = [
+        LogSpan(span.begin, span.end, span.seconds, since[span.end] - since[span.begin], span.beside) for span in spans
+    ]
     if not counted:
         return None
     last = next((row for row in reversed(rows) if number(row["iter"])), rows[0])

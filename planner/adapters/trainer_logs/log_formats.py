@@ -1,4 +1,4 @@
-"""The formats of trainers' logs that are known: those that come with the planner, then those of installed packages."""
+"""Known formats of trainers' logs: those of the planner, then those of installed packages."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ from planner.errors import InputError
 
 NETWORK, MACHINE = "config.json", "wandb-metadata.json"
 ENTRY_POINTS = "training_planner.log_formats"
-"""The group in which a package names its formats: each entry point is a `LogFormat`."""
+"""Entry-point group in which a package lists its formats. Each entry point is a `LogFormat`."""
 
 
 @dataclass(frozen=True)
 class LogFormat:
-    """A format: its name, and what reads all logs of it in a source; an empty list where there are none.
+    """A format: its name, and the reader of all its logs in a source, which returns an empty list if there are none.
 
-    `read` raises InputError where a file is surely of this format and cannot be read.
+    `read` raises InputError if a file is surely of this format and cannot be read.
     """
 
     name: str
@@ -67,18 +67,21 @@ OWN_FORMATS = (
     LogFormat("wandb", wandb_summary.read),
     LogFormat("progress-bar", progress_bar_alone.read),
 )
-"""The more telling before those that fit nearly anything; the first that finds a log in a file has it."""
+"""Formats in order: specific ones before those that fit nearly anything.
+
+The first that finds a log in a file gets it.
+"""
 
 
 def read_logs(source: LogSource) -> list[TrainerLog]:
-    """Return the trainings that a file or folder tells of; InputError where there are none."""
+    """Return the trainings in a file or folder. InputError if there are none."""
     logs: list[TrainerLog] = []
     taken: set[str] = set()
-    for one in (*OWN_FORMATS, *_plugged_in()):
+    for log_format in (*OWN_FORMATS, *_plugged_in()):
         rest = replace(source, names=tuple(name for name in source.names if name not in taken))
         if not rest.names:
             break
-        found = one.read(rest)
+        found = log_format.read(rest)
         logs += found
         taken.update(name for log in found for name in log.files)
     if not logs:
@@ -87,7 +90,7 @@ def read_logs(source: LogSource) -> list[TrainerLog]:
 
 
 def _with_files_beside(log: TrainerLog, source: LogSource) -> TrainerLog:
-    """Add the network and the machine that files of fixed names in the log's folder tell of, where the log does not."""
+    """Add the network and the machine from files of fixed names in the log's folder, if the log lacks them."""
     facts = log.facts
     for name in source.beside(log.files[0], MACHINE):
         found = facts_of_config(source.json(name))

@@ -1,4 +1,4 @@
-"""A file or folder that may hold a trainer's log: its text files by name, read within limits, and their hash."""
+"""File or folder that may hold a trainer's log: its text files by name, read within limits, and their hash."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from planner.errors import InputError
 
 Log = TypeVar("Log")
 LONGEST_LINE = 2_000
-"""Characters of a line that a format of lines looks at."""
+"""Characters of a line that line-based formats look at."""
 LOG_LIMIT_BYTES = 64_000_000
 MOST_LINES = 3_000_000
-"""Of a console's output: three days of a progress bar that is drawn ten times a second."""
+"""Most lines of a console's output: three days of a progress bar that is drawn ten times a second."""
 MOST_FILES = 2_000
-"""Of a folder and the folders in it."""
+"""Most files in a folder and its subfolders."""
 DEEPEST = 4
-"""Levels of folders below the one that is named (MLflow: experiment, run, metrics, train)."""
+"""Levels of folders below the named one (MLflow: experiment, run, metrics, train)."""
 UNPACK = "Unpack it yourself and name the log in it."
 EXPORT = "Export its rows with a step and its time as CSV or JSON lines, and name that."
 BINARIES = {
@@ -39,7 +39,7 @@ BINARIES = {
     b":W&B": ("W&B's own record of a run",
               "Name output.log in files/ beside it, or export the history (run.scan_history) as JSON lines."),
 }  # fmt: skip
-"""How files begin that are no text: what they are, and what to do."""
+"""First bytes of files that are not text, with their kind and the fix."""
 EVENTS = "events.out.tfevents"
 TAR_MAGIC = (257, b"ustar")
 CONSOLES = r".{1,200}\.(?:log|txt|out|err)|nohup\.out|(?:stdout|stderr|log)(?:\.\w{1,20})?"
@@ -47,33 +47,33 @@ FIX = "Name a trainer's log, its output folder or a CSV; formats: docs/importing
 _ESCAPES = re.compile(
     r"(?:\x1b|\^\[|\u241b)\[[0-9;?]{0,20}[A-Za-z]|\x1b\][^\x07\x1b]{0,200}(?:\x07|\x1b\\)|\[(?:\d{1,3};){0,6}\d{1,3}m"
 )
-"""Colours and movements of the cursor; pasted text may have lost the escape character, or shows it as ^[."""
+"""Colours and movements of the cursor. Pasted text may have lost the escape character, or shows it as ^[."""
 
 
 @dataclass
 class LogSource:
-    """A path that a person named, and the files below it by their relative names; read when first asked."""
+    """A path that the user named, and the files below it by their relative names. Files are read on first use."""
 
     path: Path
     folder: Path
     names: tuple[str, ...]
     lone: bool = False
-    """The path is one file; others beside it are read for facts alone."""
+    """True if the path is a single file. Others beside it are read only for facts."""
     unpacked: bool = False
-    """The path is an archive, and the folder into which it was unpacked."""
+    """True if the path is an archive, and the folder the one into which it was unpacked."""
     _texts: dict[str, str] = field(default_factory=dict)
     _digests: dict[str, str] = field(default_factory=dict)
     _plain: dict[str, str] = field(default_factory=dict)
     """Texts without escape sequences."""
 
     def text(self, name: str) -> str:
-        """Return a file's text; InputError where it is too large, an archive, binary or not UTF-8."""
+        """Return a file's text. InputError if it is too large, an archive, binary or not UTF-8."""
         if name not in self._texts:
             self._texts[name] = _decoded(self.data(name), self.where(name))
         return self._texts[name]
 
     def data(self, name: str) -> bytes:
-        """Return a file's bytes; InputError where it is too large."""
+        """Return a file's bytes. InputError if it is too large."""
         data = read_bytes(self.file(name), limit_bytes=LOG_LIMIT_BYTES, fix=FIX)
         self._digests[name] = hashlib.sha256(data).hexdigest()
         return data
@@ -83,7 +83,10 @@ class LogSource:
         return parse_mapping(self.text(name), where=self.where(name), fix=FIX, foreign=True)
 
     def lines(self, name: str) -> Iterator[str]:
-        """Return the lines of a console's output, colours dropped; what a progress bar overwrote counts as lines."""
+        """Return the lines of a console's output without colours.
+
+        Text that a progress bar overwrote counts as lines.
+        """
         text = self.text(name)
         if text.count("\n") + text.count("\r") > MOST_LINES:
             raise InputError(f"{self.where(name)}: has over {MOST_LINES:,} lines.", fix="Keep the steps of some hours.")
@@ -96,28 +99,28 @@ class LogSource:
         return self.folder / name
 
     def where(self, name: str) -> str:
-        """Return how messages name a file."""
+        """Return the name of a file in messages."""
         return f"{self.path}: {name}" if self.unpacked else str(self.file(name))
 
     def named(self, *patterns: str) -> list[str]:
-        """Return the files whose last part matches one of the patterns, the one nearest to the top first."""
-        found = [name for name in self.names if any(re.fullmatch(one, base(name)) for one in patterns)]
+        """Return the files whose last part matches one of the patterns, those nearest to the top first."""
+        found = [name for name in self.names if any(re.fullmatch(pattern, base(name)) for pattern in patterns)]
         return sorted(found, key=lambda name: (name.count("/"), name))
 
     def consoles(self) -> list[str]:
-        """Return the files that may be a console's output; a lone file may have any name."""
+        """Return the files that may be a console's output. A lone file may have any name."""
         ends = (".json", ".csv", ".tsv", ".jsonl", ".ndjson", ".yaml", ".yml", ".parquet")
         return [name for name in self.names if not name.endswith(ends)] if self.lone else self.named(CONSOLES)
 
     def each_console(self, read: Callable[[LogSource, str], Log | None]) -> list[Log]:
-        """Return what a format reads of each console's output, where it is its own."""
+        """Return what a format reads from each console's output that is in this format."""
         return [log for name in self.consoles() if (log := read(self, name)) is not None]
 
     def beside(self, name: str, *wanted: str) -> list[str]:
-        """Return which of the wanted files stand in the folder of a file."""
+        """Return which of the wanted files exist in the folder of a file."""
         folder = name.rpartition("/")[0]
-        names = [f"{folder}/{one}" if folder else one for one in wanted]
-        return [one for one in names if self.file(one).is_file()]
+        names = [f"{folder}/{wanted_name}" if folder else wanted_name for wanted_name in wanted]
+        return [path_name for path_name in names if self.file(path_name).is_file()]
 
     def sha256(self, names: Collection[str]) -> tuple[str, ...]:
         """Return the hashes of files, sorted."""
@@ -134,7 +137,7 @@ def base(name: str) -> str:
 
 @contextmanager
 def opened(path: Path) -> Iterator[LogSource]:
-    """Yield what a path holds; an archive is unpacked meanwhile."""
+    """Yield the source of a path. An archive is unpacked meanwhile."""
     if not path.is_file() or not is_archive(path):
         yield open_source(path)
         return
@@ -144,7 +147,7 @@ def opened(path: Path) -> Iterator[LogSource]:
 
 
 def open_source(path: Path) -> LogSource:
-    """List what a path holds; nothing is read yet. A lone file may use those that stand beside it by fixed names."""
+    """List the files of a path without reading them. A lone file may use files of fixed names beside it."""
     try:
         if path.is_dir():
             return LogSource(path, path, tuple(_listed(path)))

@@ -1,4 +1,4 @@
-"""How training loops of one file print a step: nanoGPT, llm.c, nanochat, modded-nanogpt, MaxText and their kin."""
+"""Lines in which single-file training loops print a step: nanoGPT, llm.c, nanochat, modded-nanogpt, MaxText, others."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ FIGURE = r"[-+\w.,]{1,30}"
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop's line.
+    """A loop's line pattern.
 
     Its groups: `step`, `loss`; `ms` or `s` of the step, or `clock` in ms since the start with the `mean` of a step;
-    `minutes` of all steps so far;
-    `rate` in tokens/s of all accelerators, or `device_rate` of one.
+    `minutes` of all steps so far; `rate` in tokens/s of all accelerators, or `device_rate` of one.
     """
 
     name: str
     framework: str | None
     line: re.Pattern[str]
     evaluates: re.Pattern[str] | None = None
-    """A line that names the step whose time holds an evaluation."""
+    """Line that names the step whose time contains an evaluation."""
     smoothed: bool = False
-    """The rate is a moving mean."""
+    """True if the rate is a moving mean."""
 
 
 def _line(pattern: str) -> re.Pattern[str]:
@@ -74,6 +73,6 @@ FACTS = {
     "devices": (r"\| num_processes {1,30}\| (\d{1,9}) ",),
     "accumulation": (r"gradient accumulation steps: (\d{1,9})",),
 }  # fmt: skip
-FACT_LINES = {name: [re.compile(one, re.IGNORECASE) for one in patterns] for name, patterns in FACTS.items()}
+FACT_LINES = {name: [re.compile(pattern, re.IGNORECASE) for pattern in patterns] for name, patterns in FACTS.items()}
 DEVICE_LINE = re.compile(r"^\| device {1,30}\| (\w[\w .-]{1,60}?) *\||^GPU: (\w[\w .-]{1,60}?) \|")
 PRECISION_LINE = re.compile(r"^\| precision {1,30}\| (BF16|FP16|FP32|TF32) ")

@@ -1,4 +1,4 @@
-"""Training loops of one file that print a line a step, each by its row in `loop_lines.py`."""
+"""Single-file training loops that print a line per step, each by its row in `loop_lines.py`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from planner.adapters.trainer_logs.csv_columns import RATES_ALONE
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.loop_lines import DEVICE_LINE, FACT_LINES, LOOPS, PRECISION_LINE, Loop
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, Total, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, Total, TrainerLog, spans_between
 
 LIKE_A_STEP = re.compile(r"\b(?:step|iter)\b.{0,200}\bloss\b", re.IGNORECASE)
 RESET = 11
-"""modded-nanogpt sets its clock to 0 after ten steps."""
+"""Step after which modded-nanogpt has reset its clock to 0 (after ten steps)."""
 WHOLE_TOKENS = 256
-"""A batch is a multiple of so many tokens."""
+"""Tokens of which a batch is a multiple."""
 CLOSE = 0.005
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 
@@ -72,8 +72,8 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
     )
 
 
-def _total(steps: Sequence[dict[str, str | None]], spans: Sequence[Span]) -> Total | None:
-    """Return steps and seconds between the first and the last line that says the minutes of all steps so far."""
+def _total(steps: Sequence[dict[str, str | None]], spans: Sequence[LogSpan]) -> Total | None:
+    """Return steps and seconds between the first and the last line with the minutes of all steps so far."""
     timed = [(int(step["step"] or 0), minutes) for step in steps if (minutes := positive(step.get("minutes")))]
     if len(timed) < 2 or timed[-1][0] <= timed[0][0] or len(spans) < timed[-1][0] - timed[0][0]:
         return None
@@ -90,7 +90,7 @@ def _loop(source: LogSource, name: str) -> Loop | None:
 
 
 class _FactsSaid:
-    """What the lines before the first step say."""
+    """Facts in the lines before the first step."""
 
     def __init__(self) -> None:
         self.numbers: dict[str, int] = {}
@@ -109,7 +109,7 @@ class _FactsSaid:
 
     @property
     def tokens(self) -> float | None:
-        """Of a step."""
+        """Tokens of a step."""
         return self.numbers.get("tokens")
 
     def facts(self) -> Facts:
@@ -127,19 +127,19 @@ class _FactsSaid:
         )
 
 
-def _span(step: dict[str, str | None], tokens: float | None, evaluated: set[int]) -> Span | None:
+def _span(step: dict[str, str | None], tokens: float | None, evaluated: set[int]) -> LogSpan | None:
     at = int(step["step"] or 0)
     rate = positive(step.get("rate") or step.get("device_rate"))
     ms, seconds = positive(step.get("ms")), positive(step.get("s"))
     seconds = ms / 1e3 if ms else seconds
     if seconds is None:
-        return Span(at, at + 1, 1 / rate, 1.0) if rate else None
+        return LogSpan(at, at + 1, 1 / rate, 1.0) if rate else None
     beside = Beside.EVALUATION if at in evaluated else None
-    return Span(at, at + 1, seconds, tokens or (rate * seconds if rate else None), beside)
+    return LogSpan(at, at + 1, seconds, tokens or (rate * seconds if rate else None), beside)
 
 
-def _with_even_tokens(spans: Sequence[Span]) -> list[Span]:
-    """Give each step the same tokens: the middle one of smoothed rate x seconds, as a multiple of 256 if it is near."""
+def _with_even_tokens(spans: Sequence[LogSpan]) -> list[LogSpan]:
+    """Give each step the same tokens: the median of smoothed rate x seconds, rounded to 256 if near a multiple."""
     middle = statistics.median(span.tokens or 0.0 for span in spans)
     whole = round(middle / WHOLE_TOKENS) * WHOLE_TOKENS
     tokens = whole if whole and abs(whole / middle - 1) < CLOSE else middle
@@ -147,7 +147,7 @@ def _with_even_tokens(spans: Sequence[Span]) -> list[Span]:
 
 
 def _with_clock(log: TrainerLog, steps: Sequence[dict[str, str | None]], tokens: float | None) -> TrainerLog | None:
-    """Return the spans between the lines; a clock that begins anew after the first ten steps is no fault."""
+    """Return the spans between the lines. A clock reset after the first ten steps is no fault."""
     points = [(int(step["step"] or 0), (number(step["clock"]) or 0.0) / 1e3) for step in steps]
     early = [place for place, (step, _) in enumerate(points) if place and step <= RESET]
     begun = [place for place in early if points[place][1] < points[place - 1][1]]

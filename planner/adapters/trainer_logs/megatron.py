@@ -15,7 +15,7 @@ import re
 
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import count, number, positive
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, TrainerLog
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, TrainerLog
 
 _LINE = re.compile(r"(.{0,200}?)iteration:?\s{1,12}(\d{1,12})\s?/\s{0,12}(\d{1,12}) \|(.{1,2000})")
 _FIELD = re.compile(r"\s{0,9}([^:|]{1,60}):\s{0,20}([^|\s]{1,30})\s{0,9}(?:\||$)")
@@ -26,12 +26,12 @@ PRECISIONS = ("bf16", "fp16")
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:
-    spans: list[Span] = []
+    spans: list[LogSpan] = []
     losses: list[float] = []
     said: dict[str, str] = {}
     batch, before, skipped, planned = None, 0, 0, 0
@@ -56,7 +56,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
             continue
         steps = step - before if 0 < before < step else 1
         planned = int(found[3])
-        spans.append(Span(step - steps, step, ms / 1e3 * steps, beside=None if before else Beside.COMPILE))
+        spans.append(LogSpan(step - steps, step, ms / 1e3 * steps, beside=None if before else Beside.COMPILE))
         batch, before = count(fields.get("global batch size")) or _batch(fields, ms) or batch, step
         if "lm loss" in fields:
             loss = number(fields["lm loss"])
@@ -70,7 +70,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
 
 
 def _batch(fields: dict[str, str], ms: float) -> int | None:
-    """Return samples/s x seconds, where a line has samples/s and no batch."""
+    """Return samples/s x seconds, if a line has samples/s and no batch."""
     rate = next((rate for name in SAMPLES_PER_S if (rate := positive(fields.get(name)))), None)
     return count(round(rate * ms / 1e3)) if rate else None
 

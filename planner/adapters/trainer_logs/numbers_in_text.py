@@ -1,4 +1,4 @@
-"""Numbers as logs write them: 1,234, 12.5k, 01:02:03; None where there is none."""
+"""Parses numbers in logs: 1,234, 12.5k, 01:02:03. Functions return None if there is none."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from datetime import datetime
 
 MOST = 1e18
 DIGITS = 18
-"""Of a whole number that is surely at most as large."""
+"""Digits of a whole number that is surely within the limit."""
 _NUMBER = re.compile(
     r"\s*([-+]?(?:\d{1,3}(?:,\d{3}){1,9}|\d{1,30})?(?:\.\d{0,30})?(?:[eE][-+]?\d{1,4})?)\s?([kKmMbBgGtT]?)\s*", re.ASCII
 )
-"""Commas part groups of three digits alone: `10,5` is no number that all programs read alike."""
+"""Pattern of a number. Commas separate only groups of three digits: programs disagree about `10,5`."""
 THOUSANDS = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "g": 1e9, "t": 1e12}
 
 
 def number(value: object) -> float | None:
-    """Return a number of at most 1e18, also of text as `1,234.5` or `12.5k`; what is smaller than 1e-18 is 0."""
+    """Return a number of at most 1e18, also from text such as `1,234.5` or `12.5k`. Below 1e-18 it is 0."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):
         return _finite(value)
     text = str(value)
-    if text.isascii() and text.isdecimal() and len(text) <= DIGITS:  # as most cells of a long table
+    if text.isascii() and text.isdecimal() and len(text) <= DIGITS:  # most cells of a long table
         return float(text)
     found = _NUMBER.fullmatch(text)
     if found is None:
@@ -45,19 +45,19 @@ def _finite(value: float) -> float | None:
 
 
 def count(value: object) -> int | None:
-    """Return a whole number over 0."""
+    """Return a whole number above 0."""
     found = number(value)
     return int(found) if found is not None and found >= 1 and found == int(found) else None
 
 
 def positive(value: object) -> float | None:
-    """Return a number over 0."""
+    """Return a number above 0."""
     found = number(value)
     return found if found is not None and found > 0 else None
 
 
 def step_number(value: object) -> int | None:
-    """Return a step, also of `5/400` as ms-swift writes it."""
+    """Return a step, also from `5/400` as ms-swift writes it."""
     found = number(value.partition("/")[0] if isinstance(value, str) else value)
     return None if found is None else int(found)
 

@@ -11,11 +11,11 @@ from planner.adapters.trainer_logs.trainer_log import TrainerLog
 from planner.errors import InputError
 
 MOST_COLUMN_BYTES = 200_000_000
-"""Of the columns that are read, unpacked."""
+"""Limit of the unpacked columns that are read."""
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each table that has the columns."""
+    """Return one training for each table that has the columns."""
     logs = []
     for name in source.named(r".{1,200}\.parquet"):
         log = log_of_rows(_rows(source.data(name), source.where(name)), "parquet", None, (name,))

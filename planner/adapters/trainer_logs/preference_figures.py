@@ -1,4 +1,4 @@
-"""Tell what a trainer optimizes from the figures that it logs, by the names of TRL and of trainers built on it."""
+"""Tells what a trainer optimizes from the figures that it logs, by the names of TRL and of trainers built on it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ _LOGGED_BY = (
     ("rewards/margins", "dpo"),
     ("min_reward", "rm"),
 )
-"""The first that is there: ORPO logs margins too; the Kullback-Leibler term is `kl` in KTO's lines alone."""
+"""Figures in order of priority: ORPO logs margins too, and only KTO logs the Kullback-Leibler term as `kl`."""
 REWARDS = "rewards/chosen"
-"""What every method on pairs or judged answers logs, besides reward models."""
+"""Figure that every method on pairs or judged answers logs, except reward models."""
 
 
 def objective_of_figures(names: Set[str]) -> str | None:
-    """Return the objective that logs such figures, as the trainer calls it; None: the next token, or not known.
+    """Return the objective that logs such figures, as the trainer calls it; None for next-token training or if unknown.
 
-    CPO and SimPO log as DPO does; a configuration beside the log tells them apart.
+    CPO and SimPO log the same as DPO. A configuration beside the log tells them apart.
     """
     if REWARDS not in names and "min_reward" not in names:
         return None

@@ -1,4 +1,4 @@
-"""Points of a log by the process that wrote them: ranks that share a file, and resumed trainings that repeat steps."""
+"""Assigns points of a log to the processes that wrote them: ranks that share a file, and resumed trainings."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from typing import NamedTuple
 MOST_OPEN = 16
 """Processes that a point is compared with, the newest ones."""
 MOST_SILENT = 24
-"""Points of other processes after which one that wrote none of them has ended."""
+"""Points of other processes after which a silent process counts as ended."""
 MOST_PAIRED = 1500
-"""Points whose pairs with later ones the estimate of the pace looks at."""
+"""Points whose pairs with later ones are used to estimate the pace."""
 PAIRS_OF_A_POINT = 24
 LEAST_APART_S = 20.0
-"""Seconds between the points of a pair, so that a clock of whole seconds is off by 5 % at most."""
+"""Minimum seconds between the points of a pair, so that a clock of whole seconds is off by at most 5 %."""
 SAME_PACE = 1.08
-"""Ratio of the largest to the smallest pace that count as one."""
+"""Largest ratio of two paces that count as the same."""
 MOST_RESUMES = 3
 MOST_FALLS = 0.02
-"""Share of the points whose step is not above the one before, from which several processes write a log at once."""
+"""Share of points with a falling step from which several processes write a log at once."""
 SHORT_RISE = 4
-"""Points from one fall to the next; where processes write at once fewer, where resumes follow each other more."""
+"""Points from one fall to the next. There are fewer if processes write at once, more between resumes."""
 TOO_EARLY = 0.8
-"""A point that comes earlier than this share of the usual time of a process belongs to another one."""
+"""Share of a process's usual time before which a point belongs to another process."""
 TOO_LATE = 10.0
-"""And one that comes later than this multiple: a resumed training that begins where another process stopped."""
+"""Multiple of a process's usual time after which a point belongs to a resumed training."""
 COARSE_S = 1.0
-"""By which a clock of whole seconds may be off."""
+"""Error of a clock of whole seconds."""
 
 
 class Point(NamedTuple):
@@ -40,7 +40,7 @@ class Point(NamedTuple):
     step: int
     reached_s: float
     left_s: float
-    """Later than `reached_s` where an evaluation stands between two steps."""
+    """Later than `reached_s` if an evaluation is between two steps."""
 
 
 @dataclass
@@ -53,11 +53,11 @@ class Process:
 
     @property
     def steps(self) -> int:
-        """How many steps lie between its first and its last point."""
+        """Number of steps between its first and its last point."""
         return self.points[-1].step - self.points[0].step
 
     def fits(self, point: Point) -> bool:
-        """Return whether the step comes after those of the process, and the clock not before; clocks may be coarse."""
+        """Return whether the step follows those of the process, and the clock is not earlier. Clocks may be coarse."""
         return point.step > self.points[-1].step and point.reached_s >= self.points[-1].left_s
 
     def expects(self, point: Point, pace: float) -> float:
@@ -68,10 +68,10 @@ class Process:
 def processes_of(points: Sequence[Point]) -> list[Process]:
     """Return the processes that wrote the points of a log, in the order in which they begin.
 
-    Of processes that write at the same time, as ranks do, the one with the most steps is kept: they do the same steps.
-    A point that is in the log twice counts once.
+    If processes write at the same time, as ranks do, the one with the most steps is kept, because they do the same
+    steps. A repeated point counts once.
     """
-    if all(one.step < two.step and one.left_s < two.reached_s for one, two in pairwise(points)):
+    if all(point.step < following.step and point.left_s < following.reached_s for point, following in pairwise(points)):
         return [Process(0, len(points) - 1, list(points))] if points else []
     once = once_each(points)
     pace, shared = _pace(once), is_shared(once)
@@ -88,18 +88,18 @@ def processes_of(points: Sequence[Point]) -> list[Process]:
 
 
 def _continued(point: Point, found: Sequence[Process]) -> Process | None:
-    """Return the newest process where the point continues it; None: the point begins a new one."""
+    """Return the newest process if the point continues it; None if the point begins a new one."""
     return found[-1] if found and found[-1].fits(point) else None
 
 
 def _writer(point: Point, writing: Sequence[Process], pace: float | None) -> Process | None:
-    """Return which of the processes that write at once is nearest to the point; None: it begins a new one."""
+    """Return the concurrent process that is nearest to the point; None if it begins a new one."""
     fitting = [process for process in writing if process.fits(point)]
     if not fitting:
         return None
     if pace is None:
-        return min(fitting, key=lambda one: (point.step - one.points[-1].step, one.points[-1].left_s))
-    nearest = min(fitting, key=lambda one: abs(point.reached_s - one.expects(point, pace)))
+        return min(fitting, key=lambda process: (point.step - process.points[-1].step, process.points[-1].left_s))
+    nearest = min(fitting, key=lambda process: abs(point.reached_s - process.expects(point, pace)))
     usual, took = pace * (point.step - nearest.points[-1].step), point.reached_s - nearest.points[-1].left_s
     too_early = took < min(TOO_EARLY * usual, usual - COARSE_S)
     too_late = took > TOO_LATE * usual + LEAST_APART_S
@@ -107,10 +107,10 @@ def _writer(point: Point, writing: Sequence[Process], pace: float | None) -> Pro
 
 
 def _pace(points: Sequence[Point]) -> float | None:
-    """Return seconds of a step: the pace that most pairs of near points have; None where no pair has one.
+    """Return the seconds of a step: the most common pace among pairs of nearby points; None if no pair has one.
 
-    Pairs of one process all have its pace. Pairs of two processes are off by the difference of their clocks, which is
-    another one for each two processes, and a resume's wait is in the few pairs about it.
+    Pairs of one process all have its pace. Pairs of two processes are off by the difference of their clocks, which
+    differs for every two processes. A resume's wait affects only the few pairs around it.
     """
     paces = sorted(_paces(points, LEAST_APART_S)) or sorted(_paces(points, 0.0))
     if not paces:
@@ -121,39 +121,39 @@ def _pace(points: Sequence[Point]) -> float | None:
 
 
 def _paces(points: Sequence[Point], apart_s: float) -> Iterator[float]:
-    """Return the paces of pairs of points that are at least so many seconds apart."""
+    """Return the paces of pairs of points that are at least `apart_s` seconds apart."""
     lags = [*range(1, PAIRS_OF_A_POINT)]
     while lags[-1] < len(points):
         lags.append(math.ceil(1.5 * lags[-1]))
     for place in range(0, len(points), max(1, len(points) // MOST_PAIRED)):
-        one, pairs = points[place], 0
+        start, pairs = points[place], 0
         for lag in lags:
             if place + lag >= len(points) or pairs == PAIRS_OF_A_POINT:
                 break
-            two = points[place + lag]
-            seconds = two.reached_s - one.left_s
-            if two.step > one.step and seconds > 0 and seconds >= apart_s:
-                yield seconds / (two.step - one.step)
+            following = points[place + lag]
+            seconds = following.reached_s - start.left_s
+            if following.step > start.step and seconds > 0 and seconds >= apart_s:
+                yield seconds / (following.step - start.step)
                 pairs += 1
 
 
 def once_each(points: Iterable[Point]) -> list[Point]:
-    """Leave out points whose step and clock stood before."""
+    """Remove points whose step and clock appeared before."""
     return list({(point.step, point.reached_s): point for point in points}.values())
 
 
 def is_shared(points: Sequence[Point]) -> bool:
-    """Return whether several processes write at once, so that steps fall again and again, and not at resumes alone.
+    """Return whether several processes write at once, so that steps fall again and again, not only at resumes.
 
-    Between the falls of resumes the steps rise for many points. So they do where ranks write at once with the same
-    coarse clock, since points that agree stand once (`once_each`): there falls are to the same step, a tick later.
+    Between the falls of resumes the steps rise for many points. They also do so if ranks write at once with the same
+    coarse clock, since points that agree are kept once (`once_each`). There falls are to the same step, a tick later.
     """
-    falls = [place for place, (one, two) in enumerate(pairwise(points)) if two.step <= one.step]
+    falls = [place for place, (point, following) in enumerate(pairwise(points)) if following.step <= point.step]
     if len(falls) <= max(MOST_RESUMES, MOST_FALLS * len(points)):
         return False
     ticks = [
-        two.step == one.step and abs(two.reached_s - one.left_s) <= COARSE_S
-        for one, two in ((points[place], points[place + 1]) for place in falls)
+        following.step == point.step and abs(following.reached_s - point.left_s) <= COARSE_S
+        for point, following in ((points[place], points[place + 1]) for place in falls)
     ]
     rises = [after - before for before, after in pairwise([-1, *falls])]
     return sum(ticks) > len(ticks) / 2 or statistics.median(rises) < SHORT_RISE
@@ -161,7 +161,7 @@ def is_shared(points: Sequence[Point]) -> bool:
 
 def _without_copies(found: Sequence[Process]) -> list[Process]:
     kept: list[Process] = []
-    for process in sorted(found, key=lambda one: -one.steps):
-        if all(process.last < one.first or process.first > one.last for one in kept):
+    for process in sorted(found, key=lambda process: -process.steps):
+        if all(process.last < other.first or process.first > other.last for other in kept):
             kept.append(process)
-    return sorted(kept, key=lambda one: one.first)
+    return sorted(kept, key=lambda process: process.first)

@@ -1,4 +1,4 @@
-"""A progress bar of tqdm without anything that tells which trainer drew it, in a file that a person named by itself."""
+"""A tqdm progress bar without any hint of the trainer, in a file that the user named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from planner.adapters.trainer_logs.trainer_log import Facts, TrainerLog, spans_b
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return the training of the bar that was shown for longest; of a folder none, as every program draws bars."""
+    """Return the training of the bar that was shown for longest.
+
+    Folders give none, because every program draws bars.
+    """
     return source.each_console(_log) if source.lone else []
 
 

@@ -1,4 +1,4 @@
-"""Why a file that may be a log was not read, and what would do: by what its lines look like."""
+"""Explains why a file that may be a log was not read, and what would help, from the form of its lines."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ HINTS = (
     (r"\bstep\b.{0,200}\bloss\b|\biter(?:ation)?\b.{0,200}\bloss\b|\bepoch\b.{0,200}\bloss\b",
      "shows steps with losses in a form that is not known, or without their times", TABLE),
 )  # fmt: skip
-"""What a line looks like, what the file then is, and the way out; the surer first."""
+"""Pattern of a line, what the file then is, and the fix; the most reliable first."""
 _HINTS = tuple((re.compile(pattern, re.IGNORECASE), told, fix) for pattern, told, fix in HINTS)
 MOST_LINES_LOOKED_AT = 20_000
 
 
 def refuse(source: LogSource) -> InputError:
-    """Return the error of a source in which no format found a log; raises what is wrong with the file itself."""
+    """Return the error for a source without any known log. Raises if the file itself is damaged."""
     for name in source.named(LLAMA_FACTORY):
         if not trains(factory_rows(source, name)):
             return InputError(
@@ -35,11 +35,11 @@ def refuse(source: LogSource) -> InputError:
             )
     consoles = source.consoles()
     for name in consoles[:1] or source.names[:1]:
-        source.text(name)  # says what is wrong with the file, if anything is
+        source.text(name)  # raises if the file is damaged
     best: tuple[int, str] | None = None
     for name in consoles[:5]:
         for number, line in enumerate(source.lines(name)):
-            place = next((at for at, (one, _, _) in enumerate(_HINTS) if one.search(line[:LONGEST_LINE])), None)
+            place = next((at for at, (hint, _, _) in enumerate(_HINTS) if hint.search(line[:LONGEST_LINE])), None)
             if place is not None and (best is None or place < best[0]):
                 best = (place, name)
             if number > MOST_LINES_LOOKED_AT:

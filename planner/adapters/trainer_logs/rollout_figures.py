@@ -1,4 +1,4 @@
-"""The figures of a step with rollouts, by the names that trainers give them."""
+"""Figures of a step with rollouts, by the names that trainers give them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PHASES = {
     "timing_s/ref": "reference", "timing_s/values": "values", "timing_s/update_actor": "training",
     "timing_s/update_critic": "critic", "timing_s/update_weights": "weights",
 }  # fmt: skip
-"""verl's timers (trainer/ppo/metric_utils.py, ray_trainer.py)."""
+"""Phases by verl's timers (trainer/ppo/metric_utils.py, ray_trainer.py)."""
 FIGURES = {
     "timing_s/step": "step_seconds", "step_time": "step_seconds",
     "prompt_length/mean": "prompt_tokens",
@@ -23,13 +23,13 @@ FIGURES = {
     "response_length/clip_ratio": "stopped_share", "completions/clipped_ratio": "stopped_share",
     "actor/kl_loss": "divergence", "actor/ppo_kl": "divergence", "kl": "divergence",
 }  # fmt: skip
-"""Of verl and of TRL (GRPOTrainer, RLOOTrainer); the first name that a step has counts."""
+"""Figures of verl and TRL (GRPOTrainer, RLOOTrainer). The first name that a step has counts."""
 OF_ROLLOUTS = ("timing_s/gen", "completions/mean_length", "completion_length")
-"""One of these stands in every step of a training with rollouts."""
+"""Names of which every step of a training with rollouts has one."""
 
 
 def rollouts_of(steps: Iterable[Mapping[str, object]]) -> RolloutLog | None:
-    """Return the means of what the steps state; None where none of them has rollouts."""
+    """Return the means of the steps' figures; None if none of them has rollouts."""
     found: dict[str, list[float]] = {}
     phases: dict[str, list[float]] = {}
     for figures in steps:

@@ -1,4 +1,4 @@
-"""What the files of a training state, each with its place; what two places state differently is a contradiction."""
+"""Statements of a training's files, each with its place. Two places that disagree are a contradiction."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ COMPARED = {
 
 @dataclass(frozen=True)
 class Statement:
-    """One fact, what a place says of it, and the place: a file, with the line where it is known."""
+    """One fact, its value at one place, and the place: a file, with the line if known."""
 
     key: str
-    """The fact's name in `Facts`."""
+    """Name of the fact in `Facts`."""
     value: Any
     file: str
     line: int | None = None
 
     @property
     def place(self) -> str:
-        """The place in words."""
+        """Place in words."""
         return self.file if self.line is None else f"{self.file}, line {self.line}"
 
 
 class Statements:
-    """All that the files of one training state. What is added first counts, where two places may differ."""
+    """All statements of the files of one training. If places may differ, the first one added counts."""
 
     def __init__(self, said: Iterable[Statement] = ()) -> None:
         self.said = list(said)
 
     def add(self, facts: Facts, file: str, lines: Mapping[str, int] | None = None) -> Self:
-        """Add what a file states; `lines` says where in it."""
+        """Add the statements of a file. `lines` has their line numbers."""
         for item in fields(Facts):
             value = getattr(facts, item.name)
             if value is not None:
@@ -49,32 +49,34 @@ class Statements:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files that state something."""
-        return tuple(dict.fromkeys(one.file for one in self.said))
+        """Files that state something."""
+        return tuple(dict.fromkeys(statement.file for statement in self.said))
 
     def of(self, file: str) -> list[Statement]:
-        """Return what one file states."""
-        return [one for one in self.said if one.file == file]
+        """Return the statements of one file."""
+        return [statement for statement in self.said if statement.file == file]
 
     def first(self, key: str) -> Statement | None:
-        """Return what is stated first of a fact."""
-        return next((one for one in self.said if one.key == key), None)
+        """Return the first statement of a fact."""
+        return next((statement for statement in self.said if statement.key == key), None)
 
     def contradictions(self) -> tuple[Contradiction, ...]:
         """Return the facts that two places state differently."""
         found = []
         for key, words in COMPARED.items():
-            of_key = [one for one in self.said if one.key == key]
-            other = next((one for one in of_key if one.value != of_key[0].value), None)
+            of_key = [statement for statement in self.said if statement.key == key]
+            other = next((statement for statement in of_key if statement.value != of_key[0].value), None)
             if other is not None:
-                one = of_key[0]
-                text = f"{one.place} says {one.value} and {other.place} says {other.value}"
+                first = of_key[0]
+                text = f"{first.place} says {first.value} and {other.place} says {other.value}"
                 found.append(Contradiction(key, f"{words}: {text}"))
         return tuple(found)
 
     def facts(self) -> Facts:
-        """Return the agreed facts; one that is contradicted is left open."""
+        """Return the agreed facts. Contradicted facts are None."""
         agreed: dict[str, Any] = {}
-        for one in self.said:
-            agreed.setdefault(one.key, one.value)
-        return replace(Facts(**agreed), **dict.fromkeys((one.key for one in self.contradictions()), None))
+        for statement in self.said:
+            agreed.setdefault(statement.key, statement.value)
+        return replace(
+            Facts(**agreed), **dict.fromkeys((contradiction.key for contradiction in self.contradictions()), None)
+        )

@@ -1,4 +1,4 @@
-"""Which steps of a log are training in steady state: compilation, evaluation, checkpoints and stalls are left out."""
+"""Selects the steady steps of a log: leaves out compilation, evaluation, checkpoints and stalls."""
 
 from __future__ import annotations
 
@@ -8,33 +8,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from planner.adapters.trainer_logs.trainer_log import Beside, Span
+from planner.adapters.trainer_logs.trainer_log import Beside, LogSpan
 
 WARM_UP_FACTOR = 1.25
-"""First steps slower than so many times the median are compilation and warm-up."""
+"""Multiple of the median above which first steps are compilation and warm-up."""
 MOST_WARM_UP_SHARE = 0.3
-"""Of the spans; what is slow for longer is the training itself."""
+"""Largest share of spans in warm-up. What is slow for longer is the training itself."""
 MOST_WARM_UP_S = 1_800.0
-"""Seconds of compilation and warm-up of one process; what is slow for longer is something else."""
+"""Longest compilation and warm-up of one process in seconds. What is slow for longer is something else."""
 UNEVEN_FACTOR = 1.5
-"""Steps of samples of unlike lengths differ by less; what is longer waits for something."""
+"""Multiple of the median above which a step waits for something. Samples of unequal length vary by less."""
 STALL_FACTOR = 3.0
-"""Longer steps than so many times the median have something beside them that the log does not name."""
+"""Multiple of the median above which something ran that the log does not name."""
 STOPPED_FACTOR = 100.0
-"""From here on the training did not run: it waited for a resume, or the clock jumped."""
+"""Multiple of the median above which the training did not run: it waited for a resume, or the clock jumped."""
 SKIP_FACTOR = 0.2
-"""A span under so much of the median a step counts steps that were not done: a resumed training jumps to its place."""
+"""Share of the median below which a span counts steps that were not done: a resumed training jumps to its place."""
 FEWEST_FOR_DRIFT = 12
-"""Spans; of fewer no trend is told."""
+"""Fewest spans for judging a trend."""
 DRIFT_DEVIATIONS = 3.0
 """Standard errors by which the last third must differ from the first."""
 MOST_STALLED_SHARE = 0.05
-"""Of the spans; where more are as slow, that is how this training runs, and they count."""
+"""Largest share of stalled spans. If more are as slow, that is normal for this training, and they count."""
 
 
 @dataclass(frozen=True)
 class Steady:
-    """Steps and seconds of steady training, and the seconds that were left out, by what went on there."""
+    """Steps and seconds of steady training, and the seconds that were left out, by cause."""
 
     steps: int
     seconds: float
@@ -42,41 +42,49 @@ class Steady:
     dropped_seconds: dict[str, float]
     dropped_steps: int
     uneven_share: float
-    """Of the kept seconds what steps of over 1.5 times the median take beyond it."""
+    """Share of the kept seconds by which steps of over 1.5 times the median exceed it."""
     stalled_share: float
-    """Of the spans, over 3 times the median and yet counted, unless the training did not run."""
+    """Share of spans over 3 times the median that still count, unless the training did not run."""
     drift: float | None = None
-    """Seconds of a step in the last third over those in the first; None where the difference is scatter."""
+    """Seconds of a step in the last third over those in the first; None if the difference is noise."""
 
 
-def steady(spans: Sequence[Span], resolution_s: float = 0.0) -> Steady | None:
-    """Return the steady part of a training; None where the log holds no span.
+def steady(spans: Sequence[LogSpan], resolution_s: float = 0.0) -> Steady | None:
+    """Return the steady part of a training; None if the log has no span.
 
-    Left out: spans beside which the log names other work (unless all are such), the first ones of each process that
-    are slower than 1.25 times the median, up to 5 % of spans of over 3 times the median, all of over 100 times, and
-    those of steps that a resumed training did not do again. Steps that two processes trained count twice: both were
-    timed. `resolution_s` is that of the clock, by which both ends of a span may be off.
+    Leaves out spans with other named work (unless all are such), the first spans of each process that are slower than
+    1.25 times the median, up to 5 % of spans over 3 times the median, all spans over 100 times, and steps that a
+    resumed training did not repeat. Steps that two processes trained count twice, because both were timed.
+    `resolution_s` is the clock's; each end of a span may be off by it.
     """
     if not spans:
         return None
     all_named = all(span.beside for span in spans)
     timed = [_TimedSpan(span, None if all_named else span.beside) for span in spans]
-    median = statistics.median(one.pace for one in _kept(timed))
-    for one in _kept(timed):
-        if one.pace < SKIP_FACTOR * median:
-            one.left_out = Beside.SKIPPED
+    median = statistics.median(timed_span.pace for timed_span in _kept(timed))
+    for timed_span in _kept(timed):
+        if timed_span.pace < SKIP_FACTOR * median:
+            timed_span.left_out = Beside.SKIPPED
     _leave_out_warm_up(_kept(timed), median)
     rest = _kept(timed)
-    slow = [one for one in rest if one.span.seconds > STALL_FACTOR * median * one.span.steps + 2 * resolution_s]
+    slow = [
+        timed_span
+        for timed_span in rest
+        if timed_span.span.seconds > STALL_FACTOR * median * timed_span.span.steps + 2 * resolution_s
+    ]
     stalls = len(slow) > MOST_STALLED_SHARE * len(rest)
-    for one in slow:
-        if not stalls or one.span.seconds > STOPPED_FACTOR * median * one.span.steps:
-            one.left_out = Beside.OTHER
+    for timed_span in slow:
+        if not stalls or timed_span.span.seconds > STOPPED_FACTOR * median * timed_span.span.steps:
+            timed_span.left_out = Beside.OTHER
     kept = _kept(timed)
-    dropped = {what.value: _sums(one for one in timed if one.left_out is what) for what in Beside}
+    dropped = {what.value: _sums(timed_span for timed_span in timed if timed_span.left_out is what) for what in Beside}
     steps, seconds = _sums(kept)
-    beyond = sum(one.span.seconds - median * one.span.steps for one in kept if one.pace > UNEVEN_FACTOR * median)
-    tokens = [one.span.tokens for one in kept]
+    beyond = sum(
+        timed_span.span.seconds - median * timed_span.span.steps
+        for timed_span in kept
+        if timed_span.pace > UNEVEN_FACTOR * median
+    )
+    tokens = [timed_span.span.tokens for timed_span in kept]
     return Steady(
         steps=steps,
         seconds=seconds,
@@ -96,33 +104,33 @@ class _Sums(NamedTuple):
 
 @dataclass
 class _TimedSpan:
-    """A span, and why it does not count."""
+    """A span, and why it is left out."""
 
-    span: Span
+    span: LogSpan
     left_out: Beside | None
-    """None: it counts."""
+    """Cause; None if it counts."""
 
     @property
     def pace(self) -> float:
-        """Seconds a step."""
+        """Seconds per step."""
         return self.span.seconds / self.span.steps
 
 
 def _kept(timed: Sequence[_TimedSpan]) -> list[_TimedSpan]:
-    return [one for one in timed if one.left_out is None]
+    return [timed_span for timed_span in timed if timed_span.left_out is None]
 
 
 def _sums(timed: Iterable[_TimedSpan]) -> _Sums:
-    spans = [one.span for one in timed]
+    spans = [timed_span.span for timed_span in timed]
     return _Sums(sum(span.steps for span in spans), sum(span.seconds for span in spans))
 
 
 def _drift(timed: Sequence[_TimedSpan]) -> float | None:
-    """Return mean seconds of a step in the last third / in the first, where over 3 standard errors part them."""
+    """Return mean seconds of a step in the last third / in the first, if over 3 standard errors apart."""
     third = len(timed) // 3
     if len(timed) < FEWEST_FOR_DRIFT:
         return None
-    first, last = ([one.pace for one in part] for part in (timed[:third], timed[-third:]))
+    first, last = ([timed_span.pace for timed_span in part] for part in (timed[:third], timed[-third:]))
     error = math.sqrt((statistics.variance(first) + statistics.variance(last)) / third)
     before, after = statistics.fmean(first), statistics.fmean(last)
     return after / before if abs(after - before) > DRIFT_DEVIATIONS * error else None
@@ -132,13 +140,13 @@ def _leave_out_warm_up(timed: Sequence[_TimedSpan], median: float) -> None:
     """Leave out the slow spans with which each process begins."""
     most = int(MOST_WARM_UP_SHARE * len(timed))
     beginning, seconds, end = True, 0.0, -math.inf
-    for one in timed:
-        if one.span.begin < end:
+    for timed_span in timed:
+        if timed_span.span.begin < end:
             beginning, seconds = True, 0.0
-        end = one.span.end
-        seconds += one.span.seconds
-        is_slow = one.pace > WARM_UP_FACTOR * median and seconds <= MOST_WARM_UP_S
+        end = timed_span.span.end
+        seconds += timed_span.span.seconds
+        is_slow = timed_span.pace > WARM_UP_FACTOR * median and seconds <= MOST_WARM_UP_S
         beginning = beginning and is_slow and most > 0
         if beginning:
-            one.left_out = Beside.COMPILE
+            timed_span.left_out = Beside.COMPILE
             most -= 1

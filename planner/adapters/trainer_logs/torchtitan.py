@@ -1,7 +1,7 @@
 """torchtitan: `[titan] 2026-01-01 12:00:00,123 - root - INFO - step: 10  loss: ...  tps: 7,500 ...`.
 
-The lines' own times time the steps; `tps` is tokens/s of one accelerator (torchtitan/components/metrics.py). Where
-several ranks write, the lines of the first that shows a step count.
+The lines' own times time the steps; `tps` is tokens/s of one accelerator (torchtitan/components/metrics.py). If several
+ranks write, the lines of the first that shows a step count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TIME = re.compile(r"^(.{0,80}?)(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) - \S{1,60
 _STEP = re.compile(
     r"- step:\s{1,9}(\d{1,9})\s{1,9}loss:\s{0,9}([-+\w.]{1,20}).{0,200}?(?:tps|wps):\s{0,9}([\d,]{1,15})"
 )
-"""`wps` until 2024."""
+"""Line of a step. The rate was called `wps` until 2024."""
 _START = re.compile(
     r"local batch size (\d{1,9}), global batch size (\d{1,9}), gradient accumulation steps (\d{1,9}), "
     r"sequence length (\d{1,9})"
@@ -28,7 +28,7 @@ _RECOMPUTED = re.compile(r"Applied (selective|full)(?:AC)? activation checkpoint
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each console's output."""
+    """Return one training for each console's output."""
     return source.each_console(_log)
 
 

@@ -1,6 +1,7 @@
-"""torchtune: `Step 12 | loss:1.2 lr:2e-05 tokens_per_second_per_gpu:8123.4 ...` (training/metric_logging.py).
+"""torchtune: `Step 12
+loss:1.2 lr:2e-05 tokens_per_second_per_gpu:8123.4 ...` (training/metric_logging.py).
 
-A line's rate is of the tokens with a label of that step alone, which may be fewer than those that were computed.
+A line's rate counts only that step's tokens with a label, which may be fewer than the computed ones.
 """
 
 from __future__ import annotations
@@ -9,19 +10,19 @@ import re
 
 from planner.adapters.trainer_logs.log_source import LONGEST_LINE, LogSource
 from planner.adapters.trainer_logs.numbers_in_text import number, positive
-from planner.adapters.trainer_logs.trainer_log import Facts, Span, TrainerLog
+from planner.adapters.trainer_logs.trainer_log import Facts, LogSpan, TrainerLog
 
 _STEP = re.compile(r"(?:^|\s)Step (\d{1,9}) \| (.{1,2000})$")
 _FIGURE = re.compile(r"(\w{1,60}):([-+\w.]{1,40})")
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each file."""
+    """Return one training for each file."""
     return source.each_console(_log)
 
 
 def _log(source: LogSource, name: str) -> TrainerLog | None:
-    spans: list[Span] = []
+    spans: list[LogSpan] = []
     losses: list[float] = []
     for line in source.lines(name):
         if not (found := _STEP.search(line[:LONGEST_LINE])):
@@ -30,7 +31,7 @@ def _log(source: LogSource, name: str) -> TrainerLog | None:
         rate = positive(figures.get("tokens_per_second_per_gpu"))
         if rate is None:
             continue
-        spans.append(Span(step - 1, step, 1 / rate, 1.0))
+        spans.append(LogSpan(step - 1, step, 1 / rate, 1.0))
         loss = number(figures.get("loss"))
         losses.append(float("nan") if loss is None else loss)
     if not spans:

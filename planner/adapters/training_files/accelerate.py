@@ -24,7 +24,7 @@ def reads(data: Mapping[str, Any]) -> bool:
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return what a file states; `num_processes` counts all accelerators of all machines."""
+    """Return the facts in a file. `num_processes` counts all accelerators of all machines."""
     keys = Keys(data)
     kind = (keys.text("distributed_type") or "").casefold()
     offload = None
@@ -53,7 +53,7 @@ def facts(data: Mapping[str, Any]) -> Facts:
 
 
 def offload_of(optimizer: str | None, weights: str | None) -> str | None:
-    """Return what lies in the host's memory, of the two devices that DeepSpeed names."""
+    """Return what is kept in the host's memory, from the two devices that DeepSpeed names."""
     hosts = ("cpu", "nvme")
     if (weights or "") in hosts:
         return "all"

@@ -20,7 +20,7 @@ def reads(data: Mapping[str, Any]) -> bool:
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return what a configuration states; without an adapter all weights are trained."""
+    """Return the facts in a configuration. Without an adapter all weights are trained."""
     keys = Keys(data)
     adapter = (keys.text("adapter") or "").casefold()
     found = shared_facts(keys, ("base_model",), method="lora" if adapter in ("lora", "qlora") else "full")

@@ -25,20 +25,20 @@ CONFIGS = (".yaml", ".yml", ".json", ".toml")
 
 @dataclass
 class Command:
-    """Arguments by name, dashes as underscores; words that are none, with the files among them."""
+    """Arguments by name (dashes as underscores), and the remaining words, which include file names."""
 
     arguments: dict[str, Any] = field(default_factory=dict)
     words: list[str] = field(default_factory=list)
 
     @property
     def files(self) -> list[str]:
-        """Files of configuration that the command names."""
+        """Configuration files that the command names."""
         named = [*self.words, *(value for value in self.arguments.values() if isinstance(value, str))]
-        return [one for one in named if one.endswith(CONFIGS)]
+        return [path for path in named if path.endswith(CONFIGS)]
 
     @property
     def objective(self) -> str | None:
-        """The objective in the name of a script or a subcommand: `trl dpo`, `train_grpo.py`, `lora_dpo_distributed`."""
+        """Objective in the name of a script or a subcommand: `trl dpo`, `train_grpo.py`, `lora_dpo_distributed`."""
         before = [None, *self.words]
         scripts = [
             word
@@ -49,12 +49,12 @@ class Command:
 
     @property
     def is_of_swift(self) -> bool:
-        """Whether ms-swift runs."""
+        """True if ms-swift runs."""
         return "swift" in self.words[:3] or any(word.endswith("/swift") for word in self.words[:3])
 
 
 def command_of(text: str, variables: Mapping[str, str] | None = None) -> Command | None:
-    """Return the command of shell text that starts a training; None where there is none."""
+    """Return the command in shell text that starts a training; None if there is none."""
     known = dict(variables or {})
     best: Command | None = None
     for line in statements(text, known):
@@ -96,7 +96,7 @@ def _command(line: str, known: Mapping[str, str]) -> Command:
 
 
 def _most(name: str) -> int:
-    """How many values an option takes: lists of names take several."""
+    """Return how many values an option takes. Lists of names take several."""
     return 12 if name.replace("-", "_") in ("target_modules", "lora_target_modules", "dataset") else 1
 
 
@@ -109,7 +109,7 @@ def _plain(name: str) -> str:
 
 
 def launched(command: Command) -> Facts:
-    """Return the processes that the launcher starts: those of a node x nodes; accelerate counts those of all nodes."""
+    """Return the processes that the launcher starts: those of a node x nodes. accelerate counts those of all nodes."""
     arguments = command.arguments
     nodes = next((found for name in NODES if (found := count(arguments.get(name)))), None)
     each = next((found for name in PROCESSES if (found := count(arguments.get(name)))), None)

@@ -17,7 +17,7 @@ def reads(data: Mapping[str, Any]) -> bool:
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return what a configuration states."""
+    """Return the facts in a configuration."""
     keys = Keys(data)
     stage = keys.value("zero_optimization.stage")
     offload = offload_of(

@@ -1,4 +1,7 @@
-"""Arguments of Hugging Face's Trainer: TRL's commands and files, and what LLaMA-Factory, ms-swift and axolotl share."""
+"""Arguments of Hugging Face's Trainer:
+
+TRL's commands and files, and those shared by LLaMA-Factory, ms-swift and axolotl.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +28,19 @@ MARKS = (
 
 
 def reads(data: Mapping[str, Any]) -> bool:
-    """Return whether a mapping is arguments of the Trainer."""
+    """Return whether a mapping holds arguments of the Trainer."""
     return any(name in data for name in MODELS) and any(name in data for name in MARKS)
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return what arguments state; a training is one of all weights where nothing says otherwise."""
+    """Return the facts in arguments. A training trains all weights by default."""
     keys = Keys(data)
     lora = keys.flag("use_peft", "use_lora") or None
     return shared_facts(keys, MODELS, method="lora" if lora or keys.count("lora_r", "lora_rank") else "full")
 
 
 def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, framework: str = "HF Trainer") -> Facts:
-    """Return what the arguments state that all trainers on it share."""
+    """Return the facts in the arguments that all trainers built on it share."""
     packing = keys.flag("packing", "sample_packing")
     liger = keys.flag("use_liger_kernel", "use_liger", "enable_liger_kernel", "liger_fused_linear_cross_entropy")
     deepspeed = keys.value("deepspeed")
@@ -78,6 +81,9 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         quantized=True if is_lora and (bits == "4" or keys.flag("load_in_4bit", "use_4bit")) else None,
         eight_bit=True if is_lora and (bits == "8" or keys.flag("load_in_8bit")) else None,
         objective=stated_objective({name: keys.text(name) for name in ("pref_loss", *OBJECTIVE_KEYS)}),
+        group=keys.count("num_generations"),
+        engine_share=keys.number("vllm_gpu_memory_utilization"),
+        engine_sleep=_sleep_level(keys),
         padded=None if packing is None else not packing,
         compiled=keys.flag("torch_compile"),
         loss="chunked" if liger else None,
@@ -85,6 +91,15 @@ def shared_facts(keys: Keys, models: tuple[str, ...], *, method: str | None, fra
         devices=keys.count("num_processes", "nproc_per_node", "world_size"),
         framework=framework,
     )
+
+
+def _sleep_level(keys: Keys) -> int | None:
+    """Return vLLM's sleep level: a number in ms-swift, a switch in TRL, which is read as level 2."""
+    stated = keys.value("sleep_level")
+    if stated is not None and str(stated) in ("0", "1", "2"):
+        return int(stated)
+    sleeps = keys.flag("vllm_enable_sleep_mode")
+    return None if sleeps is None else 2 if sleeps else 0
 
 
 def _precision(keys: Keys) -> str | None:

@@ -1,4 +1,4 @@
-"""Typed reads of a trainer's configuration: the first of several names that states something. "auto" states nothing."""
+"""Typed reads of a trainer's configuration, under the first of several names that has a value. "auto" is no value."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ SILENT = ("", "auto", "none", "null")
 
 
 class Keys:
-    """The keys of a mapping; a dot steps into a mapping within it."""
+    """Keys of a mapping. A dot steps into a nested mapping."""
 
     def __init__(self, data: Mapping[str, Any]) -> None:
         self.data = data
 
     def value(self, *names: str) -> Any:
-        """Return the value under the first name that states one; None where none does."""
+        """Return the value under the first name that has one; None if none has."""
         for name in names:
             found: Any = self.data
             for part in name.split("."):
@@ -48,7 +48,7 @@ class Keys:
         return found.strip() if isinstance(found, str) else None
 
     def words(self, *names: str) -> tuple[str, ...] | None:
-        """Return a list of texts, also of a text with commas or spaces between them."""
+        """Return a list of texts, also from a text separated by commas or spaces."""
         found = self.value(*names)
         if isinstance(found, str):
             found = found.replace(",", " ").split()

@@ -21,7 +21,7 @@ def reads(data: Mapping[str, Any]) -> bool:
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return what a configuration states; `finetuning_type` is LoRA of rank 8 where it is left out."""
+    """Return the facts in a configuration. The default `finetuning_type` is LoRA of rank 8."""
     keys = Keys(data)
     kind = (keys.text("finetuning_type") or "lora").casefold()
     found = shared_facts(keys, ("model_name_or_path",), method="lora" if kind in ("lora", "oft") else "full")

@@ -9,7 +9,7 @@ from planner.adapters.trainer_logs.trainer_log import Facts
 from planner.adapters.training_files.keys import Keys
 
 MEGATRONS_TOP_K = 2
-"""Experts of a token, where `--moe-router-topk` is left out."""
+"""Experts per token if `--moe-router-topk` is left out."""
 
 
 def reads(data: Mapping[str, Any]) -> bool:
@@ -18,7 +18,10 @@ def reads(data: Mapping[str, Any]) -> bool:
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return what arguments state, the sizes of the network with it; the vocabulary is often in the tokenizer alone."""
+    """Return the facts in arguments, with the sizes of the network.
+
+    Often only the tokenizer has the vocabulary size.
+    """
     keys = Keys(data)
     network = _network(keys)
     tensor, pipeline = keys.count("tensor_model_parallel_size"), keys.count("pipeline_model_parallel_size")
@@ -46,7 +49,7 @@ def facts(data: Mapping[str, Any]) -> Facts:
 
 
 def _network(keys: Keys) -> dict[str, object]:
-    """Return the sizes as a config.json of the family that is built so has them."""
+    """Return the sizes as a config.json of the matching family has them."""
     heads, hidden = keys.count("num_attention_heads"), keys.count("hidden_size")
     groups = keys.count("num_query_groups") if keys.flag("group_query_attention") is not False else None
     rope = keys.text("position_embedding_type") == "rope" or keys.flag("use_rotary_position_embeddings")
@@ -65,7 +68,7 @@ def _network(keys: Keys) -> dict[str, object]:
         "num_experts_per_tok": (keys.count("moe_router_topk") or MEGATRONS_TOP_K) if experts else None,
         "moe_intermediate_size": expert_width if shared else None,
         "shared_expert_intermediate_size": shared,
-        "kv_lora_rank": 1 if keys.flag("multi_latent_attention") else None,  # refused, whatever it is
+        "kv_lora_rank": 1 if keys.flag("multi_latent_attention") else None,  # refused, whatever the value
         "vocab_size": keys.count("vocab_size", "padded_vocab_size"),
         "max_position_embeddings": keys.count("max_position_embeddings", "seq_length"),
         "head_dim": keys.count("kv_channels"),

@@ -21,7 +21,7 @@ def reads(data: Mapping[str, Any]) -> bool:
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return what arguments state; `train_type` is LoRA of rank 8 on all linear maps where it is left out."""
+    """Return the facts in arguments. The default `train_type` is LoRA of rank 8 on all linear maps."""
     keys = Keys(data)
     kind = (keys.text("train_type", "tuner_type", "sft_type") or "lora").casefold()
     found = shared_facts(keys, MODELS, method="full" if kind == "full" else "lora", framework="HF Trainer")

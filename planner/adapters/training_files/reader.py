@@ -1,4 +1,4 @@
-"""Files of one training together: each is read by its format, and all that they state is joined."""
+"""Reads the files of one training together: each by its format, with all statements joined."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from planner.adapters.training_files import (
     skypilot,
     torchtitan,
     torchtune,
+    verl,
 )
 from planner.adapters.training_files.commands import Command, command_of, launched
 from planner.adapters.training_files.keys import Keys
@@ -47,27 +48,28 @@ class MappingFormat(NamedTuple):
 FORMATS = tuple(
     MappingFormat(name, module.reads, module.facts)
     for name, module in (
-        ("SkyPilot task", skypilot), ("torchtitan", torchtitan), ("torchtune", torchtune), ("axolotl", axolotl),
+        ("SkyPilot task", skypilot), ("verl", verl), ("torchtitan", torchtitan), ("torchtune", torchtune),
+        ("axolotl", axolotl),
         ("accelerate", accelerate), ("DeepSpeed", deepspeed), ("ms-swift", ms_swift), ("LLaMA-Factory", llama_factory),
         ("HF Trainer", hf_arguments), ("Megatron-LM", megatron),
     )
 )  # fmt: skip
-"""The more telling before those whose keys others share."""
+"""Formats in order: specific ones before those whose keys others share."""
 
 
 OF_LAUNCHERS = ("accelerate", "DeepSpeed", "SkyPilot task")
 LAUNCHERS_OPTIONS = ("num_processes", "num_machines", "mixed_precision")
-"""Options of a command that replace what the file of `accelerate config` says."""
+"""Options of a command that replace the values in the file of `accelerate config`."""
 
 
 class NamedFile(NamedTuple):
-    """A file, and the arguments of the command that names it, which count before what it states."""
+    """A file, and the arguments of the command that names it, which override the file."""
 
     path: Path
     arguments: Mapping[str, Any] = {}
 
     def changed(self, data: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return what a file states with the command's arguments in place; a dot steps into a mapping."""
+        """Return a file's mapping with the command's arguments applied. A dot steps into a nested mapping."""
         found = format_of(data)
         if found is None or found.name in ("DeepSpeed", "SkyPilot task"):
             return data
@@ -84,7 +86,7 @@ class NamedFile(NamedTuple):
         return changed
 
     def is_of_trainer(self) -> bool:
-        """Whether it says how is trained, and not only on what."""
+        """Return whether the file describes how to train, not only the hardware."""
         if not self.path.is_file() or self.path.suffix.lower() not in MAPPINGS:
             return False
         found = format_of(_mapping(self.path))
@@ -92,14 +94,14 @@ class NamedFile(NamedTuple):
 
 
 def format_of(data: Mapping[str, Any]) -> MappingFormat | None:
-    """Return the format of a mapping; None of one that is none of a training."""
-    return next((one for one in FORMATS if one.reads(data)), None)
+    """Return the format of a mapping; None if it does not describe a training."""
+    return next((known_format for known_format in FORMATS if known_format.reads(data)), None)
 
 
 def is_training_file(path: Path) -> bool:
-    """Whether a path may be a file, or the folder of files, of a training, by its name and its beginning."""
+    """Return whether a path may be a training's file or folder, judged by its name and its beginning."""
     if path.is_dir():
-        return any(_may_be(one) for one in sorted(path.iterdir())[:200])
+        return any(_may_be(child) for child in sorted(path.iterdir())[:200])
     return path.is_file() and _may_be(path)
 
 
@@ -117,18 +119,18 @@ def _may_be(path: Path) -> bool:
 
 
 def read_training(paths: list[Path]) -> Statements:
-    """Return what files of one training state; InputError where two contradict each other, or none is known."""
+    """Return the statements of one training's files. InputError if two contradict each other, or none is known."""
     said = Statements()
-    waiting = [NamedFile(one) for path in paths for one in (_of_folder(path) if path.is_dir() else [path])]
-    # commands first: what they say of a file that they name counts before what it says
-    waiting.sort(key=lambda one: one.path.suffix.lower() not in SCRIPTS)
+    waiting = [NamedFile(file_path) for path in paths for file_path in (_of_folder(path) if path.is_dir() else [path])]
+    # commands first: they override the files that they name
+    waiting.sort(key=lambda file: file.path.suffix.lower() not in SCRIPTS)
     read: set[Path] = set()
     while waiting and len(read) < MOST_FILES:
-        one = waiting.pop(0)
-        if one.path.resolve() in read or not one.path.is_file():
+        file = waiting.pop(0)
+        if file.path.resolve() in read or not file.path.is_file():
             continue
-        read.add(one.path.resolve())
-        waiting = [*_add(said, one), *waiting]
+        read.add(file.path.resolve())
+        waiting = [*_add(said, file), *waiting]
     if not said.said:
         raise InputError(f"{paths[0]}: is no file of a training that is known.", fix=FIX)
     for wrong in said.contradictions():
@@ -137,7 +139,7 @@ def read_training(paths: list[Path]) -> Statements:
 
 
 def _of_folder(folder: Path) -> list[Path]:
-    return [one for one in sorted(folder.iterdir()) if _may_be(one)][:MOST_FILES]
+    return [child for child in sorted(folder.iterdir()) if _may_be(child)][:MOST_FILES]
 
 
 def _mapping(path: Path) -> Mapping[str, Any]:
@@ -151,7 +153,7 @@ def _mapping(path: Path) -> Mapping[str, Any]:
 
 
 def _add(said: Statements, file: NamedFile) -> list[NamedFile]:
-    """Add what a file states, and return the files beside it that it names."""
+    """Add the statements of a file, and return the files beside it that it names."""
     path = file.path
     if path.suffix.lower() in SCRIPTS:
         text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=FIX)
@@ -170,7 +172,7 @@ def _add(said: Statements, file: NamedFile) -> list[NamedFile]:
 
 
 def _add_command(said: Statements, command: Command | None, path: Path) -> list[NamedFile]:
-    """Add the arguments of a command; of files that it names and that are not here, what their names tell."""
+    """Add the arguments of a command. For files that it names and that are missing, add what their names tell."""
     if command is None:
         return []
     facts = launched(command)
@@ -179,9 +181,11 @@ def _add_command(said: Statements, command: Command | None, path: Path) -> list[
     said.add(Facts(objective=command.objective), path.name)
     files = [NamedFile(_beside(path, name), command.arguments) for name in command.files]
     found = ms_swift if command.is_of_swift else format_of(command.arguments)
-    if found is not None and not any(one.is_of_trainer() for one in files):
-        said.add(replace(found.facts(command.arguments), devices=None), path.name)  # the launcher counts them
-    for missing in (one.path.name for one in files if not one.path.is_file()):
+    if found is not None and not any(file.is_of_trainer() for file in files):
+        trained = found.facts(command.arguments)
+        counted = facts.devices is not None  # by the launcher
+        said.add(replace(trained, devices=None) if counted else trained, path.name)
+    for missing in (file.path.name for file in files if not file.path.is_file()):
         if strategy := strategy_of_file_name(missing):
             of_name = Facts(strategy=strategy, offload=offload_of_file_name(missing))
             said.add(of_name, f"the name of {missing}")
@@ -189,6 +193,6 @@ def _add_command(said: Statements, command: Command | None, path: Path) -> list[
 
 
 def _beside(path: Path, name: str) -> Path:
-    """Return a file that another names, from its own folder; one in a folder that is not here, beside it."""
+    """Return the path of a file that another file names, relative to that. If its folder is missing, look beside it."""
     named = path.parent / name
     return named if named.is_file() else path.parent / Path(name).name

@@ -1,4 +1,4 @@
-"""A Slurm script: what `#SBATCH` lines ask for, and the command below them."""
+"""A Slurm script: the resources in its `#SBATCH` lines, and the command below them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def facts(text: str) -> Facts:
 
 
 def variables(asked: Facts) -> dict[str, str]:
-    """Return the variables of Slurm that the script's commands may use."""
+    """Return the Slurm variables that the script's commands may use."""
     if asked.nodes is None:
         return {}
     nodes = {"SLURM_NNODES": str(asked.nodes), "SLURM_JOB_NUM_NODES": str(asked.nodes)}

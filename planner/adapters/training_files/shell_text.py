@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 
 LONGEST = 200_000
 MOST_FILLED = 20_000
-"""Characters that variables may add to one statement, as they may name each other."""
+"""Most characters that variables may add to one statement, because they may refer to each other."""
 _VARIABLE = re.compile(r"\$(?:\{(\w{1,60})(?:\[[@*]\])?(?::?[-=]([^{}]{0,200})|[#%/:][^{}]{0,200})?\}|(\w{1,60}))")
 _QUOTED_ARRAY = re.compile(r"\"(\$\{\w{1,60}\[@\]\})\"")
-"""Its words stay words, in quotes too."""
+"""Array in quotes. Its words stay separate words."""
 _ASSIGNED = re.compile(
     r"\s*(?:export\s+|local\s+|readonly\s+)?([A-Za-z_]\w{0,60})(\+?)=(?:\((.*)\)|\"(.*)\"|'(.*)'|(\S*))\s*", re.DOTALL
 )
@@ -19,7 +19,10 @@ _TERM = re.compile(r"\d{1,12}|[*/+-]")
 
 
 def statements(text: str, known: dict[str, str]) -> Iterator[str]:
-    """Return the commands of a text, each on one line with its variables filled in; assignments go into `known`."""
+    """Return the commands of a text, each on one line with its variables filled in.
+
+    Assignments are added to `known`.
+    """
     for line in _logical_lines(text[:LONGEST].replace("\r\n", "\n")):
         found = _ASSIGNED.fullmatch(line)
         if found is None:
@@ -30,7 +33,7 @@ def statements(text: str, known: dict[str, str]) -> Iterator[str]:
 
 
 def filled(text: str, known: Mapping[str, str]) -> str:
-    """Return a text with variables and sums of whole numbers in place; a variable that is not known is empty."""
+    """Return a text with variables and integer sums replaced by their values. An unknown variable is empty."""
     left = MOST_FILLED
 
     def value(found: re.Match[str]) -> str:
@@ -49,7 +52,7 @@ def filled(text: str, known: Mapping[str, str]) -> str:
 
 
 def _total(text: str) -> int | None:
-    """Return the value of whole numbers joined by signs, products first; None of anything else."""
+    """Return the value of whole numbers joined by signs, products first; None for anything else."""
     terms = _TERM.findall(text)
     if _TERM.sub("", text).strip(" \\\t\n") or len(terms) % 2 == 0 or not all(term.isdigit() for term in terms[::2]):
         return None
@@ -70,7 +73,7 @@ def _total(text: str) -> int | None:
 
 
 def _logical_lines(text: str) -> Iterator[str]:
-    """Return statements as the shell cuts them: a line goes on in quotes, in an array, and after a backslash."""
+    """Return statements as the shell splits them. A line continues in quotes, in an array, and after a backslash."""
     line, quote, depth, place = "", "", 0, 0
     while place < len(text):
         char, following = text[place], text[place + 1 : place + 2]

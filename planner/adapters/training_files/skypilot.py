@@ -16,7 +16,7 @@ def reads(data: Mapping[str, Any]) -> bool:
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return the accelerators of all nodes; of several that are named the first."""
+    """Return the accelerators of all nodes. If several kinds are named, the first counts."""
     keys = Keys(data)
     nodes = keys.count("num_nodes") or 1
     named = keys.value("resources.accelerators")

@@ -1,4 +1,4 @@
-"""What trainers call optimizers, number formats and ways to shard, in the planner's words."""
+"""Translates trainers' names of optimizers, number formats and sharding into the planner's words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PRECISIONS = {
 
 
 def optimizer_of(text: str | None) -> str | None:
-    """Return the optimizer that a trainer's word means; None of one that is not known."""
+    """Return the optimizer that a trainer's word means; None if it is unknown."""
     word = (text or "").casefold().replace("adamw8bit", "adamw_8bit").replace("adam8bit", "adam_8bit")
     return next((name for pattern, name in _OPTIMIZERS if re.search(pattern, word)), None)
 
@@ -38,14 +38,14 @@ def strategy_of_stage(stage: int | None) -> str | None:
 
 
 def offload_of_file_name(name: str | None) -> str | None:
-    """Return what a DeepSpeed file keeps in the host's memory, by its name: `ds_z3_offload_config.json`."""
+    """Return what a DeepSpeed file offloads to the host's memory, judged by its name: `ds_z3_offload_config.json`."""
     if "offload" not in (name or "").rpartition("/")[2].casefold():
         return None
     return "all" if strategy_of_file_name(name) == "zero3" else "optimizer"
 
 
 def objective_of(text: str | None) -> str | None:
-    """Return an objective that is not the plain one on tokens, of a trainer's word or the name of its script."""
+    """Return an objective other than next-token training, from a trainer's word or the name of its script."""
     found = _OBJECTIVE.search((text or "").casefold())
     return None if found is None else OBJECTIVES.get(found[1], found[1])
 
@@ -54,13 +54,13 @@ OBJECTIVE_KEYS = ("stage", "rl", "rlhf_type")
 
 
 def stated_objective(stated: Mapping[str, object]) -> str | None:
-    """Return the objective of a configuration; LLaMA-Factory's stage dpo is of ORPO and SimPO too (`pref_loss`)."""
+    """Return the objective of a configuration. LLaMA-Factory's stage dpo also covers ORPO and SimPO (`pref_loss`)."""
     if (loss := stated.get("pref_loss")) in ("orpo", "simpo"):
         return str(loss)
     return next((objective_of(str(stated[name])) for name in OBJECTIVE_KEYS if stated.get(name)), None)
 
 
 def strategy_of_file_name(name: str | None) -> str | None:
-    """Return the ZeRO stage in the name of a DeepSpeed file: `ds_z3_config.json`, `zero2.json`."""
+    """Return the ZeRO strategy from the name of a DeepSpeed file: `ds_z3_config.json`, `zero2.json`."""
     found = _STAGE.search((name or "").rpartition("/")[2])
     return strategy_of_stage(int(found[1] or found[2])) if found else None

@@ -19,7 +19,7 @@ def reads(data: Mapping[str, Any]) -> bool:
 
 
 def facts(data: Mapping[str, Any]) -> Facts:
-    """Return what a job states; its data are packed, its weights sharded by FSDP2 unless replicated."""
+    """Return the facts in a job. Its data are packed; its weights are sharded by FSDP2 unless replicated."""
     keys = Keys(data)
     name, flavor = keys.text("model.name") or "", keys.text("model.flavor") or ""
     shards, replicas = keys.value("parallelism.data_parallel_shard_degree"), None

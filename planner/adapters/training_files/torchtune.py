@@ -17,7 +17,7 @@ FAMILIES = {
     "qwen2_5": "qwen2.5", "qwen2": "qwen2", "qwen3": "qwen3", "gemma2": "gemma-2", "gemma": "gemma",
     "mistral": "mistral", "phi3": "phi-3", "phi4": "phi-4",
 }  # fmt: skip
-"""By the module of a builder: how networks of the family are called here."""
+"""Our names of network families, by the module of a builder."""
 
 
 def reads(data: Mapping[str, Any]) -> bool:

@@ -14,9 +14,9 @@ from planner.adapters.answer_store import kept_answer
 from planner.adapters.catalog import accelerator_aliases
 from planner.adapters.workspace import workspace_dir
 from planner.cli.launching.bench_options import (
+    BenchTrainingOptions,
     BenchWorkloadOptions,
     MeasurementOptions,
-    TrainingOptions,
     read_counts,
     read_settings,
 )
@@ -31,7 +31,7 @@ from planner.cli.streams import print_document, say
 from planner.errors import InputError, StoppedError, StoreError
 from planner.launcher.bench import bench as benchmarks
 from planner.launcher.bench import local
-from planner.launcher.bench.bench import Settings, Talk
+from planner.launcher.bench.bench import BenchSettings, Talk
 from planner.model.answer.sweep_answer import SweepDocument
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import BenchWorkload
@@ -58,7 +58,7 @@ class ThisMachineOptions:
 @command(app, example="planner bench gpt-305m --mode tuned --repeats 3 --calibrate")
 def bench(
     workload: BenchWorkloadOptions,
-    training: TrainingOptions,
+    training: BenchTrainingOptions,
     measurement: MeasurementOptions,
     machine: ThisMachineOptions,
     answer: AnswerOption = None,
@@ -110,7 +110,7 @@ def bench(
 
 def _measure(
     target: BenchWorkload,
-    settings: Settings,
+    settings: BenchSettings,
     home: str | None,
     *,
     answer_id: str | None,
@@ -148,7 +148,7 @@ def _measure(
 
 
 def _stopped(
-    stop: StopSignal, settings: Settings, work_dir: Path, home: str | None, answer_id: str | None
+    stop: StopSignal, settings: BenchSettings, work_dir: Path, home: str | None, answer_id: str | None
 ) -> StoppedError:
     """Store what was measured before the signal; return the error that says where it is."""
     kept = None
@@ -171,7 +171,7 @@ def _stopped(
 
 
 def _sweep(
-    target: BenchWorkload, settings: Settings, counts: Sequence[int], home: str | None, *, answer_id: str | None
+    target: BenchWorkload, settings: BenchSettings, counts: Sequence[int], home: str | None, *, answer_id: str | None
 ) -> SweepDocument:
     """Measure on each count with one micro-batch, the one that the smallest count took. Each record is stored at once.
 

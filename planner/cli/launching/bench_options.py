@@ -12,7 +12,7 @@ from planner.cli.launching.secret_options import check_no_secret
 from planner.cli.output import check_positive
 from planner.cli.workload_options import LoraRankOption, LoraTargetsOption, StrategyOption, WorkloadOptions
 from planner.errors import InputError
-from planner.launcher.bench.bench import DataSettings, LoraSettings, Settings
+from planner.launcher.bench.bench import BenchSettings, DataSettings, LoraSettings
 from planner.model.network.workload import BenchMode, BusyDevice, Checkpointing, Method, Strategy
 from planner.text.number_text import read_whole_number
 from planner.use_cases.trained_adapters import read_adapters
@@ -34,7 +34,7 @@ class BenchWorkloadOptions(WorkloadOptions):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingOptions:
+class BenchTrainingOptions:
     """How a benchmark trains."""
 
     heading: ClassVar = "Training"
@@ -90,8 +90,8 @@ class MeasurementOptions:
 
 
 def read_settings(
-    workload: BenchWorkloadOptions, training: TrainingOptions, measurement: MeasurementOptions, *, here: bool
-) -> Settings:
+    workload: BenchWorkloadOptions, training: BenchTrainingOptions, measurement: MeasurementOptions, *, here: bool
+) -> BenchSettings:
     """Return what a benchmark was asked for. `here`: it runs on this machine, and its data lie here.
 
     Raises InputError where options contradict each other.
@@ -111,7 +111,7 @@ def read_settings(
             f"--mode tuned searches for the micro-batch, and --micro-batch {micro_batch} names one.",
             fix="Give one of them.",
         )
-    return Settings(
+    return BenchSettings(
         devices=1,
         strategy=training.strategy,
         precision=workload.precision,

@@ -12,8 +12,13 @@ from typing import Annotated
 import typer
 
 from planner.adapters.stored_prices.price_filter import NOTHING
-from planner.cli.launching.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
-from planner.cli.launching.launch_options import AnswerOption, LimitOptions, TargetOptions, read_terms
+from planner.cli.launching.bench_options import (
+    BenchTrainingOptions,
+    BenchWorkloadOptions,
+    MeasurementOptions,
+    read_settings,
+)
+from planner.cli.launching.launch_options import AnswerOption, LaunchLimitOptions, TargetOptions, read_terms
 from planner.cli.launching.launch_screen import planned_lines
 from planner.cli.launching.launch_watch import conclude, watched
 from planner.cli.output import DetailsFlag, HomeOption, JsonFlag, screen_width
@@ -79,9 +84,9 @@ def launch(
         list[str], typer.Option("--on", metavar="TARGET", help="Target, e.g. aws/p4d.24xlarge; may be repeated")
     ],
     target: TargetOptions,
-    training: TrainingOptions,
+    training: BenchTrainingOptions,
     measurement: MeasurementOptions,
-    limits: LimitOptions,
+    limits: LaunchLimitOptions,
     terms: TermOptions,
     output: BillOptions,
     home: HomeOption = None,

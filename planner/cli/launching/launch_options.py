@@ -52,7 +52,7 @@ class TargetOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LimitOptions:
+class LaunchLimitOptions:
     """The most that a launch may cost and take, and whether it may start."""
 
     heading: ClassVar = "Limits"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 from planner.cli.visible_output import Drawn
 from planner.launcher.documents import BillDocument, LaunchState, ReapDocument
-from planner.launcher.ledger.entry import Entry
+from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.plan.backend import NodeStatus
 from planner.model.quantity import Quantity
 from planner.present.table import Row
@@ -70,7 +70,7 @@ class LiveView:
 
     def __init__(
         self,
-        entries: Callable[[], Sequence[Entry]],
+        entries: Callable[[], Sequence[LedgerEntry]],
         latest: Callable[[], dict[str, NodeStatus]],
         *,
         now: Callable[[], datetime] = lambda: datetime.now(tz=UTC),
@@ -98,7 +98,7 @@ class LiveView:
         self._drawn = lines
 
 
-def _line(entry: Entry, status: NodeStatus | None, now: datetime | None) -> str:
+def _line(entry: LedgerEntry, status: NodeStatus | None, now: datetime | None) -> str:
     """Return one launch in words; with the minutes since submission where the line is redrawn anyway."""
     parts = [entry.launch.target.id, entry.launch.run_id, entry.state.value]
     if entry.outcome is not None:

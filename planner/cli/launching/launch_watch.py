@@ -11,7 +11,7 @@ import typer
 from planner.cli.launching.launch_view import LiveView
 from planner.cli.streams import say
 from planner.errors import NodeError, PlannerError, StoreError
-from planner.launcher.ledger.entry import Entry, Outcome
+from planner.launcher.ledger.entry import LaunchOutcome, LedgerEntry
 from planner.use_cases.launching.launches import Launches
 
 TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")
@@ -20,10 +20,12 @@ ALWAYS_TOLD = ("LEFT_OUT",)
 """Kinds of events of which a person is told also where a launch completed."""
 
 
-def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[], None]], list[Entry]]) -> list[Entry]:
+def watched(
+    launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[], None]], list[LedgerEntry]]
+) -> list[LedgerEntry]:
     """Run `go` with a live view of these launches; on Ctrl-C print how to follow them further or stop them."""
 
-    def entries() -> list[Entry]:
+    def entries() -> list[LedgerEntry]:
         return [entry for entry in launches.ledger.entries() if entry.launch.run_id in run_ids]
 
     try:
@@ -34,7 +36,9 @@ def watched(launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[
         raise
 
 
-def conclude(launches: Launches, entries: Sequence[Entry], unread: Mapping[str, StoreError] | None = None) -> None:
+def conclude(
+    launches: Launches, entries: Sequence[LedgerEntry], unread: Mapping[str, StoreError] | None = None
+) -> None:
     """Print what came of launches; end with code 4 unless all of them completed and nothing runs any more.
 
     `unread` are launches of which the ledger cannot say anything.
@@ -44,7 +48,7 @@ def conclude(launches: Launches, entries: Sequence[Entry], unread: Mapping[str, 
         record = f"record {entry.record_id}" if entry.record_id else "no record"
         outcome = entry.outcome.value if entry.outcome else "under way"
         say(f"{entry.launch.target.id}: {outcome}, {entry.state.value}, {record}. In {launches.folder / run_id}")
-        told = ALWAYS_TOLD if entry.outcome is Outcome.COMPLETED else (*ALWAYS_TOLD, *TROUBLE)
+        told = ALWAYS_TOLD if entry.outcome is LaunchOutcome.COMPLETED else (*ALWAYS_TOLD, *TROUBLE)
         trouble = [event.text for event in launches.ledger.events(run_id) if event.kind in told and event.text]
         for text in dict.fromkeys(trouble):
             say(f"  {text}")
@@ -52,7 +56,7 @@ def conclude(launches: Launches, entries: Sequence[Entry], unread: Mapping[str, 
     if still:
         not_down(launches, still)
     end_badly_if_unread(unread or {})
-    bad = [entry.launch.run_id for entry in entries if entry.outcome is not Outcome.COMPLETED]
+    bad = [entry.launch.run_id for entry in entries if entry.outcome is not LaunchOutcome.COMPLETED]
     unrecorded = [
         entry.launch.run_id for entry in entries if entry.record_id is None and entry.launch.run_id not in bad
     ]

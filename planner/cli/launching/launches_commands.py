@@ -16,7 +16,7 @@ from planner.cli.output import HomeOption, JsonFlag, TableOptions
 from planner.cli.registration import command, command_app, command_group
 from planner.cli.streams import lasting_output, print_document, say
 from planner.errors import InputError, NodeError
-from planner.launcher.documents import Found, LaunchesDocument, LaunchStory, ReapDocument
+from planner.launcher.documents import FoundResource, LaunchesDocument, LaunchStory, ReapDocument
 from planner.launcher.drive.unwritten import fault_text
 from planner.launcher.ledger.entry import State
 from planner.redact import clean
@@ -206,7 +206,7 @@ def bill(
     end_badly_if_unread(unread)
 
 
-def _what_to_do(found: Sequence[Found], *, yes: bool) -> str:
+def _what_to_do(found: Sequence[FoundResource], *, yes: bool) -> str:
     unknown = [one.run_id for one in found if one.alarm and one.run_id and one.verdict == "not in this ledger"]
     if unknown:
         return f"Take down what the ledger does not know: planner launches down {' '.join(dict.fromkeys(unknown))}"

@@ -8,7 +8,12 @@ from typing import Annotated
 
 import typer
 
-from planner.cli.launching.bench_options import BenchWorkloadOptions, MeasurementOptions, TrainingOptions, read_settings
+from planner.cli.launching.bench_options import (
+    BenchTrainingOptions,
+    BenchWorkloadOptions,
+    MeasurementOptions,
+    read_settings,
+)
 from planner.cli.launching.launch_options import TargetOptions, read_terms
 from planner.cli.output import HomeOption
 from planner.cli.registration import command, command_app
@@ -23,7 +28,7 @@ app = command_app()
 def task(
     workload: BenchWorkloadOptions,
     on: Annotated[str, typer.Option("--on", metavar="TARGET", help="One target, as in planner launch")],
-    training: TrainingOptions,
+    training: BenchTrainingOptions,
     measurement: MeasurementOptions,
     target: TargetOptions,
     home: HomeOption = None,

@@ -1,4 +1,4 @@
-"""Whether work fits into an allocation: the node-hours that it holds, and the window in which they can be used."""
+"""Checks whether work fits into an allocation: its node-hours, and the window in which they can be used."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ NODE_HOURS = "node-h"
 
 
 def node_hours_of(bill: Bill) -> float:
-    """Return the node-hours that a bill counts, set-up and waiting included."""
+    """Return the node-hours that a bill counts, including set-up and waiting."""
     return sum(
         line.quantity for line in bill.lines if line.quantity_unit == NODE_HOURS and line.usd_per_unit is not None
     )
 
 
 def first_day(price: Price | None, *, today: date) -> date:
-    """Return the day from which what is offered can be used: a grant's window may open later."""
+    """Return the first day on which the offer can be used. A grant's window may open later."""
     opens = price.valid_from if price is not None and price.price_kind is PriceKind.GRANT else None
     return max(opens or today, today)
 
@@ -28,11 +28,11 @@ def first_day(price: Price | None, *, today: date) -> date:
 def allocation_reasons(
     price: Price | None, *, bill: Bill | None, finish: date | None, longer: float = 1.0
 ) -> tuple[Reason, ...]:
-    """Return why the price's allocation does not hold the work; nothing where it does.
+    """Return why the price's allocation does not hold the work; empty if it does.
 
-    Its node-hours bind whatever the kind of price. Its window binds a grant alone: an offer's last day is that of
-    accepting it. Work waits until the window opens (`first_day`). `longer`: the hours that the work stays under with
-    the plan's confidence, as a multiple of those on the bill; `finish` is the last day with that confidence.
+    Its node-hours bind for every kind of price. Its window binds only a grant, because an offer's last day is that of
+    accepting it. Work waits until the window opens (`first_day`). `longer` is the multiple of the bill's hours that the
+    work stays under with the plan's confidence; `finish` is the last day with that confidence.
     """
     if price is None:
         return ()

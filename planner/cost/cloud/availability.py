@@ -1,4 +1,4 @@
-"""Whether a machine is to be had, as far as the price that was read says it."""
+"""Availability of a machine, as far as its price row tells."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ Availability = Literal["yes", "no", "unknown"]
 
 
 def availability(price: Price | None, *, today: date | None) -> Availability:
-    """Return what the price's row says of it; unknown where it does not, or is stale, or the plan states the price.
+    """Return what the price's row says about availability; unknown if it says nothing, is stale, or is the plan's own.
 
-    What a later whole list of the provider does not hold any more is not to be had.
+    A machine that a later complete list of the provider no longer contains is not available.
     """
     if price is not None and price.unlisted_on is not None:
         return "no"
@@ -24,7 +24,7 @@ def availability(price: Price | None, *, today: date | None) -> Availability:
 
 
 def availability_reasons(price: Price | None, *, today: date | None) -> tuple[Reason, ...]:
-    """Return why what is sold out, or above the account's quota, cannot be had."""
+    """Return why a machine that is sold out, or above the account's quota, is not available."""
     if price is None or availability(price, today=today) != "no":
         return ()
     if price.unlisted_on is not None:

@@ -1,4 +1,4 @@
-"""The whole bill of a rented option, line by line (docs/bill.md)."""
+"""Complete bill of a rented option, line by line (docs/bill.md)."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from planner.cost.cloud.bill_lines import (
-    Entry,
+    UnroundedLine,
     as_bill,
     at_assumed_rates,
     hours_entry,
     kept_and_moved,
 )
 from planner.cost.cloud.bill_rates import BillRates
-from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, Terms, billing_text, sold_hours
+from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS, BillingTerms, billing_text, sold_hours
 from planner.model.answer.bill import Bill
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.cents import to_cents
@@ -31,13 +31,13 @@ UNSUPPORTED = ("waiting for capacity", "taxes", "requests to storage")
 
 
 @dataclass(frozen=True)
-class Work:
-    """How often a training runs: `at_once` side by side, each on machines of its own, until `trainings` are done."""
+class BilledTrainings:
+    """Number of trainings, of which `at_once` run side by side, each on its own machines."""
 
     trainings: int = 1
     at_once: int = 1
     confidence: float = 0.8
-    """Blocks are bought long enough to hold the work with this chance; a campaign's is that of the plan."""
+    """Chance with which blocks are long enough for the work. A campaign's is the plan's confidence."""
 
     @property
     def sets(self) -> int:
@@ -46,52 +46,58 @@ class Work:
 
     @property
     def waves(self) -> int:
-        """Trainings that one set runs, one after another: the set that runs most of them."""
+        """Trainings that one set runs one after another, for the set with most of them."""
         return math.ceil(self.trainings / self.at_once)
 
     @property
     def by_set(self) -> dict[int, int]:
-        """How many sets run how many trainings, one after another: each as many as any other, or one more."""
+        """Number of sets by the number of trainings that they run. The counts differ by at most one."""
         least, more = divmod(self.trainings, self.sets)
         return {runs: sets for runs, sets in ((least + 1, more), (least, self.sets - more)) if sets}
 
 
 @dataclass(frozen=True)
 class Rent:
-    """What renting the machines costs, and what of it is more than the trainings use."""
+    """Cost of renting the machines, and the part that the trainings do not use."""
 
-    entries: list[Entry]
+    entries: list[UnroundedLine]
     usd: Interval
     usd_of_hours: Interval
-    """Of all hours used, also where they are paid for already."""
+    """Cost of all hours used, including those paid for already."""
     bought: Quantity | None = None
     usable_hours: float | None = None
-    """Hours that the set with most trainings can be used, where blocks are bought ahead or a window is stated; fewer
-    where the block of another set, for its share of the trainings, holds less."""
+    """Hours that the set with most trainings can be used, if blocks are bought ahead or a window is stated; fewer if
+    another set's block holds less for its share of the trainings.
+    """
 
 
 @dataclass(frozen=True)
 class Billed:
-    """A bill, and the amounts behind it before they are rounded."""
+    """A bill, with its amounts before rounding."""
 
     bill: Bill
     usd: Quantity
-    """What the trainings add to the bills."""
+    """Amount that the trainings add to the bills."""
     worth: Quantity
-    """The same, with the hours of a commitment that is paid for already."""
+    """Amount that includes the hours of a commitment that is paid for already."""
     bought: Quantity | None = None
-    """Where a term is bought for more hours than are used: all of the rent."""
+    """Whole rent, if a term is bought for more hours than are used."""
 
 
 def rented_bill(
-    training: Quantity, rates: BillRates, work: Work, *, lost: Quantity | None = None, practice: Quantity | None = None
+    training: Quantity,
+    rates: BillRates,
+    work: BilledTrainings,
+    *,
+    lost: Quantity | None = None,
+    practice: Quantity | None = None,
 ) -> Billed:
-    """Bill trainings on rented machines: `training` holds the hours of the steps, `lost` those of what stops them.
+    """Bill trainings on rented machines. `training` holds the hours of the steps, `lost` those of interruptions.
 
-    `practice` holds what people take beyond benchmark speed.
+    `practice` holds the hours beyond benchmark speed.
 
     total = compute + stalls, checkpoints, interruptions + practice + set-up + data to the nodes + idle tail
-            + failed launches + unused (minimum, rounding or term) + storage + checkpoints + upload + egress + support
+    + failed launches + unused (minimum, rounding or term) + storage + checkpoints + upload + egress + support
     """
     training = _as_doubtful(training, practice)
     rent = _rent(training, rates, work, lost, practice)
@@ -116,7 +122,7 @@ def rented_bill(
     ahead = rent.usd.value * rates.terms.upfront_fraction if rates.terms.once and not rates.committed else 0.0
     if ahead > 0:
         bill = bill.model_copy(update={"usd_upfront": float(to_cents(ahead))})
-    if rent.usable_hours is not None:  # its length is a decision, which leaves the price alone to be doubted
+    if rent.usable_hours is not None:  # its length is a decision, so only the price is uncertain
         basis = {"basis": rates.price.basis}
         total, of_bill = total.model_copy(update=basis), bill.usd_total.model_copy(update=basis)
         bill = bill.model_copy(update={"usd_total": of_bill, "usable_hours": rent.usable_hours})
@@ -135,16 +141,20 @@ def _as_doubtful(training: Quantity, practice: Quantity | None) -> Quantity:
     return training.model_copy(update={"low": practice.low * times, "high": practice.high * times})
 
 
-def support_entry(entries: list[Entry], usd: Interval, fraction: Quantity, *, currency: str = "USD") -> Entry:
+def support_entry(
+    entries: list[UnroundedLine], usd: Interval, fraction: Quantity, *, currency: str = "USD"
+) -> UnroundedLine:
     """Bill a provider's support: a share of everything above."""
     value = sum(entry.usd.value for entry in entries)
     rate = interval(fraction, Unit.RATIO, name="support_fraction").value
     share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(rate)
     source = f"{fraction.value:g} of everything above; {fraction.source}"
-    return Entry("support", share, fraction.value, "of the rest", None, (fraction,), source, currency=currency)
+    return UnroundedLine("support", share, fraction.value, "of the rest", None, (fraction,), source, currency=currency)
 
 
-def _rent(training: Quantity, rates: BillRates, work: Work, lost: Quantity | None, practice: Quantity | None) -> Rent:
+def _rent(
+    training: Quantity, rates: BillRates, work: BilledTrainings, lost: Quantity | None, practice: Quantity | None
+) -> Rent:
     """Bill every launch by itself, or buy one term or block for all of them.
 
     billed hours = training + lost + practice + set-up + data to the nodes + idle tail
@@ -201,7 +211,7 @@ def hours_of_a_run(
 def _parts_of_a_run(
     training: Quantity, rates: BillRates, lost: Quantity | None, practice: Quantity | None
 ) -> list[tuple[str, Interval, tuple[Quantity, ...]]]:
-    """Return what the hours of one training are made of, each with its figures; failed launches come last."""
+    """Return the parts of one training's hours, each with its figures; failed launches come last."""
     setup = interval(rates.setup_hours, Unit.HOURS, name="setup_hours")
     failed = setup.times(interval(rates.failed_launch_fraction, Unit.RATIO, name="failed_launch_fraction"))
     failed = named("failed_launch_hours", failed, "h")
@@ -218,48 +228,48 @@ def _parts_of_a_run(
     return [*parts, ("failed launches", failed, (rates.setup_hours, rates.failed_launch_fraction))]
 
 
-def _committed(entries: list[Entry], rates: BillRates) -> Rent:
-    """Take the hours off again whose term is paid for: they add nothing to the bills."""
+def _committed(entries: list[UnroundedLine], rates: BillRates) -> Rent:
+    """Subtract the hours whose term is paid for already, because they add nothing to the bills."""
     used = sum_of([entry.usd for entry in entries])
     off = Interval(-used.value, -used.high, -used.low)
     hours = sum(entry.quantity for entry in entries)
     source = f"the plan: commitment_bought; the hours above are worth {used.value:,.2f} USD at its rate"
-    credit = Entry(
+    credit = UnroundedLine(
         COMMITMENT, off, hours, "node-h", None, (rates.price,), source, currency=rates.price_currency
-    )  # the currency of the hours that it takes off
+    )  # currency of the hours that it subtracts
     return Rent([*entries, credit], Interval.exact(0.0), used)
 
 
-def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> Entry:
+def _unused(node_hours: float, rates: BillRates, *, bought_hours: float) -> UnroundedLine:
     usd = named(UNUSED, node_hours * interval(rates.price, Unit.USD_PER_HOUR).value, "USD", "bought and not used")
     source = (
         f"{bought_hours:,.5g} node-h are bought: {billing_text(rates.terms)}; {node_hours:,.5g} of them are left; "
         f"{rates.price.source}"
     )
-    return Entry(
+    return UnroundedLine(
         UNUSED, Interval.exact(usd), node_hours, "node-h", rates.price.value, (rates.price,), source,
         currency=rates.price_currency,
     )  # fmt: skip
 
 
-def _not_to_be_had(node_hours: float, rates: BillRates) -> Entry:
-    """Take off the hours that the work would take beyond the end of its window."""
+def _not_to_be_had(node_hours: float, rates: BillRates) -> UnroundedLine:
+    """Subtract the hours that the work would take beyond the end of its window."""
     usd = -node_hours * interval(rates.price, Unit.USD_PER_HOUR).value
     source = f"{billing_text(rates.terms)}; the work takes {node_hours:,.5g} node-h more; {rates.price.source}"
-    return Entry(
+    return UnroundedLine(
         BEYOND, Interval.exact(usd), -node_hours, "node-h", rates.price.value, (rates.price,), source,
         currency=rates.price_currency,
     )  # fmt: skip
 
 
 def _bought_usd(rent: Interval, training: Quantity, rates: BillRates, bought: Sequence[tuple[int, float]]) -> Quantity:
-    """Return the USD of what is bought: of so many machines, so many hours each."""
+    """Return the USD of the purchase: for each entry, a number of machines and hours for each."""
     hours = " + ".join(f"{machines} x {each:g} h" for machines, each in bought)
     product = f"({hours})" if len(bought) > 1 else hours
     source = f"{product} x {rates.price.value:g} USD/h: {billing_text(rates.terms)}; {rates.price.source}"
     return derived(rent, Unit.USD, training, rates.price, source=source)
 
 
-def _sold(hours: Interval, terms: Terms) -> Interval:
+def _sold(hours: Interval, terms: BillingTerms) -> Interval:
     value, low, high = (sold_hours(each, terms) for each in hours)
     return Interval(stated("sold_hours", value, "h", billing_text(terms)), low, high)  # the seller's own sizes

@@ -1,4 +1,4 @@
-"""The lines of a bill: hours of machines, gigabytes kept and moved; rounded to cents that add up."""
+"""Lines of a bill: hours of machines, gigabytes kept and moved, rounded to cents that add up."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ USD = "USD"
 
 
 @dataclass(frozen=True)
-class Entry:
+class UnroundedLine:
     """A line before its amount is rounded."""
 
     what: str
@@ -31,13 +31,15 @@ class Entry:
     unit: str
     usd_per_unit: float | None
     parts: tuple[Quantity, ...]
-    """What it was computed from: its basis and date are the weakest and oldest among them."""
+    """Inputs of the amount. Its basis is the weakest of theirs, its date the oldest."""
     source: str
     hours: float | None = None
     currency: str = USD
 
 
-def hours_entry(what: str, hours: Interval, parts: tuple[Quantity, ...], *, rates: BillRates, trainings: int) -> Entry:
+def hours_entry(
+    what: str, hours: Interval, parts: tuple[Quantity, ...], *, rates: BillRates, trainings: int
+) -> UnroundedLine:
     """Bill hours of machines: USD = trainings x nodes x hours x USD per node-hour."""
     times = trainings * rates.nodes
     usd = rent_usd(
@@ -47,13 +49,13 @@ def hours_entry(what: str, hours: Interval, parts: tuple[Quantity, ...], *, rate
     counts += [f"{rates.nodes} nodes"] if rates.nodes > 1 else []
     product = " x ".join([*counts, f"{hours.value:.5g} h", f"{rates.price.value:g} USD/h"])
     source = "; ".join([product, rates.price.source, *(part.source for part in parts)])
-    return Entry(
+    return UnroundedLine(
         what, named(what, usd, USD), hours.value * times, "node-h", rates.price.value, (*parts, rates.price), source,
         currency=rates.price_currency,
     )  # fmt: skip
 
 
-def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days: Interval) -> list[Entry]:
+def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days: Interval) -> list[UnroundedLine]:
     """Bill storage, upload and egress, as far as sizes and rates are known.
 
     storage     = GB x (campaign days + days kept after) / 30.4375 days a month x USD/GB-month
@@ -78,8 +80,8 @@ def kept_and_moved(rates: BillRates, *, trainings: int, sets: int, campaign_days
     return entries
 
 
-def at_assumed_rates(rates: BillRates, entries: Sequence[Entry]) -> tuple[AssumedRate, ...]:
-    """Return what the lines come to whose rate is assumed, by what is charged for."""
+def at_assumed_rates(rates: BillRates, entries: Sequence[UnroundedLine]) -> tuple[AssumedRate, ...]:
+    """Return the amounts of the lines whose rate is assumed, by service."""
     found = []
     for rate, lacking in rates.assumed:
         usd = [entry.usd for entry in entries if any(part is rate for part in entry.parts)]
@@ -92,7 +94,7 @@ def at_assumed_rates(rates: BillRates, entries: Sequence[Entry]) -> tuple[Assume
 
 
 def as_bill(
-    entries: Sequence[Entry],
+    entries: Sequence[UnroundedLine],
     usd: Interval,
     *,
     trainings: int,
@@ -101,11 +103,11 @@ def as_bill(
     unsupported: tuple[str, ...],
     assumed: tuple[AssumedRate, ...] = (),
 ) -> tuple[Bill, Quantity]:
-    """Round the lines to cents that add up to the total; return the bill, and the total before rounding.
+    """Round the lines to cents that add up to the total. Return the bill, and the total before rounding.
 
     `usd` carries the total's range; its value is the sum of the lines. The total's basis and date are the weakest and
-    oldest of the lines that make up `MATERIAL_FRACTION` of it or more. Amounts in the plan's currency are the exact
-    ones at its rate, in its smallest unit, not the rounded cents at it: 30 h at 60,000 KRW are 1,800,000 KRW.
+    oldest of the lines that make up `MATERIAL_FRACTION` of it or more. Amounts in the plan's currency are converted
+    exactly at its rate, in its smallest unit, and not from the rounded cents: 30 h at 60,000 KRW are 1,800,000 KRW.
     """
     exact = named("bill_usd", sum(named(entry.what, entry.usd.value, USD) for entry in entries), USD, "all lines")
     usd = Interval(exact, min(exact, usd.low), max(exact, usd.high))
@@ -148,7 +150,9 @@ def _total_of(lines: Sequence[Decimal], amount: LocalAmount | None) -> LocalAmou
     return LocalAmount(code=amount.code, value=value, low=min(value, amount.low), high=max(value, amount.high))
 
 
-def _kept(what: str, size: Interval, months: Interval, parts: tuple[Quantity, ...], rates: BillRates) -> list[Entry]:
+def _kept(
+    what: str, size: Interval, months: Interval, parts: tuple[Quantity, ...], rates: BillRates
+) -> list[UnroundedLine]:
     if rates.storage is None or size.value == 0:
         return []
     gigabyte_months = size.times(months)
@@ -158,10 +162,10 @@ def _kept(what: str, size: Interval, months: Interval, parts: tuple[Quantity, ..
         f"{rates.storage.source}; " + "; ".join(part.source for part in parts) + f"; {rates.keep_days.source}"
     )
     used = (*parts, rates.keep_days, rates.storage)
-    return [Entry(what, usd, gigabyte_months.value, "GB-month", rates.storage.value, used, source)]
+    return [UnroundedLine(what, usd, gigabyte_months.value, "GB-month", rates.storage.value, used, source)]
 
 
-def _upload(dataset: Quantity, rates: BillRates) -> list[Entry]:
+def _upload(dataset: Quantity, rates: BillRates) -> list[UnroundedLine]:
     if rates.ingress is None or dataset.value == 0:
         return []
     usd = interval(dataset, Unit.GB, name="dataset_gb").times(interval(rates.ingress, Unit.USD_PER_GB))
@@ -171,11 +175,13 @@ def _upload(dataset: Quantity, rates: BillRates) -> list[Entry]:
         f"{rates.upload_mbit_per_s.value:g} Mbit/s; {rates.ingress.source}; {rates.upload_mbit_per_s.source}"
     )
     return [
-        Entry("upload", usd, dataset.value, "GB", rates.ingress.value, (dataset, rates.ingress), source, hours=hours)
+        UnroundedLine(
+            "upload", usd, dataset.value, "GB", rates.ingress.value, (dataset, rates.ingress), source, hours=hours
+        )
     ]
 
 
-def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[Entry]:
+def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[UnroundedLine]:
     if rates.egress is None or each.value == 0:
         return []
     size = Interval(
@@ -185,10 +191,10 @@ def _egress(each: Quantity, rates: BillRates, *, times: int) -> list[Entry]:
     usd = Interval(size.value * rate.value, size.low * rate.low, size.high * rate.high)
     free = f" less {rates.free_egress_gb:g} free" if rates.free_egress_gb else ""
     source = f"{each.value * times:,.4g} GB{free} x {rate.value:g} USD/GB; {rates.egress.source}; {each.source}"
-    return [Entry("egress", usd, size.value, "GB", rate.value, (each, rates.egress), source)]
+    return [UnroundedLine("egress", usd, size.value, "GB", rate.value, (each, rates.egress), source)]
 
 
-def _line(entry: Entry, usd: float, local: Decimal | None) -> BillLine:
+def _line(entry: UnroundedLine, usd: float, local: Decimal | None) -> BillLine:
     exact = derived(entry.usd, Unit.USD, *entry.parts, source=entry.source)
     return BillLine(
         what=entry.what,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.cost.cloud.billing_terms import Terms, terms_of
+from planner.cost.cloud.billing_terms import BillingTerms, terms_of
 from planner.cost.cloud.service_rates import assumed_rate, find_rate, no_rate_reason, rate_quantity
 from planner.duration.data_volumes import Volumes, data_volumes
 from planner.model.answer.bill import Uncounted
@@ -30,7 +30,7 @@ class BillRates:
     """One option's; every quantity is of one node, one launch, or one gigabyte."""
 
     price: Quantity
-    terms: Terms
+    terms: BillingTerms
     committed: bool
     """The term is paid for already."""
     nodes: int

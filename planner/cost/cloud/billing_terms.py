@@ -1,4 +1,4 @@
-"""How rented hours are sold: by the second, in steps, with a minimum, or in blocks bought once for the campaign."""
+"""Terms of rented hours: by the second, in steps, with a minimum, or in blocks bought once for the campaign."""
 
 from __future__ import annotations
 
@@ -10,77 +10,83 @@ from planner.quantity.time_units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_P
 from planner.scenario.candidate import Candidate
 
 BLOCK_DAYS: tuple[int, ...] = (*range(1, 15), *range(21, 183, 7))
-"""Lengths of an AWS Capacity Block: 1-day steps up to 14 days, 7-day steps up to 182. Source: the service's API
-reference, CapacityDurationHours of DescribeCapacityBlockOfferings."""
+"""Lengths of an AWS Capacity Block: 1-day steps up to 14 days, 7-day steps up to 182.
+
+Source: the service's API reference, CapacityDurationHours of DescribeCapacityBlockOfferings.
+"""
 BLOCK_LAST_HOURS = 0.5
-"""AWS ends the instances of a block from 30 minutes before its end. Source: EC2 user guide, Capacity Blocks."""
+"""Time before a block's end at which AWS ends its instances: 30 minutes. Source: EC2 user guide, Capacity Blocks."""
 BLOCK_INSTANCES = 64
-"""The most in one block. Source: EC2 user guide, Capacity Blocks."""
+"""Most instances in one block. Source: EC2 user guide, Capacity Blocks."""
 TERM_HOURS = {
     PriceKind.SAVINGS_1Y: HOURS_PER_YEAR,
     PriceKind.RESERVED_1Y: HOURS_PER_YEAR,
     PriceKind.SAVINGS_3Y: 3 * HOURS_PER_YEAR,
     PriceKind.RESERVED_3Y: 3 * HOURS_PER_YEAR,
 }
-"""The commitment is paid for all of it, used or not. Counts where no price row states its own hours: AWS states
-8,760 a year (`minimum_term_hours`)."""
+"""Hours of a commitment, paid in full whether used or not.
+
+They count if no price row states its own hours: AWS states 8,760 a year (`minimum_term_hours`).
+"""
 UNRESOLVED_HOURS = 1 / SECONDS_PER_HOUR
-"""Billing by the second is finer than any estimate."""
+"""Shortest billed step that matters: billing by the second is finer than any estimate."""
 SHORT_HOURS = 1.0
-"""A minimum up to this is of each launch; a longer one is a term, bought once and used by the whole campaign."""
+"""Longest minimum that applies to each launch. A longer one is a term, bought once and used by the whole campaign."""
 
 
 @dataclass(frozen=True)
-class Terms:
-    """How hours of one node are sold."""
+class BillingTerms:
+    """Terms of the hours of one node."""
 
     minimum_hours: float = 0.0
     step_hours: float = 0.0
-    """0: to the second, which no estimate resolves."""
+    """Billing step; 0 means to the second, which no estimate resolves."""
     blocks: bool = False
-    """Sold as Capacity Blocks only."""
+    """True if sold only as Capacity Blocks."""
     most_hours: float = math.inf
-    """After which nothing can be had: the whole of a stated window, which is sold as one."""
+    """Hours after which the machine is gone: the length of a stated window, which is sold as a whole."""
     upfront_fraction: float = 0.0
     """Share of a term that is paid before its first hour."""
 
     @property
     def once(self) -> bool:
-        """Return whether the hours are bought once for the campaign, and not anew for each training."""
+        """Return whether the hours are bought once for the campaign, not for each training."""
         return self.ends or self.minimum_hours > SHORT_HOURS
 
     @property
     def ends(self) -> bool:
-        """Return whether the machines are taken away when the hours that were bought are over."""
+        """Return whether the machines are taken away when the bought hours are over."""
         return self.blocks or not math.isinf(self.most_hours)
 
 
-def terms_of(candidate: Candidate) -> Terms:
-    """Return how the candidate's hours are sold: by its kind of price, and by its row where the row's price counts."""
+def terms_of(candidate: Candidate) -> BillingTerms:
+    """Return the terms of the candidate's hours, from its kind of price, and from its price row if that counts."""
     row, kind = candidate.price, candidate.option.price or PriceKind.ON_DEMAND
     window = candidate.option.window
     if window is not None:
-        return Terms(minimum_hours=window.hours, most_hours=window.hours, upfront_fraction=1.0)
+        return BillingTerms(minimum_hours=window.hours, most_hours=window.hours, upfront_fraction=1.0)
     if kind is PriceKind.CAPACITY_BLOCK:
-        return Terms(blocks=True, upfront_fraction=1.0)
+        return BillingTerms(blocks=True, upfront_fraction=1.0)
     term = TERM_HOURS.get(kind, 0.0)
     if row is None or candidate.has_own_price:
-        return Terms(minimum_hours=max(term, candidate.option.minimum_hours or 0.0))
+        return BillingTerms(minimum_hours=max(term, candidate.option.minimum_hours or 0.0))
     step_hours = (row.billing_granularity_s or 0.0) / SECONDS_PER_HOUR
     least = max(row.minimum_term_hours or term, row.minimum_hours)
-    return Terms(
+    return BillingTerms(
         minimum_hours=least,
         step_hours=step_hours if step_hours > UNRESOLVED_HOURS else 0.0,
         upfront_fraction=row.upfront_fraction,
     )
 
 
-def sold_hours(hours: float, terms: Terms) -> float:
+def sold_hours(hours: float, terms: BillingTerms) -> float:
     """Return the hours that must be bought for `hours` of use.
 
-    max(minimum, ceil(hours / step) x step); for blocks the shortest length that is sold and holds hours + 0.5, after
-    as many of the longest as the use fills.        Monotone in `hours`, and never less than it; of a stated window
-    always all of its hours, as nothing can be had after it.
+    max(minimum, ceil(hours / step) x step); for blocks the shortest length on sale that holds hours + 0.5, after as
+    many of the longest as the use fills.
+
+    It is monotone in `hours`, and never less. A stated window is always bought as a whole, because nothing is available
+    after it.
     """
     if terms.blocks:
         longest = BLOCK_DAYS[-1] * HOURS_PER_DAY
@@ -96,7 +102,7 @@ def sold_hours(hours: float, terms: Terms) -> float:
 
 
 def terms_notes(candidate: Candidate) -> tuple[str, ...]:
-    """Return what cannot be bought in one piece."""
+    """Return a note if the hours cannot be bought in one piece."""
     kind = candidate.option.price
     if kind is not PriceKind.CAPACITY_BLOCK or candidate.nodes <= BLOCK_INSTANCES:
         return ()
@@ -104,8 +110,8 @@ def terms_notes(candidate: Candidate) -> tuple[str, ...]:
     return (f"a Capacity Block holds {BLOCK_INSTANCES} instances: {candidate.nodes} nodes need {blocks} blocks",)
 
 
-def billing_text(terms: Terms) -> str:
-    """Write in words how the hours are sold."""
+def billing_text(terms: BillingTerms) -> str:
+    """Describe the terms in words."""
     if terms.blocks:
         return "blocks of 1 to 14 days or of weeks up to 26, bought once for the campaign, ended 30 minutes early"
     if terms.ends:

@@ -1,4 +1,4 @@
-"""Hours to dollars on rented machines."""
+"""Cost of rented machines from their hours."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from planner.quantity.interval import Interval
 
 @formula("USD")
 def rent_usd(*, hours: Interval, nodes: int, usd_per_node_hour: Interval, trainings: int = 1) -> Interval:
-    """What renting the nodes costs while they train.
+    """Cost of renting the nodes while they train.
 
     USD = trainings x nodes x hours x USD per node-hour
 
-    Leaves out all that stands beside the hours on the bill (planner/cost/cloud/bill.py).        Source: definition.
+    Leaves out all other lines of the bill (planner/cost/cloud/bill.py).        Source: definition.
     """
     return hours.times(usd_per_node_hour).scaled(trainings * nodes)

@@ -1,4 +1,4 @@
-"""The cost of a term, and of what credits pay, over every length that a campaign may have."""
+"""Cost of a term, and payments by credits, over every length that a campaign may have."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 CELLS = 1_000
-"""Equally likely lengths of a campaign: a chance is then right to a tenth of a percent."""
+"""Equally likely lengths of a campaign. A chance is then accurate to a tenth of a percent."""
 HALVINGS = 45
-"""Of the bisection, which ends far below a cent."""
+"""Steps of the bisection, which ends far below a cent."""
 ROUNDING = 1e-9
-"""Of hours: work that ends with the last day of a credit is paid by it."""
+"""Tolerance of hours: work that ends with the last day of a credit is paid by it."""
 
 
 def usd_at(cost: CostByHours, hours: Array) -> Array:
-    """Return the bills of campaigns of so many hours, by the most likely price."""
+    """Return the bills of campaigns of these lengths, at the most likely price."""
     import numpy as np
 
     return np.interp(hours, cost.hours, cost.usd)
 
 
 def credits_at(credits: Sequence[LastingCredit], hours: Array) -> Array:
-    """Return what credits pay of campaigns of so many hours: those that last until the end."""
+    """Return the payments by credits for campaigns of these lengths: credits count if they last until the end."""
     import numpy as np
 
     return np.asarray(
@@ -42,15 +42,16 @@ def credits_at(credits: Sequence[LastingCredit], hours: Array) -> Array:
 
 
 def price_range(cost: CostByHours) -> Interval:
-    """Return the factor by which the bill may be off beside its hours."""
+    """Return the factor by which the bill may be off besides its hours."""
     return Interval(1.0, cost.least_factor, cost.most_factor)
 
 
 def chance_within(cost: CostByHours, hours: Interval, budget: Interval, *, in_time: float = 1.0) -> float:
-    """Return the chance that what remains to pay stays in the budget, and with `in_time` also that the hours do.
+    """Return the chance that the remaining payment stays in the budget, and with `in_time` also that the hours do.
 
     chance = mean over equally likely hours h of P(price error x bill(h) <= budget + credits that last until h)
-    `in_time`: the chance that the hours keep their limit: the shortest campaigns are these.
+
+    `in_time` is the chance that the hours keep their limit. It selects the shortest campaigns.
     """
     import numpy as np
 
@@ -68,7 +69,7 @@ def chance_within(cost: CostByHours, hours: Interval, budget: Interval, *, in_ti
 
 
 def usd_within(cost: CostByHours, hours: Interval, chance: float) -> float:
-    """Return the USD that remain to pay with this chance: the least budget that is kept with it."""
+    """Return the USD that suffice with this chance: the smallest budget that is kept with it."""
     if chance_within(cost, hours, Interval.exact(0.0)) >= chance:
         return 0.0
     least, most = 0.0, float(usd_at(cost, _quantiles(hours))[-1]) * cost.most_factor**2
@@ -80,7 +81,7 @@ def usd_within(cost: CostByHours, hours: Interval, chance: float) -> float:
 
 
 def after_credits(cost: CostByHours, hours: Interval) -> Interval:
-    """Return what remains to pay: by the most likely hours, with its 90 % range."""
+    """Return the remaining payment: at the most likely hours, with its 90 % range."""
     import numpy as np
 
     likely = np.array([hours.value])
@@ -101,7 +102,7 @@ def _quantiles(hours: Interval) -> Array:
 
 @cache
 def _cells() -> tuple[Array, Array]:
-    """Return the middle chances of the cells, and how many standard deviations each lies off."""
+    """Return the middle chances of the cells, and the distance of each in standard deviations."""
     import numpy as np
 
     chances = (np.arange(CELLS) + 0.5) / CELLS

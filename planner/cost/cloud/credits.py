@@ -1,4 +1,4 @@
-"""What credits of the price book leave to pay of a bill: a campaign's, or that of one training."""
+"""Applies credits of the price book to the bill of a campaign or of one training."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from planner.quantity.cents import to_cents
 
 
 def credits_until(credits: Sequence[Credit], *, provider: str, finish: date) -> float:
-    """Return what credits of a provider hold that last until the last day of what is billed."""
+    """Return the total of a provider's credits that last until the last billed day."""
     return sum(credit.usd for credit in credits if credit.provider == provider and credit.expires >= finish)
 
 
 def with_credits(bill: Bill, credits: Sequence[Credit], *, provider: str, finish: date | None) -> Bill:
-    """Return the bill with what the provider's credits pay of it, those that expire first before the others.
+    """Return the bill with the provider's credits applied, those that expire first before the others.
 
     to pay = max(0, total - credits that last until the last day of what is billed)
 
-    A credit that expires sooner counts for nothing: which part of the bill it would still meet is not known. The
-    bill's total does not change; budget and ranking count what remains to pay (`planner/decide/campaign/held.py`).
+    A credit that expires sooner counts as zero, because the part of the bill that it would still pay is unknown. The
+    bill's total does not change. Budget and ranking count the remaining payment (`planner/decide/campaign/held.py`).
     """
     left, used = to_cents(bill.usd_total.value), []
     for credit in sorted(credits, key=lambda one: one.expires):

@@ -1,4 +1,4 @@
-"""From the list price to what we pay, by the price book; both stay visible."""
+"""Net prices from list prices, by the price book. Both stay visible."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from planner.model.prices.price_book import PriceBook
 
 
 class Net(NamedTuple):
-    """What we pay, and which entries of the book brought it about, in their order."""
+    """Net price, with the entries of the book that led to it, in order."""
 
     amount: float
-    """Per hour; of hosted training per million tokens."""
+    """Price per hour; for hosted training per million tokens."""
     steps: tuple[str, ...]
     committed_nodes: int | None = None
-    """Where it is the price of a commitment: how many instances that holds; more of them cost what others do."""
+    """Number of instances in the commitment, if the price is that of one. Further instances cost the usual price."""
     agreed: bool = False
-    """Whether it is a quote or a commitment, and no share of the list price."""
+    """True for a quote or a commitment, which is not a share of the list price."""
 
 
 def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
-    """Return what we pay, per hour or per million tokens; None where no entry holds, or no price is there to change.
+    """Return the net price per hour or per million tokens; None if no entry applies or there is no price to change.
 
-    1. An instance already committed to costs what was committed; nothing more is taken off.
-    2. Else a quote replaces the list price; of several, the lowest.
+    1. An instance already committed to costs the committed price, without discounts.
+    2. Otherwise a quote replaces the list price; the lowest of several counts.
     3. Then each discount in the book's order: price -= fraction x (what is left, or the list price).
-       After a quote only those that say so.
+    After a quote only those that say so.
 
-    Commitments and quotes are of machines, by the hour: to hosted training only discounts apply.
+    Commitments and quotes are for machines, by the hour. For hosted training only discounts apply.
     """
     listed = price.amount
     if not listed:
@@ -60,7 +60,7 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
 
 
 def with_book(catalog: Catalog, book: PriceBook, *, on: date) -> Catalog:
-    """Return the catalog at the prices of the book, each with list, net and why, and with the credits that hold."""
+    """Return the catalog at the book's prices, each with list price, net price and reason, and with the valid credits."""
     return catalog.model_copy(
         update={
             "prices": tuple(net_price(price, book, on=on) for price in catalog.prices),
@@ -71,7 +71,7 @@ def with_book(catalog: Catalog, book: PriceBook, *, on: date) -> Catalog:
 
 
 def net_price(price: Price, book: PriceBook, *, on: date) -> Price:
-    """Return the price as we pay it, its range in proportion; credits are named and change nothing."""
+    """Return the price with the book applied, its range in proportion. Credits are named and change nothing."""
     net = net_of(price, book, on=on)
     owed = [credit for credit in book.credits if credit.provider == price.provider and on <= credit.expires]
     notes = [f"credit {credit.name}: {credit.usd:,.2f} USD left until {credit.expires}" for credit in owed]

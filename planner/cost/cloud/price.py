@@ -1,4 +1,4 @@
-"""What one node of a candidate costs an hour, or why that is not known."""
+"""Price of a candidate's node-hour, or the reason why it is unknown."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.price_choice import current_price, prices_of
 
 BLOCK_PRICE = "block_usd_per_hour"
-"""The figure of a reason that names the price of a block where there is none by the hour."""
+"""Figure of a reason that names the price of a block if there is none by the hour."""
 
 
 def node_hour_price(candidate: Candidate, catalog: Catalog, *, today: date | None = None) -> Quantity | None:
-    """Return the price of one node-hour: the plan's own, or the catalog's with its range; None where there is none.
+    """Return the price of one node-hour: the plan's own, or the catalog's with its range; None if there is none.
 
-    With `today`, the range of the catalog's holds what it may have moved since it was stated.
+    With `today`, the catalog's range includes possible changes since the price was stated.
     """
     own, local = candidate.option.usd_per_hour, candidate.option.local_per_hour
     if own is not None:
@@ -72,19 +72,19 @@ def no_price_reason(candidate: Candidate, catalog: Catalog) -> Reason:
 
 
 def price_notes(candidate: Candidate) -> tuple[str, ...]:
-    """Return what the catalog says of the price that was used."""
+    """Return the catalog's note on the price that was used."""
     price = _listed(candidate)
     return (f"price: {price.note}",) if price is not None and price.note else ()
 
 
 def list_price_of(candidate: Candidate) -> float | None:
-    """Return the list price beside a net one; None where the price is the list's."""
+    """Return the list price beside a net one; None if the price is the list price."""
     price = _listed(candidate)
     return None if price is None else price.list_usd_per_hour
 
 
 def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:
-    """Return the mean price of a node-hour where more nodes work at once than were bought already; else None.
+    """Return the mean price of a node-hour if more nodes work at once than were bought; otherwise None.
 
     USD = (bought x their price + the others x the price of others) / nodes
     """
@@ -102,6 +102,6 @@ def beyond_commitment(price: Price | None, *, nodes: int) -> Quantity | None:
 
 
 def _listed(candidate: Candidate) -> Price | None:
-    """Return the catalog's price where that is what counts."""
+    """Return the catalog's price if it is the one that counts."""
     price = candidate.price
     return None if price is None or price.usd_per_hour is None or candidate.has_own_price else price

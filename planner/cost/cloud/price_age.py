@@ -1,4 +1,4 @@
-"""How old the price of an option is, whether it is older than its kind allows, and how one renews it."""
+"""Age of an option's price, whether that is too old for its kind, and how to renew it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ REFRESH, QUOTE = "planner prices refresh", "ask for a quote"
 
 
 def dated(option: Option, *, today: date, row: Price | None = None) -> Option:
-    """Return the option with the age of its price; untouched where the price has no date (the plan's own) or is none.
+    """Return the option with the age of its price; unchanged if the price has no date (the plan's own) or is missing.
 
-    days = today - the day for which the source states the price; `row` knows an offer that still holds.
+    days = today - the day for which the source states the price; `row` knows an offer that is still valid.
     """
     price = option.price
     if price is None or price.as_of is None:
@@ -26,7 +26,11 @@ def dated(option: Option, *, today: date, row: Price | None = None) -> Option:
 
 
 def renewal(*refreshed: bool | None, run: str = "run ") -> str:
-    """Return how old prices are renewed, by whether a refresh reads each of them; a quote is asked for the others."""
+    """Return how old prices are renewed, by whether a refresh reads each of them. Others need a quote."""
     if False not in refreshed:
         return f"{run}{REFRESH}"
-    return QUOTE if all(one is False for one in refreshed) else f"{run}{REFRESH}, and {QUOTE} of the others"
+    return (
+        QUOTE
+        if all(is_refreshed is False for is_refreshed in refreshed)
+        else f"{run}{REFRESH}, and {QUOTE} of the others"
+    )

@@ -1,4 +1,4 @@
-"""How far a catalog's price may be off by the day it is used, and what was seen of it."""
+"""Uncertainty of a catalog's price on the day it is used, and the observations behind it."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from planner.scenario.observed_price import FROM_FILES
 from planner.scenario.price_choice import current_price
 
 ENOUGH_OBSERVATIONS = 5
-"""From here on the lowest and the highest that was seen bound a spot price; fewer leave more open than they show."""
+"""Observations from which the lowest and highest bound a spot price. Fewer understate the range."""
 
 
 def price_range(price: Price, amount: float, catalog: Catalog, *, today: date | None) -> tuple[Interval, str]:
-    """Return the price with its range on a day, and in words what the range rests on.
+    """Return the price with its range on a day, and the source of the range in words.
 
     firm, stale    low / f .. high x f                    f = `prices.stale_factor` of catalogs/defaults.yaml, to which
-                                                          it grows in `prices.stale_after` days
+    it grows in `prices.stale_after` days
     spot, stale    min(seen, amount / f) .. max(seen, min(amount x f, on demand))           f = `prices.spot_factor`,
-                                                          to which it grows in `prices.spot_after` days
-                   lowest .. highest seen, of five observations or more
+    to which it grows in `prices.spot_after` days
+    lowest .. highest seen, of five observations or more
 
-    Without a day, and of a price that is not stale, the range is the row's own. Spot stands for marketplace too.
+    Without a day, and for a price that is not stale, the range is the row's own. Spot stands for marketplace too.
     """
     low = min(amount, price.low_usd_per_hour or amount)
     high = max(amount, price.high_usd_per_hour or amount)
@@ -60,7 +60,7 @@ def _observed(price: Price) -> str:
 
 
 def _ceiling(price: Price, catalog: Catalog) -> float:
-    """Return what nobody pays more than: the on-demand price there, else what the row says that it can rise to."""
+    """Return the upper bound of the price: the on-demand price there, otherwise the row's own highest."""
     row = current_price(price.node, catalog, kind=PriceKind.ON_DEMAND, region=price.region)
     if row is not None and row.usd_per_hour:
         return row.usd_per_hour

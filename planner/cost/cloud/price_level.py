@@ -1,4 +1,4 @@
-"""What a price comes to per accelerator-hour, and which prices cannot be true."""
+"""Price per accelerator-hour, and detection of impossible prices."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from planner.model.hardware.machines import Node
 from planner.model.prices.offer import Price
 
 BAND_FACTOR = 10.0
-"""A price may lie this far outside everything known of its accelerator. Per month it would lie 730 times too high, in
-cents 100 times; between the most expensive list and the cheapest marketplace lie some 10 times."""
+"""Factor by which a price may lie outside everything known of its accelerator.
+
+A price per month would be 730 times too high, one in cents 100 times. The most expensive list is about 10 times the
+cheapest marketplace.
+"""
 ANY_ACCELERATOR = (0.01, 100.0)
-"""USD per accelerator-hour, of an accelerator that no bundled price knows."""
+"""Allowed USD per accelerator-hour for an accelerator without a bundled price."""
 
 PER_MILLION_TOKENS = (0.01, 1000.0)
-"""USD, of hosted training; lists of 2025 and 2026 ask 0.4 to 25. Per thousand tokens it would be 1,000 times less."""
+"""Allowed USD per million tokens of hosted training.
+
+Lists of 2025 and 2026 ask 0.4 to 25; a price per thousand tokens would be 1,000 times less.
+"""
 
 Bands = Mapping[str, tuple[float, float]]
 
 
 def carried(price: Price, nodes: Mapping[str, Node]) -> tuple[str, int] | None:
-    """Return which accelerator the instance carries and how many: the row's own word, else that of its node."""
+    """Return the accelerator of the instance and their number, from the row itself, otherwise from its node."""
     if price.carries is not None:
         return price.carries
     node = nodes.get(price.node)
@@ -28,13 +34,13 @@ def carried(price: Price, nodes: Mapping[str, Node]) -> tuple[str, int] | None:
 
 
 def usd_per_accelerator_hour(price: Price, nodes: Mapping[str, Node]) -> float | None:
-    """Return USD per instance-hour / accelerators of the instance; None where either is not known."""
+    """Return USD per instance-hour / accelerators of the instance; None if either is unknown."""
     devices = carried(price, nodes)
     return None if devices is None or price.usd_per_hour is None else price.usd_per_hour / devices[1]
 
 
 def price_bands(prices: Iterable[Price], nodes: Mapping[str, Node]) -> dict[str, tuple[float, float]]:
-    """Return, for each accelerator, the lowest known USD per accelerator-hour / 10 and the highest x 10."""
+    """Return for each accelerator the lowest known USD per accelerator-hour / 10 and the highest x 10."""
     bands: dict[str, tuple[float, float]] = {}
     for price in prices:
         devices, each = carried(price, nodes), usd_per_accelerator_hour(price, nodes)
@@ -46,9 +52,9 @@ def price_bands(prices: Iterable[Price], nodes: Mapping[str, Node]) -> dict[str,
 
 
 def implausible(price: Price, nodes: Mapping[str, Node], bands: Bands) -> str | None:
-    """Return why the price cannot be one per instance-hour, or of hosted training one per million tokens.
+    """Return why the price cannot be one per instance-hour (for hosted training, per million tokens).
 
-    None where it can, or where there is nothing to judge.
+    Returns None if it can, or if there is nothing to compare with.
     """
     by_tokens = price.usd_per_million_tokens
     if by_tokens is not None and not PER_MILLION_TOKENS[0] <= by_tokens <= PER_MILLION_TOKENS[1]:

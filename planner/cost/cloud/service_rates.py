@@ -1,4 +1,4 @@
-"""What a provider charges for a gigabyte kept or moved, or why that is not known."""
+"""A provider's rates for gigabytes kept or moved, or the reason why a rate is unknown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def find_rate(provider: str, service: Service, catalog: Catalog) -> ServiceRate 
 
 
 def rate_quantity(row: ServiceRate) -> Quantity | None:
-    """Return a row's rate for a GB of 10^9 bytes; USD/GB = USD/GiB / 1.073741824. None where it has no price."""
+    """Return a row's rate for a GB of 10^9 bytes; None if it has no price. USD/GB = USD/GiB / 1.073741824."""
     if row.usd is None:
         return None
     low = row.usd if row.low_usd is None else row.low_usd
@@ -30,10 +30,10 @@ def rate_quantity(row: ServiceRate) -> Quantity | None:
 
 
 def assumed_rate(service: Service, defaults: BillDefaults) -> Quantity | None:
-    """Return what a provider is taken to charge whose rate nobody states: otherwise it would count as free.
+    """Return the assumed rate of a provider that states none, because the service would otherwise count as free.
 
-    The dearer of two medians, of all known providers and of the smaller ones, so that what nobody knows is no reason to
-    win; their lowest and highest as its range. None in defaults of before.
+    It is the higher of two medians, over all known providers and over the smaller ones, so that an unknown rate is no
+    advantage. Its range is from their lowest to their highest. Returns None for older defaults.
     """
     return {
         Service.STORAGE: defaults.storage_usd_per_gb_month,
@@ -43,7 +43,7 @@ def assumed_rate(service: Service, defaults: BillDefaults) -> Quantity | None:
 
 
 def no_rate_reason(provider: str, service: Service, row: ServiceRate | None) -> str:
-    """Return why a provider's rate is not known."""
+    """Return why a provider's rate is unknown."""
     if row is not None and row.no_price_reason:
         return row.no_price_reason
     return f"the catalog has no rate of {provider} for {service.value}; add a row to services.csv in your workspace"

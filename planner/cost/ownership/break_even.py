@@ -1,4 +1,4 @@
-"""How busy an owned machine must be to cost no more than the cloud."""
+"""Utilization at which an owned machine costs no more than the cloud."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost, busy_gpu
 
 
 def break_even_utilisation(inputs: OwnedInputs, *, rent_usd_per_gpu_hour: float) -> float | None:
-    """Busy share at which a busy GPU-hour costs as much as it is rented for.
+    """Return the utilization at which a busy GPU-hour costs as much as renting one.
 
     share = cost of a year idle / (rent of a year busy - what busy adds to the cost of a year)
 
-    The annual cost is a straight line in the busy share, so this is exact. Over 1: even a machine that never rests is
-    more expensive. None: its power alone costs more than the rent.
+    The annual cost is linear in the busy share, so this is exact. Over 1 means that even a machine that is always busy
+    costs more. None means that its power alone costs more than the rent.
     """
     idle = annual_cost(replace(inputs, busy_fraction=0.0)).total
     busy = replace(inputs, busy_fraction=1.0)

@@ -1,4 +1,4 @@
-"""Money in and out over the years of owning one node, against the rent that it saves; before and after tax."""
+"""Cash flows over the years of owning one node, against the rent that it saves, before and after tax."""
 
 from __future__ import annotations
 
@@ -18,45 +18,45 @@ from planner.quantity.time_units import MONTHS_PER_YEAR
 
 @dataclass(frozen=True)
 class TaxTerms:
-    """How taxes meet the purchase. Losses are taken to be set off against other profits at once."""
+    """Tax treatment of the purchase. Losses are assumed to be offset against other profits at once."""
 
     rate: float
     credits_usd: float = 0.0
-    """Off the taxes of the first year."""
+    """Tax credits of the first year."""
     schedule_fractions: tuple[float, ...] = ()
-    """Share of the base written off in each year; empty: straight line over the years owned."""
+    """Share of the base written off in each year; empty means straight line over the years owned."""
     book_usd: float | None = None
-    """What the accounts carry of a machine that is already owned; None: what it would sell for."""
+    """Book value of a machine that is already owned; None means its sale value."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """What one node moves at one moment; years count from the order."""
+    """Cash flow of one node at one moment. Years count from the order."""
 
     at_years: float
     years: float
-    """How much of a year its running amounts cover; 0 at the purchase and at the sale."""
+    """Part of a year that the running amounts cover; 0 at the purchase and at the sale."""
     capital_usd: float
-    """Negative when bought, positive when sold; grants taken off."""
+    """Capital, net of grants: negative when bought, positive when sold."""
     running_usd: float
-    """Bills, negative."""
+    """Bills, as a negative amount."""
     rent_saved_usd: float
     tax_usd: float = 0.0
-    """Negative when paid."""
+    """Tax; negative when paid."""
 
     @property
     def before_tax_usd(self) -> float:
-        """All of it but taxes."""
+        """Total without taxes."""
         return self.capital_usd + self.running_usd + self.rent_saved_usd
 
     @property
     def after_tax_usd(self) -> float:
-        """All of it."""
+        """Total with taxes."""
         return self.before_tax_usd + self.tax_usd
 
 
 def net_present_value(amounts: Sequence[tuple[float, float]], *, rate_per_year: float) -> float:
-    """What amounts at (years, USD) are worth today.
+    """Return the present value of amounts at (years, USD).
 
     NPV = sum USD / (1 + rate)^years        Source: definition.
     """
@@ -70,8 +70,8 @@ def flows(inputs: OwnedInputs, *, rent_usd_per_gpu_hour: float, tax: TaxTerms | 
     at each year's end:   busy GPU-hours x rent saved - running cost, for the part of a year that is left in the last
     at the end:           capex x residual share x (1 + spares)
 
-    `rent_usd_per_gpu_hour` is what the same hour of work costs in the cloud. Running starts after the lead time;
-    a lease is paid from then. With `tax`, see `_tax_usd`.
+    `rent_usd_per_gpu_hour` is the cloud's price for the same hour of work. Running starts after the lead time; a lease
+    is paid from then. With `tax`, see `_tax_usd`.
     """
     spared = 1 + inputs.spares_fraction_of_nodes
     capital = capex_usd(inputs) * spared
@@ -94,15 +94,15 @@ def _with_tax(flow: Flow, usd: float) -> Flow:
 
 
 def _tax_usd(inputs: OwnedInputs, flows: Sequence[Flow], tax: TaxTerms, *, base: float) -> list[float]:
-    """Taxes of each flow, negative when paid.
+    """Return the taxes of each flow, negative when paid.
 
     in a year:    -rate x (rent saved - bills - depreciation); a saved rent is a deduction lost
     in the first: + credits
     at the sale:  -rate x (sold for - book)
     at 0:         nothing for a purchase; of a machine already owned, not selling saves rate x (resale - book)
 
-    Depreciation is of what was paid less grants (credits do not lower the base), or of the book value, by the schedule
-    or in equal parts over the years owned; what the sale finds undepreciated is its book value.
+    Depreciation applies to the price less grants (credits do not lower the base), or to the book value, by the schedule
+    or in equal parts over the years owned. The undepreciated rest at the sale is its book value.
     """
     if inputs.acquisition is Acquisition.ALREADY_OWNED:
         start = base if tax.book_usd is None else tax.book_usd * (1 + inputs.spares_fraction_of_nodes)
@@ -128,18 +128,20 @@ def _share_written_off(tax: TaxTerms, position: int, share_of_year: float, years
 def npv_usd(
     inputs: OwnedInputs, *, rent_usd_per_gpu_hour: float, tax: TaxTerms | None = None, after_tax: bool = False
 ) -> float:
-    """What owning one node is worth today over renting the same work, at the discount rate; positive: owning wins."""
+    """Return the present value of owning one node over renting the same work, at the discount rate; positive favours
+    owning.
+    """
     laid_out = flows(inputs, rent_usd_per_gpu_hour=rent_usd_per_gpu_hour, tax=tax)
     amounts = [(flow.at_years, flow.after_tax_usd if after_tax else flow.before_tax_usd) for flow in laid_out]
     return net_present_value(amounts, rate_per_year=inputs.discount_rate_per_year)
 
 
 def payback_months(inputs: OwnedInputs, *, rent_usd_per_gpu_hour: float) -> float | None:
-    """Months from the order until the rent saved has paid for the purchase; undiscounted, resale not counted.
+    """Return the months from the order until the saved rent has paid for the purchase, undiscounted, without resale.
 
     months = lead time + (capex - grants) x (1 + spares) / (rent saved - running cost a month)
 
-    None where the machine saves nothing, or not before its end.
+    Returns None if the machine saves nothing, or not before its end.
     """
     spent = (capex_usd(inputs) - inputs.grants_usd) * (1 + inputs.spares_fraction_of_nodes)
     saved = rent_usd_per_gpu_hour * busy_gpu_hours_per_year(inputs) - running_cost(inputs).total

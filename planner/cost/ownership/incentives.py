@@ -1,4 +1,4 @@
-"""Public money: which lines count, and what each is worth for one node."""
+"""Public incentives: which lines count, and the value of each for one node."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from planner.model.owning.site import Incentive, IncentiveKind
 
 @dataclass(frozen=True)
 class AppliedIncentive:
-    """One line: what it is worth, or why it does not count."""
+    """One line, with its value or the reason why it does not count."""
 
     incentive: Incentive
     usd: float | None
-    """Of one node. None: it does not count, or it moves taxes in time instead of paying a sum."""
+    """Value for one node. None if it does not count, or if it shifts taxes in time instead of paying a sum."""
     counts: bool
     reason: str
 
@@ -22,12 +22,12 @@ class AppliedIncentive:
 def apply_incentives(
     incentives: tuple[Incentive, ...], *, server_usd: float, capex_usd: float, on: date
 ) -> tuple[AppliedIncentive, ...]:
-    """Work out each line on its own.
+    """Evaluate each line on its own.
 
     USD = min(rate x base, cap), base being the server's price or the whole capex of one node
 
-    A line counts where the site says `eligible` and it has not expired on the day of the site. Stacking rules between
-    lines are not known here: leave out what the law does not let stand beside another.
+    A line counts if the site says `eligible` and it has not expired on the site's day. Rules about combining lines are
+    unknown here: leave out lines that the law does not allow together.
     """
     return tuple(_apply(line, server_usd=server_usd, capex_usd=capex_usd, on=on) for line in incentives)
 
@@ -48,7 +48,7 @@ def _apply(line: Incentive, *, server_usd: float, capex_usd: float, on: date) ->
 
 
 def sum_of(applied: tuple[AppliedIncentive, ...], kind: IncentiveKind) -> float:
-    """Add up what the lines of one kind are worth."""
+    """Add up the values of one kind of line."""
     return sum(line.usd for line in applied if line.usd is not None and line.incentive.kind is kind)
 
 

@@ -1,4 +1,4 @@
-"""How long a machine that is ordered today takes until its first job."""
+"""Time from ordering a machine to its first job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.scenario.own_machine import is_pc
 
 
 def lead_time(site: Site, node: Node, accelerator: Accelerator, catalog: Catalog) -> Quantity:
-    """Return the months as the site says, else the default: of a PC (`is_pc`), or of a server."""
+    """Return the months that the site states, otherwise the default for a PC (`is_pc`) or a server."""
     if site.lead_time_months is not None:
         return site.lead_time_months.quantity(Unit.MONTHS, where=f"site {site.id}: lead_time_months")
     if is_pc(accelerator, node.accelerators):

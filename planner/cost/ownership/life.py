@@ -1,4 +1,4 @@
-"""Whether a machine lasts as long as the work."""
+"""Checks whether a machine lasts as long as the work."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from planner.quantity.time_units import DAYS_PER_YEAR
 
 
 def life_reasons(resolved: ResolvedSite | None, catalog: Catalog, *, days: float) -> tuple[Reason, ...]:
-    """Return why a machine does not last for days of work; nothing where it does.
+    """Return why a machine does not last for these days of work; empty if it does.
 
-    Its years are those over which its cost is counted: of its life what is left, at least one, or the term of its
-    lease; where the cost of owning is not known, the default life of a new machine.
+    Its years are those over which its cost is counted: the remaining life, at least one year, or the term of its lease.
+    If the cost of owning is unknown, it is the default life of a new machine.
     """
     years = resolved.inputs.years if resolved is not None else catalog.owning_defaults.life_years.value
     needed = days / DAYS_PER_YEAR

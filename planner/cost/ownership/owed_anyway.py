@@ -1,4 +1,4 @@
-"""Costs that are owed even if the work is done elsewhere: a signed lease, and all that its machine needs."""
+"""Costs that are owed even if the work is done elsewhere: a signed lease, and everything its machine needs."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ OWED = (
     "software_usd_per_gpu_year", "colocation_usd_per_kw_month", "room_usd_per_month", "fte_per_node",
     "demand_usd_per_kw_month", "idle_kw",
 )  # fmt: skip
-"""Inputs of what is paid until the lease ends, whether the machine trains or not."""
+"""Inputs that are paid until the lease ends, whether the machine trains or not."""
 
 
 def is_owed(resolved: ResolvedSite, hold: Hold | None) -> bool:
-    """Return whether the machine stands there under a lease: its rate is owed until the term ends."""
+    """Return whether the machine is under a lease, so that its rate is owed until the term ends."""
     return hold is Hold.HAVE and resolved.inputs.acquisition is Acquisition.LEASE
 
 
 def avoidable(resolved: ResolvedSite, hold: Hold | None) -> ResolvedSite:
-    """Return the site with the costs alone that renting instead would save.
+    """Return the site with only the costs that renting instead would save.
 
-    Of a machine under a signed lease that is the electricity of its training: the rate, the place, the people and the
-    power that it draws at rest are paid until the term ends. Of all others it is everything.
+    For a machine under a signed lease that is the electricity of its training: the rate, the place, the staff and the
+    idle power are paid until the term ends. For all others it is everything.
     """
     if not is_owed(resolved, hold):
         return resolved
@@ -34,5 +34,5 @@ def avoidable(resolved: ResolvedSite, hold: Hold | None) -> ResolvedSite:
 
 
 def share_of_year(resolved: ResolvedSite, hold: Hold | None) -> float:
-    """Return the share of the coming year in which the machine stands there: a lease of six months ends halfway."""
+    """Return the share of the coming year for which the machine is leased: a lease of six months ends halfway."""
     return min(1.0, resolved.inputs.years) if is_owed(resolved, hold) else 1.0

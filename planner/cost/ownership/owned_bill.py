@@ -1,11 +1,11 @@
-"""The bill of an owned machine: electricity, and what keeping a bought or leased one costs meanwhile (docs/bill.md)."""
+"""Bill of an owned machine: electricity, and the cost of keeping a bought or leased one meanwhile (docs/bill.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from planner.cost.cloud.bill import Billed
-from planner.cost.cloud.bill_lines import Entry, as_bill
+from planner.cost.cloud.bill_lines import UnroundedLine, as_bill
 from planner.model.currency import Currency
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import interval
@@ -21,18 +21,18 @@ def owned_bill(
     trainings: int,
     currency: Currency | None,
     paid_in: str,
-    kept: Sequence[Entry] = (),
+    kept: Sequence[UnroundedLine] = (),
 ) -> Billed | None:
-    """Bill trainings on an owned machine: electricity = trainings x usd_marginal, and what keeping it costs.
+    """Bill trainings on an owned machine: electricity = trainings x usd_marginal, plus the cost of keeping it.
 
-    Electricity is paid in the tariff's currency, the rest in USD. None where the electricity is not known.
+    Electricity is paid in the tariff's currency, the rest in USD. Returns None if the electricity is unknown.
     """
     if marginal is None:
         return None
     count = "1 training" if trainings == 1 else f"{trainings} trainings"
     each = interval(marginal, Unit.USD).scaled(trainings)
     source = f"{count} x {marginal.value:.5g} USD; {marginal.source}"
-    line = Entry(
+    line = UnroundedLine(
         ELECTRICITY, each, float(trainings), "trainings", marginal.value, (marginal,), source, currency=paid_in
     )
     usd = sum_of([each, *(entry.usd for entry in kept)])

@@ -1,4 +1,4 @@
-"""What one node costs a year to own, part by part, and an hour of its accelerators; in full, and at the margin."""
+"""Yearly cost of owning one node, part by part, and of an hour of its accelerators, in full and at the margin."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from planner.quantity.time_units import HOURS_PER_YEAR, MONTHS_PER_YEAR
 
 @dataclass(frozen=True)
 class OwnedInputs:
-    """Everything that the cost of owning one node depends on, resolved to plain numbers; units in the names."""
+    """All inputs of the cost of owning one node, as plain numbers with units in their names."""
 
     acquisition: Acquisition
     gpus: int
     server_usd: float
-    """Price of the node: paid, to be paid, or (already owned, price unknown) what it would sell for."""
+    """Price of the node: paid, to be paid, or (already owned, price unknown) its sale value."""
     network_fraction_of_capex: float
     storage_fraction_of_capex: float
     grants_usd: float
     resale_usd: float
-    """Today, of a machine that is already owned."""
+    """Sale value today of a machine that is already owned."""
     lease_usd_per_month: float
     years: float
-    """Over which it is looked at: its life, what is left of it, or the term of the lease."""
+    """Period of the calculation: its life, the rest of it, or the term of the lease."""
     residual_fraction: float
-    """What it fetches at the end, as a share of capex (of `resale_usd` where already owned)."""
+    """Sale value at the end, as a share of capex (of `resale_usd` if already owned)."""
     discount_rate_per_year: float
     maintenance_fraction_per_year: float
     maintenance_usd_per_node_year: float
@@ -39,7 +39,7 @@ class OwnedInputs:
     idle_kw: float
     pue: float
     usd_per_kwh: float
-    """0 where the place includes power."""
+    """Price of a kWh; 0 if the place includes power."""
     demand_usd_per_kw_month: float
     contracted_kw: float
     fte_per_node: float
@@ -52,7 +52,7 @@ class OwnedInputs:
 
 @dataclass(frozen=True)
 class AnnualCost:
-    """USD a year of one node. The parts add up to `total`; `residual` is negative where the machine can be sold."""
+    """USD a year of one node. The parts add up to `total`; `residual` is negative if the machine can be sold."""
 
     recovery: float
     residual: float
@@ -68,13 +68,13 @@ class AnnualCost:
 
     @property
     def total(self) -> float:
-        """All parts together."""
+        """Sum of all parts."""
         return total(getattr(self, part.name) for part in fields(self))
 
 
 @formula("1/year")
 def recovery_factor(*, rate_per_year: float, years: float) -> float:
-    """Share of a sum that pays it back with interest in equal yearly amounts.
+    """Share of a sum that repays it with interest in equal yearly amounts.
 
     factor = rate / (1 - (1 + rate)^-years), and 1 / years at rate 0
 
@@ -87,10 +87,10 @@ def recovery_factor(*, rate_per_year: float, years: float) -> float:
 
 @formula("USD")
 def capex_usd(inputs: OwnedInputs) -> float:
-    """What is spent, or could be had by selling, to have one node with its share of network and storage.
+    """Capital tied up in one node with its share of network and storage.
 
     purchase: server price / (1 - network share - storage share), the shares being of the whole
-    already owned: what it would sell for today        lease: 0
+    already owned: its sale value today        lease: 0
     """
     if inputs.acquisition is Acquisition.PURCHASE:
         return inputs.server_usd / (1 - inputs.network_fraction_of_capex - inputs.storage_fraction_of_capex)
@@ -99,7 +99,7 @@ def capex_usd(inputs: OwnedInputs) -> float:
 
 @formula("kW")
 def average_kw(inputs: OwnedInputs) -> float:
-    """What one node draws on average, before PUE.
+    """Average power of one node, before PUE.
 
     kW = training kW x busy share + idle kW x (1 - busy share)
     """
@@ -108,7 +108,7 @@ def average_kw(inputs: OwnedInputs) -> float:
 
 @formula("USD/year")
 def running_cost(inputs: OwnedInputs) -> AnnualCost:
-    """What one node costs a year to keep, without its purchase: bills that fall due as long as it stands there.
+    """Yearly cost of keeping one node without its purchase: bills that are due as long as it exists.
 
     lease = USD a month x 12; maintenance = share x server price + fixed; software = USD a GPU-year x GPUs
     colocation = USD a kW-month x reserved kW x 12; room = USD a month x 12; staff = FTE x USD a FTE-year
@@ -133,7 +133,7 @@ def running_cost(inputs: OwnedInputs) -> AnnualCost:
 
 @formula("USD/year")
 def annual_cost(inputs: OwnedInputs) -> AnnualCost:
-    """What one node costs a year in full, as equal yearly amounts over its life.
+    """Full yearly cost of one node, as equal yearly amounts over its life.
 
     recovery = (capex - grants) x factor; residual = -capex x residual share / (1 + rate)^years x factor
     spares = share of nodes x (recovery + residual + lease); the rest as in `running_cost`
@@ -153,11 +153,11 @@ def annual_cost(inputs: OwnedInputs) -> AnnualCost:
 
 @formula("GPU-h")
 def busy_gpu_hours_per_year(inputs: OwnedInputs) -> float:
-    """Hours in which accelerators of one node work.
+    """Hours a year in which accelerators of one node work.
 
     hours = GPUs x 8,766 x busy share x availability
 
-    The busy share is a plan; outages take the availability off it. A measured share contains its outages already: give
+    The busy share is a plan; outages reduce it by the availability. A measured share contains its outages already: use
     availability 1 with it.
     """
     return inputs.gpus * HOURS_PER_YEAR * inputs.busy_fraction * inputs.availability
@@ -165,16 +165,16 @@ def busy_gpu_hours_per_year(inputs: OwnedInputs) -> float:
 
 @formula("USD/GPU-h")
 def usd_per_busy_gpu_hour(inputs: OwnedInputs) -> float:
-    """What an hour of useful work of one accelerator costs in full: annual cost / busy GPU-hours."""
+    """Full cost of an hour of useful work of one accelerator: annual cost / busy GPU-hours."""
     return annual_cost(inputs).total / busy_gpu_hours_per_year(inputs)
 
 
 @formula("USD/GPU-h")
 def marginal_usd_per_busy_gpu_hour(inputs: OwnedInputs) -> float:
-    """What one more busy hour adds to the bills of a machine that stands there anyhow: its electricity.
+    """Cost that one more busy hour adds to the bills of an existing machine: its electricity.
 
     USD = training kW x PUE x USD/kWh / GPUs
 
-    No purchase, no place, no staff, no demand charge. Counts the whole draw, idle power included.
+    It has no purchase, place, staff or demand charge, and counts the whole power, idle power included.
     """
     return inputs.training_kw * inputs.pue * inputs.usd_per_kwh / inputs.gpus

@@ -1,4 +1,4 @@
-"""The inputs of the cost of owning a site: its own figures first, then the defaults, each named."""
+"""Inputs of the cost of owning a site: its own figures first, then the defaults, each named."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from planner.quantity.interval import Interval
 from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_MONTH, MONTHS_PER_YEAR
 
 YEAR_BY_YEAR = 1.0
-"""Over how many years a machine is looked at that is at the end of its life."""
+"""Years over which a machine at the end of its life is considered."""
 
 
 @dataclass(frozen=True)
 class NoOwningCost:
-    """Why the full cost of owning is not known, and what would help."""
+    """Reason why the full cost of owning is unknown, and what would help."""
 
     reason: str
 
@@ -41,9 +41,9 @@ def resolve_site(
     *,
     training_power: Quantity | None = None,
 ) -> ResolvedSite | NoOwningCost:
-    """Return every input of one node's cost, or why one of them cannot be known.
+    """Return every input of one node's cost, or why one of them is unknown.
 
-    `training_power` is what a node draws in this plan's training where that is known better than the site knows it.
+    `training_power` is a node's power in this plan's training, if known better than from the site.
     """
     rated_kw = node_rated_kw(site, node)
     if rated_kw is None:
@@ -80,12 +80,12 @@ SWITCHED_OFF = "assumed to be switched off when it does not train (idle_kw state
 
 
 def operates_rack(site: Site) -> bool:
-    """Return whether somebody must look after a rack: in colocation, the default place, or with rack_kw stated."""
+    """Return whether a rack must be operated: in colocation, in the default place, or with rack_kw stated."""
     return site.room is None or site.rack_kw is not None
 
 
 class _Inputs:
-    """The inputs of one site, collected; a field that is never set is 0: the site has no such cost."""
+    """Collected inputs of one site. A field that is never set is 0: the site has no such cost."""
 
     def __init__(self, site: Site, plan: Plan, catalog: Catalog) -> None:
         self.site, self.plan, self.catalog, self.given = site, plan, catalog, catalog.owning_defaults
@@ -96,7 +96,7 @@ class _Inputs:
         self.age_years = 0.0
 
     def take(self, name: str, own: Figure | None, unit: Unit, *, default: Figure | None = None, key: str = "") -> float:
-        """Take the site's own figure, else the default, and say which."""
+        """Take the site's own figure, otherwise the default, and record which."""
         if own is None:
             assert default is not None
             self.defaults.append(name)
@@ -107,7 +107,7 @@ class _Inputs:
         return quantity.value
 
     def capital(self, accelerator: Accelerator) -> str | None:
-        """Set what the machine ties up, for how long, and what it fetches at the end; return what is missing."""
+        """Set the capital tied up, for how long, and the sale value at the end. Return what is missing."""
         site = self.site
         if site.acquisition is None:
             return "it says neither purchase, lease nor already_owned"
@@ -201,7 +201,7 @@ class _Inputs:
         return f"site {self.site.id}: residual" if self.site.residual else "default: residual"
 
     def keeping(self) -> None:
-        """Set what keeps the machine going: maintenance, software, people, spares."""
+        """Set the cost of keeping the machine running: maintenance, software, staff, spares."""
         site, given = self.site, self.given
         if site.maintenance_usd_per_node_year is not None:
             self.take("maintenance_usd_per_node_year", site.maintenance_usd_per_node_year, Unit.USD_PER_YEAR)
@@ -219,7 +219,7 @@ class _Inputs:
         )
 
     def _people(self) -> None:
-        """Set what people cost: where the site states it, or a rack is operated; at the country's wages."""
+        """Set the cost of staff if the site states it or a rack is operated, at the country's wages."""
         site, staff = self.site, self.site.staff
         if staff is None and not operates_rack(site):
             return
@@ -235,7 +235,7 @@ class _Inputs:
             self.quantities[key] = derived(each, Unit.USD_PER_YEAR, us, source=f"{source}; {us.source}")
 
     def place(self, rated_kw: float) -> None:
-        """Set what the place costs: a room of one's own, or colocation by reserved power."""
+        """Set the cost of the place: a room of one's own, or colocation by reserved power."""
         site = self.site
         if site.room is not None:
             room = site.room.usd_per_month.quantity(Unit.USD, where=f"site {site.id}: room.usd_per_month")
@@ -265,7 +265,7 @@ class _Inputs:
         self.quantities["reserved_kw"] = self._kw(reserved, rated_kw, "colocation.reserved_kw_per_node", "rated power")
 
     def power(self, node: Node, rated_kw: float, training_power: Quantity | None) -> None:
-        """Set what a node draws and what that costs."""
+        """Set the power of a node and its cost."""
         site, plan, defaults = self.site, self.plan, self.catalog.defaults
         rated = self._kw(site.rated_kw, rated_kw, "rated_kw", f"data sheet of {node.id}")
         training, at_rest = training_power or site.power, defaults.idle_power_fraction

@@ -1,4 +1,4 @@
-"""What one training costs on an owned machine: the electricity it adds, and its share of owning in full."""
+"""Cost of one training on an owned machine: the electricity it adds, and its share of owning in full."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from planner.scenario.candidate import Candidate
 
 @dataclass(frozen=True)
 class OwnedMoney:
-    """Money of one training; null parts have their reason in `missing`."""
+    """Money of one training. Null parts have their reason in `missing`."""
 
     usd_per_epoch: Quantity | None
     usd_total: Quantity | None
@@ -29,7 +29,7 @@ class OwnedMoney:
     missing: tuple[Reason, ...]
     notes: tuple[str, ...]
     resolved: ResolvedSite | None = None
-    """None where the full cost of owning is not known."""
+    """Resolved site; None if the full cost of owning is unknown."""
 
 
 def owned_money(
@@ -69,7 +69,7 @@ def owned_money(
 def resolve_candidate(
     plan: Plan, candidate: Candidate, catalog: Catalog, *, power: Quantity | None
 ) -> ResolvedSite | NoOwningCost:
-    """Resolve the site of an owned candidate; its own power counts where the whole node works."""
+    """Resolve the site of an owned candidate. Its own power counts if the whole node works."""
     assert candidate.site is not None
     whole = candidate.accelerators_per_node == candidate.node.accelerators
     return resolve_site(
@@ -83,7 +83,7 @@ def resolve_candidate(
 
 
 def _no_purchase(candidate: Candidate, resolved: NoOwningCost) -> Reason:
-    """Return why it is not known what a machine costs that must be bought."""
+    """Return why the cost of a machine that must be bought is unknown."""
     assert candidate.site is not None
     unpriced = candidate.site.purchase is None
     text = "its price is not known; give purchase_usd" if unpriced else f"what buying it costs: {resolved.reason}"
@@ -91,7 +91,7 @@ def _no_purchase(candidate: Candidate, resolved: NoOwningCost) -> Reason:
 
 
 def full_price(resolved: ResolvedSite) -> Quantity:
-    """Return what a busy GPU-hour costs in full, with its range and arithmetic."""
+    """Return the full cost of a busy GPU-hour, with its range and arithmetic."""
     inputs = resolved.inputs
     total, hours = annual_cost(inputs).total, busy_gpu_hours_per_year(inputs)
     source = (
@@ -103,7 +103,7 @@ def full_price(resolved: ResolvedSite) -> Quantity:
 
 
 def _share(hours: Quantity | None, price: Quantity, candidate: Candidate) -> Quantity | None:
-    """USD = hours x accelerators x USD per busy GPU-hour."""
+    """Return USD = hours x accelerators x USD per busy GPU-hour."""
     if hours is None:
         return None
     usd = signed_product(interval(hours, Unit.HOURS), interval(price, Unit.USD_PER_GPU_HOUR)).scaled(

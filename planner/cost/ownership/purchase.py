@@ -1,10 +1,10 @@
-"""The money of a machine that must be bought, or leased, for a campaign: paid now, kept meanwhile, left at its end."""
+"""Money for a machine that is bought or leased for a campaign: paid now, kept meanwhile, recovered at its end."""
 
 from __future__ import annotations
 
 import math
 
-from planner.cost.cloud.bill_lines import Entry
+from planner.cost.cloud.bill_lines import UnroundedLine
 from planner.cost.ownership.owned_cost import capex_usd, running_cost
 from planner.cost.ownership.residual import residual_fraction
 from planner.cost.ownership.resolved_site import ResolvedSite
@@ -17,11 +17,13 @@ from planner.quantity.time_units import DAYS_PER_MONTH, DAYS_PER_YEAR, MONTHS_PE
 
 BY_THE_YEAR = {"maintenance": "maintenance", "software": "software"}
 BY_THE_MONTH = {"colocation": "colocation", "room": "room", "demand": "demand charge"}
-"""Parts of the yearly cost of keeping a machine that are bills to others, with their names on a bill."""
+"""Parts of the yearly keeping cost that are billed by others, with their names on a bill."""
 
 
 def pay_now(resolved: ResolvedSite, *, nodes: int) -> Quantity:
-    """Return what the machines cost at once: nodes x (capex - grants), capex with its shares of network and storage."""
+    """Return the immediate cost of the machines: nodes x (capex - grants), capex with its shares of network and
+    storage.
+    """
     inputs = resolved.inputs
     each = resolved.range_of(lambda moved: capex_usd(moved) - moved.grants_usd)
     names = ("server_usd", "network_fraction_of_capex", "storage_fraction_of_capex")
@@ -34,13 +36,13 @@ def pay_now(resolved: ResolvedSite, *, nodes: int) -> Quantity:
     return derived(each.scaled(nodes), Unit.USD, *priced, source=source)
 
 
-def keeping(resolved: ResolvedSite, *, nodes: int, days: int) -> list[Entry]:
-    """Bill what keeping machines costs others than its owner for some days.
+def keeping(resolved: ResolvedSite, *, nodes: int, days: int) -> list[UnroundedLine]:
+    """Bill the external cost of keeping machines for some days.
 
     maintenance, software = nodes x USD a year x days / 365.25
     colocation, room, demand charge = nodes x USD a year / 12 x months begun
 
-    The wages of one's own people are no bill: they are paid whatever is bought. `owning: full` counts them.
+    Wages of the owner's own staff are not billed: they are paid whatever is bought. `owning: full` counts them.
     """
     years, months = days / DAYS_PER_YEAR, math.ceil(days / DAYS_PER_MONTH)
     lines = [_kept(resolved, part, what, nodes, years, "years") for part, what in BY_THE_YEAR.items()]
@@ -48,17 +50,17 @@ def keeping(resolved: ResolvedSite, *, nodes: int, days: int) -> list[Entry]:
     return [line for line in lines if line.usd.high > 0]
 
 
-def lease_term(resolved: ResolvedSite, *, nodes: int) -> Entry:
-    """Bill a lease that must be signed: its whole term is owed, nodes x months x USD a month."""
+def lease_term(resolved: ResolvedSite, *, nodes: int) -> UnroundedLine:
+    """Bill a lease that must be signed. Its whole term is owed: nodes x months x USD a month."""
     months = resolved.inputs.years * MONTHS_PER_YEAR
     monthly = resolved.quantities["lease_usd_per_month"]
     usd = interval(monthly, Unit.USD).scaled(months * nodes)
     source = f"{nodes} x {months:g} months x {monthly.value:,.2f} USD; {monthly.source}"
-    return Entry("lease, its whole term", usd, months * nodes, "node-months", monthly.value, (monthly,), source)
+    return UnroundedLine("lease, its whole term", usd, months * nodes, "node-months", monthly.value, (monthly,), source)
 
 
 def left(resolved: ResolvedSite, paid: Quantity, selling: Figure, *, nodes: int, days: int) -> Quantity:
-    """Return what the machines fetch when they are `days` old.
+    """Return the sale value of the machines at `days` of age.
 
     USD = nodes x capex x residual(days) x (1 - share lost in selling), at most what was paid, at least 0
     """
@@ -80,10 +82,10 @@ def left(resolved: ResolvedSite, paid: Quantity, selling: Figure, *, nodes: int,
     return derived(usd, Unit.USD, paid, sold, aged, source=source)
 
 
-def _kept(resolved: ResolvedSite, part: str, what: str, nodes: int, count: float, unit: str) -> Entry:
+def _kept(resolved: ResolvedSite, part: str, what: str, nodes: int, count: float, unit: str) -> UnroundedLine:
     each = 1.0 if unit == "years" else 1 / MONTHS_PER_YEAR
     yearly = resolved.range_of(lambda moved: float(getattr(running_cost(moved), part)))
     source = f"{nodes} x {count:.3g} {unit} x {yearly.value * each:,.2f} USD; site {resolved.site.id}"
     cost = to_quantity(yearly, Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
     usd = yearly.scaled(each * count * nodes)
-    return Entry(what, usd, count * nodes, f"node-{unit}", yearly.value * each, (cost,), source)
+    return UnroundedLine(what, usd, count * nodes, f"node-{unit}", yearly.value * each, (cost,), source)

@@ -1,4 +1,4 @@
-"""What a machine still fetches at an age."""
+"""Sale value of a machine by age."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from planner.quantity.interval import Interval
 
 
 def residual_fraction(curve: Sequence[ResidualPoint], *, age_years: float) -> Interval:
-    """Share of its price that a machine fetches at an age, with its range; may be negative.
+    """Return the share of its price that a machine sells for at an age, with its range; may be negative.
 
-    Straight lines between the points; before the first and after the last, that point's value.
+    Interpolates linearly between the points. Before the first and after the last, that point's value counts.
     """
     before = [point for point in curve if point.age_years <= age_years]
     after = [point for point in curve if point.age_years > age_years]

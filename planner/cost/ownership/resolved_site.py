@@ -1,4 +1,4 @@
-"""A site whose every input is known: ready for the formulas of owning, and movable one input at a time."""
+"""A site with all inputs known: ready for the formulas of owning, and movable one input at a time."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from planner.quantity.spread import Swing, combined, swings
 
 @dataclass(frozen=True)
 class ResolvedSite:
-    """One node of a site. `curve` is empty where nothing is sold at the end."""
+    """One node of a site. `curve` is empty if nothing is sold at the end."""
 
     site: Site
     inputs: OwnedInputs
     quantities: Mapping[str, Quantity]
-    """Every input by its field in OwnedInputs."""
+    """Inputs by their field in OwnedInputs."""
     defaults: tuple[str, ...]
     """Fields that the site left out."""
     curve: tuple[ResidualPoint, ...]
     age_years: float
-    """At the start of what is looked at."""
+    """Age at the start of the period."""
     notes: tuple[str, ...]
 
     @cached_property
     def ranges(self) -> Mapping[str, Interval]:
-        """The uncertain inputs."""
+        """Uncertain inputs, with their ranges."""
         return {
             name: Interval(quantity.value, quantity.low, quantity.high)
             for name, quantity in self.quantities.items()
@@ -43,22 +43,22 @@ class ResolvedSite:
 
     @property
     def basis(self) -> Basis:
-        """Of a number computed from all inputs: the weakest of those that are not nothing."""
+        """Weakest basis of the inputs that are not zero."""
         return weakest(*(quantity.basis for quantity in self.quantities.values() if quantity.high != 0))
 
     @property
     def as_of(self) -> date | None:
-        """The oldest input's date."""
+        """Date of the oldest input."""
         return min((quantity.as_of for quantity in self.quantities.values() if quantity.as_of), default=None)
 
     @property
     def incentives(self) -> tuple[AppliedIncentive, ...]:
-        """Every incentive of the site, worked out."""
+        """Every incentive of the site, evaluated."""
         return _applied(self.site, self.inputs)
 
     @property
     def tax(self) -> TaxTerms | None:
-        """How taxes meet the purchase; None where the site names no tax rate."""
+        """Tax treatment of the purchase; None if the site names no tax rate."""
         if self.site.tax is None:
             return None
         owned = self.site.already_owned
@@ -70,7 +70,7 @@ class ResolvedSite:
         )
 
     def moved(self, inputs: OwnedInputs, name: str, value: float) -> OwnedInputs:
-        """Return the inputs with one of them changed, and with it what hangs on it: resale by age, grants."""
+        """Return the inputs with one of them changed, and with it what depends on it: resale by age, grants."""
         changed = replace(inputs, **{name: value})  # type: ignore[arg-type]
         if name == "years" and self.curve:
             share = resale_share(self.curve, age_years=self.age_years, years=value)
@@ -78,12 +78,12 @@ class ResolvedSite:
         return with_grants(self.site, changed)
 
     def swings(self, answer: Callable[[OwnedInputs], float]) -> list[Swing]:
-        """Move each uncertain input of an answer to both its ends; widest first."""
+        """Move each uncertain input of an answer to both its ends, the widest effect first."""
         return swings(answer, self.inputs, self.ranges, lambda _, name, value: self._ends[name, value])
 
     @cached_property
     def _ends(self) -> Mapping[tuple[str, float], OwnedInputs]:
-        """The inputs with one of them at either end, by its name and value: many answers are moved so."""
+        """Inputs with one of them at either end, by its name and value. Many answers use them."""
         ends = ((name, value) for name, each in self.ranges.items() for value in (each.low, each.high))
         return {(name, value): self.moved(self.inputs, name, value) for name, value in ends}
 
@@ -93,10 +93,10 @@ class ResolvedSite:
 
 
 def resale_share(curve: tuple[ResidualPoint, ...], *, age_years: float, years: float) -> Interval:
-    """What a machine of this age fetches `years` later, as a share of what it would fetch today.
+    """Return the sale value `years` later as a share of the sale value at this age.
 
-    share = residual(age + years) / residual(age), at most 1; of a new machine residual(years). 0 where it fetches
-    nothing today.
+    share = residual(age + years) / residual(age), at most 1; for a new machine residual(years). It is 0 if the machine
+    is worth nothing today.
     """
     later = residual_fraction(curve, age_years=age_years + years)
     if age_years == 0:

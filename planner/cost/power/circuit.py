@@ -1,4 +1,4 @@
-"""Whether a site's wiring and racks carry its machines."""
+"""Checks whether a site's wiring and racks carry its machines."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from planner.model.owning.site import Site
 
 
 def node_rated_kw(site: Site, node: Node) -> float | None:
-    """Return the most that one node draws: the site says, the data sheet, or the high end of what it trains at."""
+    """Return the most that one node draws: from the site, the data sheet, or the high end of its training power."""
     if site.rated_kw is not None:
         return site.rated_kw.value
     if node.rated_kw is not None:
@@ -17,9 +17,9 @@ def node_rated_kw(site: Site, node: Node) -> float | None:
 
 
 def overloads(site: Site, node: Node, *, nodes: int) -> tuple[Reason, ...]:
-    """Return why `nodes` machines do not fit the site's circuits or racks; nothing where they do.
+    """Return why `nodes` machines do not fit the site's circuits or racks; empty if they do.
 
-    load = nodes x rated kW against circuit_kw; nodes a rack x rated kW against rack_kw. Cooling draws from elsewhere.
+    load = nodes x rated kW against circuit_kw; nodes a rack x rated kW against rack_kw. Cooling is powered separately.
     """
     rated = node_rated_kw(site, node)
     if rated is None:

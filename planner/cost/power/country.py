@@ -1,4 +1,4 @@
-"""In which country an owned machine stands, whether in a household, and what a kWh costs there."""
+"""Country of an owned machine, whether it is in a household, and the price of a kWh there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.scenario.own_machine import is_own_pc, is_pc
 
 
 def country_of(site: Site, plan: Plan, catalog: Catalog) -> Country | None:
-    """Return the country that the plan states, else the site's, else that of the plan's currency; None: not known.
+    """Return the country that the plan states, otherwise the site's, otherwise that of the currency; None if unknown.
 
     The euro is taken as the European Union.
     """
@@ -28,9 +28,9 @@ def country_of(site: Site, plan: Plan, catalog: Catalog) -> Country | None:
 
 
 def in_household(site: Site | None, plan: Plan, catalog: Catalog) -> bool:
-    """Return whether the machine's electricity is a household's: as its site says, else that of a PC in a room.
+    """Return whether the machine uses a household's electricity: as its site says, otherwise for a PC in a room.
 
-    A server stands in a laboratory or a company, where a PC pays what the server pays.
+    A server is in a laboratory or a company. A PC beside one pays the same price as the server.
     """
     if site is None:
         return False
@@ -45,14 +45,16 @@ def in_household(site: Site | None, plan: Plan, catalog: Catalog) -> bool:
 
 
 def _has_server(plan: Plan, catalog: Catalog) -> bool:
-    """Return whether the plan names a machine at hand that is no PC."""
+    """Return whether the plan names an available machine that is no PC."""
     own = [option for option in plan.options if option.offer is None and option.run is None]
     machines = [machine_named(option, catalog, where="options") for option in own]
-    return any(one.hold is Hold.HAVE and not is_pc(one.accelerator, one.node.accelerators) for one in machines)
+    return any(
+        machine.hold is Hold.HAVE and not is_pc(machine.accelerator, machine.node.accelerators) for machine in machines
+    )
 
 
 def country_tariff(site: Site, plan: Plan, catalog: Catalog) -> Tariff | None:
-    """Return what a household or a business pays in its country, or in the area around it; None: not known."""
+    """Return the price for a household or a business in its country, or in the area around it; None if unknown."""
     country = country_of(site, plan, catalog)
     if country is None:
         return None

@@ -1,4 +1,4 @@
-"""What a kilowatt-hour and a contracted kilowatt cost an option, and its PUE: the plan, site, country or default."""
+"""Prices of a kilowatt-hour and of a contracted kilowatt, and PUE: from the plan, site, country or default."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from planner.quantity.interval import Interval
 from planner.quantity.local_currency import local_to_usd
 
 DEFAULT_COUNTRY = "US"
-"""Where industry pays the default price."""
+"""Country whose industry pays the default price."""
 
 
 def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
-    """Return the price of a kWh: the plan's, the site's, the country's, else the default; 0 where power is included.
+    """Return the price of a kWh: the plan's, the site's, the country's or the default; 0 if power is included.
 
     A household pays the residential price (`planner/cost/power/country.py`).
     """
@@ -42,7 +42,7 @@ def electricity(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
 
 
 def borrowed_price(site: Site, plan: Plan, catalog: Catalog) -> str | None:
-    """Return a note where a business's price of a kWh is not known in its country, and that of the USA is counted."""
+    """Return a note if a business's price of a kWh is unknown in its country, so that the USA's price is used."""
     price, country = electricity(site, plan, catalog), country_of(site, plan, catalog)
     if country is None or country.id == DEFAULT_COUNTRY or price != catalog.defaults.electricity:
         return None
@@ -53,7 +53,7 @@ def borrowed_price(site: Site, plan: Plan, catalog: Catalog) -> str | None:
 
 
 def demand_charge(site: Site, plan: Plan, catalog: Catalog) -> Quantity:
-    """Return the price of a contracted kW a month; 0 where the terms have none."""
+    """Return the price of a contracted kW a month; 0 if the terms have none."""
     tariff = None if includes_power(site) else _tariff(site, plan, catalog)
     if tariff is not None:
         return demand_price(tariff, plan.currency)
@@ -63,7 +63,7 @@ def demand_charge(site: Site, plan: Plan, catalog: Catalog) -> Quantity:
 
 
 def pue(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
-    """Return the power usage effectiveness: the plan's, then the site's, then a household's or the default."""
+    """Return the power usage effectiveness: the plan's, the site's, a household's or the default."""
     if plan.assumptions.pue is not None:
         return _from_plan(plan.assumptions.pue, Unit.RATIO, "pue")
     if site is not None and site.pue is not None:
@@ -73,14 +73,14 @@ def pue(site: Site | None, plan: Plan, catalog: Catalog) -> Quantity:
 
 
 def cloud_pue(plan: Plan, catalog: Catalog) -> Quantity:
-    """Return the PUE of a rented machine: the plan's, else that of large data centres; only emissions need it."""
+    """Return the PUE of a rented machine: the plan's, otherwise that of large data centres. Only emissions need it."""
     if plan.assumptions.pue is not None:
         return _from_plan(plan.assumptions.pue, Unit.RATIO, "pue")
     return catalog.defaults.cloud_pue or catalog.defaults.pue
 
 
 def includes_power(site: Site | None) -> bool:
-    """Return whether the place where the machine stands includes its power."""
+    """Return whether the machine's place includes its power."""
     return site is not None and site.colocation is not None and site.colocation.power_included
 
 

@@ -1,4 +1,4 @@
-"""Hours to kilowatt-hours at the node, and what they cost an owner."""
+"""Energy at the node from hours, and its cost for an owner."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def node_energy_kwh(*, hours: Interval, nodes: int, power_kw: Interval) -> Inter
 
 @formula("USD", name="electricity_usd")
 def energy_usd(*, energy_kwh: Interval, pue: Interval, usd_per_kwh: Interval) -> Interval:
-    """What that energy costs, with everything the building adds.
+    """Cost of that energy, with everything the building adds.
 
     USD = kWh x PUE x USD/kWh        Source: definition of PUE, ISO/IEC 30134-2.
     """
@@ -35,7 +35,7 @@ def carbon_kg(*, energy_kwh: Interval, pue: Interval, kg_per_kwh: float) -> Inte
 
 @formula("kW")
 def average_power_kw(*, rated_kw: float, busy_fraction: float, training: Interval, idle: Interval) -> Interval:
-    """What a node draws when a share of its accelerators trains and the rest idles.
+    """Power of a node of which a share of the accelerators trains and the rest idles.
 
     kW = rated x (training x busy + idle x (1 - busy))
 

@@ -1,4 +1,4 @@
-"""What one node of a candidate draws."""
+"""Power that one node of a candidate draws."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.hardware_match import same_hardware
 
 POWER_STATED_FRACTION = 0.2
-"""The doubt in a power figure that a plan states."""
+"""Uncertainty of a power figure that a plan states."""
 
 
 @dataclass(frozen=True)
 class TrainingPower:
-    """What one node draws in training; None where no source says."""
+    """Power of one node in training; None if no source states it."""
 
     kw: Quantity | None
     from_rated_share: bool = False
-    """Counted from the rated power and the default share of it that a node draws in training."""
+    """True if computed from the rated power and the default share of it in training."""
 
 
 def rated_power(candidate: Candidate) -> Quantity | None:
-    """Return what the data sheet says one node draws at most, to stand beside."""
+    """Return the maximum power of one node by its data sheet, for comparison."""
     node = candidate.node
     if node.rated_kw is None:
         return None
@@ -38,9 +38,9 @@ def rated_power(candidate: Candidate) -> Quantity | None:
 
 
 def training_power(candidate: Candidate, run_ids: Sequence[str], catalog: Catalog) -> TrainingPower:
-    """Return what one node draws in training: the plan, a measurement, the site, or a share of the rated power.
+    """Return the power of one node in training: the plan's, a measurement, the site's, or a share of the rated power.
 
-    `run_ids`: the runs whose speed answers. What the accelerators drew alone is not the node's power: see
+    `run_ids` are the runs behind the speed. Power measured at the accelerators alone is not the node's power: see
     `_with_measured_accelerators`.
     """
     option = candidate.option
@@ -56,7 +56,7 @@ def training_power(candidate: Candidate, run_ids: Sequence[str], catalog: Catalo
     capped = option.power_cap_w is not None
     if site_power is None or site_power.basis is not Basis.MEASURED or capped:
         whole = _with_measured_accelerators(candidate, run_ids, catalog)
-        if whole is not None or capped:  # under a cap, a figure of the machine without it says nothing
+        if whole is not None or capped:  # under a cap, a figure without the cap says nothing
             return TrainingPower(whole, from_rated_share=whole is not None)
     if site_power is not None:
         return TrainingPower(_site_power(site_power, candidate, catalog))
@@ -65,12 +65,12 @@ def training_power(candidate: Candidate, run_ids: Sequence[str], catalog: Catalo
 
 
 def _with_measured_accelerators(candidate: Candidate, run_ids: Sequence[str], catalog: Catalog) -> Quantity | None:
-    """Return a node's power from what its accelerators drew in a run, and what the data sheet leaves for the rest.
+    """Return a node's power from its accelerators' measured power, plus the data sheet's power for the rest.
 
     kW = measured kW of the accelerators + (rated kW - accelerators x TDP) x share that a node draws in training
 
-    The rest draws its idle share at least and all of it at most. None where no such run exists, where some of the
-    node's accelerators idle, or where a data sheet is missing.
+    The rest draws at least its idle share and at most all of it. Returns None if no such run exists, if some of the
+    node's accelerators idle, or if a data sheet is missing.
     """
     rated, tdp_w = _rated_kw(candidate), candidate.accelerator.tdp_w
     if rated is None or tdp_w is None or _busy_fraction(candidate) < 1:
@@ -102,7 +102,7 @@ def _rated_kw(candidate: Candidate) -> float | None:
 
 
 def _site_power(power: Quantity, candidate: Candidate, catalog: Catalog) -> Quantity:
-    """Return what the site says its node draws, less what accelerators that idle do not draw.
+    """Return the site's node power, minus what idle accelerators do not draw.
 
     kW = site's kW x (busy + (1 - busy) x idle / training), the latter two being shares of rated power.
     """

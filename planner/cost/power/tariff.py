@@ -1,4 +1,4 @@
-"""A tariff to the price of a kWh that a machine pays which draws the same at all hours."""
+"""Converts a tariff to the price of a kWh for a machine with constant power."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval
 
 DAYS_OF_MONTHS = (31, 28.25, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
-"""January first; the days of a mean year are 365.25."""
+"""Days of each month, from January; the mean year has 365.25 days."""
 
 
 def month_per_kwh(tariff: Tariff, *, month: int) -> float:
-    """Price of a kWh in one month, in the tariff's currency, for a load that is the same at every hour.
+    """Return the price of a kWh in one month, in the tariff's currency, for a constant load.
 
-    price = mean over the 24 hours + surcharge. Weekends are taken as working days. Hours are those of the wall clock
-    where the machine stands; the hour that two days of a year lose and gain where clocks change is left out: at most
-    1 / 8,766 of the year at another price.
+    price = mean over the 24 hours + surcharge. Weekends count as working days. Hours are local wall-clock hours. The
+    hours lost and gained when clocks change are left out: at most 1 / 8,766 of the year at another price.
     """
     if tariff.per_kwh is not None:
         return tariff.per_kwh.value + tariff.surcharge_per_kwh
@@ -26,7 +25,7 @@ def month_per_kwh(tariff: Tariff, *, month: int) -> float:
 
 
 def year_per_kwh(tariff: Tariff) -> float:
-    """Mean price of a kWh over the year: each month counts by its days."""
+    """Return the mean price of a kWh over the year. Each month counts by its days."""
     weighted = [month_per_kwh(tariff, month=month + 1) * days for month, days in enumerate(DAYS_OF_MONTHS)]
     return sum(weighted) / sum(DAYS_OF_MONTHS)
 
@@ -42,7 +41,7 @@ def energy_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:
 
 
 def demand_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:
-    """Return the demand charge in USD per contracted kW and month; 0 where the tariff has none."""
+    """Return the demand charge in USD per contracted kW and month; 0 if the tariff has none."""
     value = tariff.demand_per_kw_month
     return _in_usd(
         tariff, currency, Interval.exact(value), Unit.USD_PER_KW_MONTH, f"{value:g} {tariff.currency}/kW-month"
@@ -50,7 +49,7 @@ def demand_price(tariff: Tariff, currency: Currency | None = None) -> Quantity:
 
 
 def _in_usd(tariff: Tariff, currency: Currency | None, value: Interval, unit: Unit, what: str) -> Quantity:
-    """Convert at the plan's rate where the plan states one for this currency, else at the tariff's own."""
+    """Convert at the plan's rate if it states one for this currency, otherwise at the tariff's own."""
     source = f"tariff {tariff.id}: {what}; {tariff.source}"
     basis = Basis.QUOTED if tariff.per_kwh is None else tariff.per_kwh.basis
     own = to_quantity(value, unit, basis, source, tariff.as_of)

@@ -32,11 +32,11 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.recommendation import (
     AtConfidence,
     InputSwing,
-    Measurement,
     PlannedRuns,
     RecommendationDocument,
+    SuggestedMeasurement,
 )
-from planner.model.answer.simulated import SimulatedCampaign, Spread
+from planner.model.answer.simulated import SimulatedCampaign, SimulatedSpread
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan, Prefer
 
@@ -131,8 +131,8 @@ def _summary(case: Case, played: Played) -> SimulatedCampaign:
         chance_deadline=None if limits.deadline is None else played.chance_by(until),
         chance_budget=None if limits.budget_usd is None else played.chance_within(budget),
         chance=played.chance_of_both(hours=until, usd=budget) if limited else None,
-        usd=Spread(**dict(zip(("p10", "p50", "p90"), played.usd_at(), strict=True))),
-        hours=Spread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
+        usd=SimulatedSpread(**dict(zip(("p10", "p50", "p90"), played.usd_at(), strict=True))),
+        hours=SimulatedSpread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
         finish=tuple(last_day(start=start, hours=each, passed=passed) for each in hours),
     )
 
@@ -152,7 +152,7 @@ def _probes(one: Valued) -> bool:
 
 def _measurement(
     case: Case, one: Valued, chosen: CampaignOption | None, asked: AskedPlan, *, settles: bool
-) -> Measurement:
+) -> SuggestedMeasurement:
     rivals = [name_of(option) for option in (chosen, one.instead) if option is not None]
     decides = f": it decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
     if settles and one.option is chosen:
@@ -166,7 +166,7 @@ def _measurement(
     price = one.probe.usd if probes and one.probe is not None else one.usd
     usd = f"about {price:,.0f} USD" if price >= 1 else "under 1 USD"
     told = "Probe {} for two minutes" if probes else "Measure {} with one 20-minute run"
-    return Measurement(
+    return SuggestedMeasurement(
         option=one.option.id,
         display_name=name_of(one.option),
         usd=one.usd,

@@ -22,9 +22,9 @@ from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.recommendation import (
     Alternative,
     AtConfidence,
-    Measurement,
     PlannedRuns,
     RecommendationDocument,
+    SuggestedMeasurement,
 )
 from planner.model.plan.plan import Prefer
 
@@ -77,10 +77,10 @@ def mix_placements(chosen: Chosen) -> tuple[PlannedRuns, ...]:
     )  # fmt: skip
 
 
-def _measurement(case: Case, one: MixValue, asked: AskedPlan) -> Measurement:
+def _measurement(case: Case, one: MixValue, asked: AskedPlan) -> SuggestedMeasurement:
     words = launch_words(case, one.paced, one.option, plan=asked)
     usd = f"about {one.usd:,.0f} USD" if one.usd >= 1 else "under 1 USD"
-    return Measurement(
+    return SuggestedMeasurement(
         option=one.option.id,
         display_name=name_of(one.option),
         usd=one.usd,

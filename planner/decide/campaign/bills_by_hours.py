@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from planner.cost.cloud.bill import Work
+from planner.cost.cloud.bill import BilledTrainings
 from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.options.option import EstimatedOption
 from planner.model.answer.cost_by_hours import CostByHours, LastingCredit
@@ -19,7 +19,7 @@ LENGTHS = (0.02, 1.0, 50.0)
 
 
 def cost_by_hours(
-    estimated: EstimatedOption, work: Work, *, share: float, hours: Quantity | None, usd: Quantity | None,
+    estimated: EstimatedOption, work: BilledTrainings, *, share: float, hours: Quantity | None, usd: Quantity | None,
     credits: Sequence[LastingCredit],
 ) -> CostByHours | None:  # fmt: skip
     """Return the campaign's bill at other lengths than the most likely one; None where it grows by the hour alone.

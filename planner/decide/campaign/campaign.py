@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons
-from planner.cost.cloud.bill import Billed, Work
+from planner.cost.cloud.bill import Billed, BilledTrainings
 from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.credits import with_credits
 from planner.cost.ownership.life import life_reasons
@@ -65,7 +65,7 @@ def campaign_option(
     """
     estimate = estimated.option
     at_once = _at_once(estimated, limits)
-    work = Work(trainings=limits.runs, at_once=at_once, confidence=limits.confidence)
+    work = BilledTrainings(trainings=limits.runs, at_once=at_once, confidence=limits.confidence)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
     begins = limits.start or today
     readiness = ready(estimated, catalog, begins=begins, today=today)
@@ -124,7 +124,7 @@ def campaign_option(
     )
 
 
-def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: Work) -> float | None:
+def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: BilledTrainings) -> float | None:
     """Return the hours for which a block, its stated window, or an allocation's node-hours can be used."""
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is not None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from planner.cost.cloud.bill import Billed, Work, hours_of_a_run, rented_bill
-from planner.cost.cloud.bill_lines import Entry
+from planner.cost.cloud.bill import Billed, BilledTrainings, hours_of_a_run, rented_bill
+from planner.cost.cloud.bill_lines import UnroundedLine
 from planner.cost.cloud.hosted_bill import hosted_bill
 from planner.cost.cloud.price import beyond_commitment
 from planner.cost.ownership.owned_bill import owned_bill
@@ -17,7 +17,7 @@ from planner.quantity.interval import Interval
 
 
 def campaign_bill(
-    estimated: EstimatedOption, work: Work, kept: Sequence[Entry], *, share: float = 1.0
+    estimated: EstimatedOption, work: BilledTrainings, kept: Sequence[UnroundedLine], *, share: float = 1.0
 ) -> Billed | None:
     """Bill the campaign: a term is bought once for all of it, everything else training by training.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.cost.cloud.bill_lines import Entry
+from planner.cost.cloud.bill_lines import UnroundedLine
 from planner.cost.cloud.cost_by_hours import after_credits, credits_at
 from planner.cost.ownership.purchase import keeping, lease_term, left, pay_now
 from planner.decide.options.option import EstimatedOption
@@ -38,7 +38,7 @@ class CampaignMoney:
     full_usd: Quantity | None
 
 
-def kept_entries(estimated: EstimatedOption, *, nodes: int, days: int | None) -> list[Entry]:
+def kept_entries(estimated: EstimatedOption, *, nodes: int, days: int | None) -> list[UnroundedLine]:
     """Bill the keeping of machines that are bought or leased for the campaign, from when they are ready to its end."""
     candidate, resolved = estimated.candidate, estimated.resolved
     if candidate is None or candidate.site is None or candidate.hold is Hold.HAVE or resolved is None or days is None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.availability import availability
-from planner.cost.cloud.billing_terms import Terms as Billing
+from planner.cost.cloud.billing_terms import BillingTerms as Billing
 from planner.cost.cloud.billing_terms import sold_hours
 from planner.decide.find.confirmed import asked_of, is_borne_out
 from planner.decide.limits import MachineTerms

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import date
 
-from planner.decide.options.estimate_plan import estimate_options
+from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.decide.options.next_run import next_runs
+from planner.decide.options.option import EstimatedOption
 from planner.decide.options.step_breakdown import Published, StepBreakdown, step_breakdown
 from planner.errors import NotFoundError
 from planner.model.answer.explanation import (
@@ -37,18 +37,27 @@ from planner.speed.throughput.matching_runs import asked_setup, measured_runs
 from planner.speed.throughput.own_evidence import step_name
 from planner.speed.throughput.predict import predict
 from planner.speed.throughput.prediction import NoPrediction, Prediction
-from planner.speed.throughput.speed import Speed, fastest, speed
+from planner.speed.throughput.speed import Speed, speed
 
 Evidence = Callable[[bool], Published]
 """Published measurements: of images where it is asked so, else of text."""
 
 
 def explain_plan(
-    plan: Plan, catalog: Catalog, evidence: Evidence, *, option: str | None = None, today: date | None = None
+    plan: Plan,
+    catalog: Catalog,
+    evidence: Evidence,
+    *,
+    option: str | None = None,
+    estimated: Estimated | None = None,
 ) -> ExplainDocument:
-    """Explain every option of the plan, or the one that is named; `answer` is left to who compares them."""
+    """Explain every option of the plan, or the one that is named; `answer` is left to who compares them.
+
+    `estimated`: its options, where they are estimated already (`estimate_options`).
+    """
     machines = {candidate.id: candidate for candidate in expand(plan, catalog)}
-    estimates = {one.option.id: one.option for one in estimate_options(plan, catalog, today=today).options}
+    options = (estimated or estimate_options(plan, catalog)).options
+    estimates = {one.option.id: one for one in options}
     if option is not None and option not in estimates:
         known = f"The plan has: {', '.join(estimates)}"
         raise NotFoundError("option", option, estimates, where="--option", fix=known)
@@ -57,8 +66,8 @@ def explain_plan(
         plan=plan.name,
         currency=plan.currency,
         options=tuple(
-            _explained(job, machines[name], catalog, estimate, evidence) if name in machines else _of_service(estimate)
-            for name, estimate in estimates.items()
+            _explained(job, machines[name], catalog, one, evidence) if name in machines else _of_service(one.option)
+            for name, one in estimates.items()
             if option in (None, name)
         ),
     )
@@ -98,9 +107,11 @@ def _host(node: Node) -> str | None:
 
 
 def _explained(
-    job: Job, candidate: Candidate, catalog: Catalog, estimate: OptionEstimate, evidence: Evidence
+    job: Job, candidate: Candidate, catalog: Catalog, estimated: EstimatedOption, evidence: Evidence
 ) -> OptionExplanation:
-    chosen, answer = fastest(job, candidate, catalog)
+    estimate, chosen, answer = estimated.option, estimated.candidate, estimated.speed
+    assert chosen is not None, "a machine"
+    assert answer is not None, "a machine"
     predicted = predict(replace(job, mfu=None), chosen, catalog, answer.fit)
     prediction = predicted if isinstance(predicted, Prediction) and predicted.asked is not None else None
     breakdown = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.cost.cloud.bill import Work, rented_bill
+from planner.cost.cloud.bill import BilledTrainings, rented_bill
 from planner.cost.cloud.bill_rates import BillRates
 from planner.cost.cloud.billing_terms import terms_notes
 from planner.cost.cloud.cloud_cost import rent_usd
@@ -77,7 +77,7 @@ def rented(candidate: Candidate, catalog: Catalog, rates: BillRates | None, usag
     if usage.epoch is None or usage.training is None or usage.time is None:
         return Money()
     time = usage.time
-    billed = rented_bill(usage.training, rates, Work(), lost=time.lost_hours, practice=time.practice_hours)
+    billed = rented_bill(usage.training, rates, BilledTrainings(), lost=time.lost_hours, practice=time.practice_hours)
     return Money(
         usd_per_epoch=_rent(usage.epoch, rates.price, candidate),
         usd_total=billed.worth,

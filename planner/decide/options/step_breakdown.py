@@ -19,7 +19,7 @@ from planner.speed.estimator.text_fit import LEVELS, WHOLE_STEP, Fit
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
-    from planner.speed.estimator.own_runs import Place
+    from planner.speed.estimator.own_runs import UpdatePoints
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
     from planner.speed.physics.parameters import Parameter
@@ -163,7 +163,7 @@ def _effect(level: str, label: str, calibration: Calibration) -> LabelEffect:
     return LabelEffect(level=level, label=label, step_factor=None if effect is None else math.exp(effect))
 
 
-def _weights(kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: Place) -> dict[str, float]:
+def _weights(kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: UpdatePoints) -> dict[str, float]:
     """Return the pull of each own run (own_runs.py)."""
     if not asked.own:
         return {}
@@ -175,7 +175,7 @@ def _weights(kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: Place) -
 
 
 def _nearest(
-    kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: Place, published: Published
+    kind: NetworkKind, fit: Fit, asked: EstimatorQuery, place: UpdatePoints, published: Published
 ) -> tuple[NearRow, ...]:
     """Return the published measurements whose settings are nearest, with what the calibration says of them."""
     evidence = published.rows

@@ -12,7 +12,7 @@ from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost, busy_gpu
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
 from planner.model.answer.option_estimate import OptionEstimate
-from planner.model.answer.own_or_rent import Choice, ChoiceKind, RentalOption
+from planner.model.answer.own_or_rent import ChoiceKind, OwnOrRentChoice, RentalOption
 from planner.model.answer.reason import codes_of, text_of
 from planner.model.currency import Currency
 from planner.model.hardware.machines import Node
@@ -41,7 +41,7 @@ class OwnedOption:
 
 def choices(
     owned: OwnedOption, others: Sequence[OwnedOption], rentals: Sequence[RentalOption], currency: Currency | None
-) -> tuple[Choice, ...]:
+) -> tuple[OwnOrRentChoice, ...]:
     """Return the choices for the site's yearly work, cheapest first per training; empty where no speed is known.
 
     The work is what the site does as planned: nodes x busy GPU-hours / (hours x accelerators of one training).
@@ -76,7 +76,7 @@ def choices(
     return tuple(sorted(in_both, key=lambda choice: (choice.why_not is not None, choice.usd_per_training.value)))
 
 
-def _in_local_money(choice: Choice, currency: Currency | None) -> Choice:
+def _in_local_money(choice: OwnOrRentChoice, currency: Currency | None) -> OwnOrRentChoice:
     year, training = local_amount(choice.usd_per_year, currency), local_amount(choice.usd_per_training, currency)
     return choice.model_copy(update={"local_per_year": year, "local_per_training": training})
 
@@ -98,14 +98,14 @@ def upfront_usd(inputs: OwnedInputs, nodes: int) -> float:
     return nodes * (capex_usd(inputs) - inputs.grants_usd)
 
 
-def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float) -> Choice:
+def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, upfront: float) -> OwnOrRentChoice:
     reasons = overloads(owned.resolved.site, owned.node, nodes=nodes)
     each = owned.resolved.range_of(lambda inputs: annual_cost(inputs).total)
     source = (
         f"{nodes} node(s) x {each.value:,.0f} USD a year; site {owned.resolved.site.id}: {owned.resolved.site.source}"
     )
     year = to_quantity(each.scaled(nodes), Unit.USD_PER_YEAR, owned.resolved.basis, source, owned.resolved.as_of)
-    return Choice(
+    return OwnOrRentChoice(
         kind=kind,
         id=owned.option.id,
         display_name=owned.option.display_name,
@@ -121,13 +121,13 @@ def _owned(kind: ChoiceKind, owned: OwnedOption, nodes: int, trainings: float, u
     )
 
 
-def _rented(rental: RentalOption, gpu_hours: float, trainings: float, proceeds: float | None) -> Choice:
+def _rented(rental: RentalOption, gpu_hours: float, trainings: float, proceeds: float | None) -> OwnOrRentChoice:
     rent = rental.usd_per_owned_gpu_hour
     assert rent is not None
     assert rental.usd_per_training is not None
     year = interval(rent, Unit.USD_PER_GPU_HOUR).scaled(gpu_hours)
     source = f"{gpu_hours:,.0f} busy GPU-hours of ours a year x {rent.value:.4g} USD; {rent.source}"
-    return Choice(
+    return OwnOrRentChoice(
         kind=ChoiceKind.RENT if proceeds is None else ChoiceKind.SELL_AND_RENT,
         id=rental.id,
         display_name=rental.display_name,

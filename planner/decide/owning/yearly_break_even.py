@@ -10,6 +10,7 @@ from planner.decide.owning.yearly_cost import owning_usd, rented_a_year
 from planner.decide.owning.yearly_work import YearlyWork, gpu_hours_available
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import BreakEven
+from planner.quantity.recorded_number import unrecorded
 
 
 def break_even(
@@ -28,11 +29,12 @@ def break_even(
         return rented is not None and own <= rented[0].value
 
     too_few, enough = 0, math.floor(work.most)
-    if enough < 1 or not owning_is_cheaper(enough):
-        return None
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        too_few, enough = (too_few, middle) if owning_is_cheaper(middle) else (middle, enough)
+    with unrecorded():
+        if enough < 1 or not owning_is_cheaper(enough):
+            return None
+        while enough - too_few > 1:
+            middle = (too_few + enough) // 2
+            too_few, enough = (too_few, middle) if owning_is_cheaper(middle) else (middle, enough)
     hours = enough * work.hours.value * work.accelerators
     share = hours / gpu_hours_available(resolved.inputs, nodes=resolved.site.nodes)
     return _of_share(share, resolved, trainings=enough)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planner.cost.cloud.bill import Billed, Work
+from planner.cost.cloud.bill import Billed, BilledTrainings
 from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.campaign.campaign_bill import campaign_bill
@@ -56,7 +56,7 @@ def rented_a_year(estimated: EstimatedOption, *, trainings: float, at_once: int)
     """
     years = _term_years(estimated)
     runs = max(1, round(trainings * years))
-    billed = campaign_bill(estimated, Work(trainings=runs, at_once=at_once), ())
+    billed = campaign_bill(estimated, BilledTrainings(trainings=runs, at_once=at_once), ())
     if billed is None:
         return None
     usd = billed.usd

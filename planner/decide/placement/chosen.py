@@ -8,7 +8,7 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import date
 
-from planner.cost.cloud.bill import Work
+from planner.cost.cloud.bill import BilledTrainings
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.campaign_bill import campaign_bill
@@ -22,7 +22,7 @@ from planner.decide.placement.question import STANDARD_ERROR, Candidate, Questio
 from planner.decide.simulation.campaigns import ROUNDING_HOURS, SEED, Played
 from planner.model.answer.between_turns import BetweenTurns
 from planner.model.answer.option_estimate import CampaignOption
-from planner.model.answer.simulated import SimulatedCampaign, Spread
+from planner.model.answer.simulated import SimulatedCampaign, SimulatedSpread
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Basis, Quantity, Unit
@@ -110,8 +110,8 @@ class Chosen:
             chance_deadline=None if plan.deadline is None else self.played.chance_by(until),
             chance_budget=None if plan.budget_usd is None else self.played.chance_within(budget),
             chance=self.played.chance_of_both(hours=until, usd=budget) if limited else None,
-            usd=Spread(**dict(zip(("p10", "p50", "p90"), self.played.usd_at(), strict=True))),
-            hours=Spread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
+            usd=SimulatedSpread(**dict(zip(("p10", "p50", "p90"), self.played.usd_at(), strict=True))),
+            hours=SimulatedSpread(**dict(zip(("p10", "p50", "p90"), hours, strict=True))),
             finish=tuple(self._day(each) for each in hours),
         )
 
@@ -234,7 +234,7 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
     option, estimated = candidate.alone, candidate.estimated
     runs = sum(lane.count for lane in lanes)
     work = sum(one.runs * one.work for lane in lanes for one in lane.runs) / runs
-    together = Work(runs, len(lanes), confidence)
+    together = BilledTrainings(runs, len(lanes), confidence)
     billed = campaign_bill(estimated, together, (), share=work)
     usd_of_bill = billed.usd if billed is not None else None
     by_hours = cost_by_hours(estimated, together, share=work, hours=LIKELY, usd=usd_of_bill, credits=())

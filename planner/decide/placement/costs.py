@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from planner.cost.cloud.bill import Work
-from planner.cost.cloud.billing_terms import BLOCK_DAYS, BLOCK_LAST_HOURS, Terms
+from planner.cost.cloud.bill import BilledTrainings
+from planner.cost.cloud.billing_terms import BLOCK_DAYS, BLOCK_LAST_HOURS, BillingTerms
 from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.campaign.held import bought, kept_entries
 from planner.decide.options.option import EstimatedOption
@@ -32,7 +32,7 @@ class OptionCosts:
     """Of each hour of a term or block that is bought for a set."""
     billed: Interval
     """Hours of one run that count against a term, a block or an allocation."""
-    terms: Terms
+    terms: BillingTerms
 
     @property
     def block_hours(self) -> tuple[float, ...]:
@@ -58,9 +58,9 @@ def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float, r
         return _held(estimated, catalog, work)
     terms, window = rates.terms, candidate.option.window if candidate is not None else None
     by_lane = (terms.once or window is not None) and not rates.committed
-    linear = replace(estimated, rates=replace(rates, terms=Terms())) if by_lane else estimated
+    linear = replace(estimated, rates=replace(rates, terms=BillingTerms())) if by_lane else estimated
     most = max(2, runs)
-    one, whole = (campaign_bill(linear, Work(trainings=count), (), share=work) for count in (1, most))
+    one, whole = (campaign_bill(linear, BilledTrainings(trainings=count), (), share=work) for count in (1, most))
     if one is None or whole is None:
         return None
     run = min((whole.usd.value - one.usd.value) / (most - 1), whole.usd.value / most)
@@ -77,7 +77,7 @@ def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float, r
 
 def _held(estimated: EstimatedOption, catalog: Catalog, work: float) -> OptionCosts | None:
     """Count a machine of one's own, one to be bought or leased, or a service."""
-    one = campaign_bill(estimated, Work(), (), share=work)
+    one = campaign_bill(estimated, BilledTrainings(), (), share=work)
     if one is None:
         return None
     run, lane, nodes = one.usd.value, 0.0, estimated.option.nodes or 0
@@ -91,4 +91,4 @@ def _held(estimated: EstimatedOption, catalog: Catalog, work: float) -> OptionCo
         purchase = bought(estimated, catalog, nodes=nodes, days=None)
         lane = first + (purchase.paid.value if purchase is not None else 0.0)
     billed = interval(wall, Unit.HOURS).scaled(work) if wall is not None else Interval.exact(0.0)
-    return OptionCosts(run, 0.0, lane, 0.0, billed, Terms())
+    return OptionCosts(run, 0.0, lane, 0.0, billed, BillingTerms())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.model.base import Day, Frozen, Positive, Text
-from planner.model.hardware.machines import ClusterSale, NetworkKind, Node
+from planner.model.hardware.machines import ClusterSale, Node, NodeNetworkKind
 
 
 class NodeNetwork(Frozen):
@@ -13,7 +13,7 @@ class NodeNetwork(Frozen):
     low_gbit_per_s: Positive | None = None
     """With the next one: the range of a network that is assumed; null where the rate is known."""
     high_gbit_per_s: Positive | None = None
-    kind: NetworkKind | None = None
+    kind: NodeNetworkKind | None = None
     clusters: ClusterSale | None = None
     source: Text
     as_of: Day | None = None

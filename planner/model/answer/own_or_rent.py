@@ -77,7 +77,7 @@ class ChoiceKind(StrEnum):
     RENT = "rent"
 
 
-class Choice(Frozen):
+class OwnOrRentChoice(Frozen):
     """One choice that gets the same work done for a year."""
 
     kind: ChoiceKind
@@ -172,7 +172,7 @@ class OwnOrRentDocument(Frozen):
     payback_months: Quantity | None
     curve: tuple[CurvePoint, ...]
     rivals: tuple[RentalOption, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[OwnOrRentChoice, ...]
     sensitivities: tuple[Sensitivity, ...]
     """The five inputs that move the answer most, widest first."""
     incentives: tuple[IncentiveLine, ...]

@@ -92,7 +92,7 @@ class TurningPoint(Frozen):
     sentence: str
 
 
-class Measurement(Frozen):
+class SuggestedMeasurement(Frozen):
     """One run of twenty minutes, and what its result is worth to the decision before anybody knows it."""
 
     option: str
@@ -140,7 +140,7 @@ class RecommendationDocument(Frozen):
     """A second method, of which the headline takes the figures of mixes alone. Null where time or cost is not known."""
     regret_usd: float | None
     """Expected, of the decision as it stands: by how much the best option, if all were known, would be cheaper."""
-    measurements: tuple[Measurement, ...]
+    measurements: tuple[SuggestedMeasurement, ...]
     """That are worth more than they cost, the best first; where no option is recommended, the nearest one's before."""
     turning_points: tuple[TurningPoint, ...]
     """Nearest first."""

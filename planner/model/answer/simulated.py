@@ -7,7 +7,7 @@ from datetime import date
 from planner.model.base import Frozen
 
 
-class Spread(Frozen):
+class SimulatedSpread(Frozen):
     """Of a simulated campaign: a tenth of all ends below p10, half below p50, nine tenths below p90."""
 
     p10: float
@@ -26,8 +26,8 @@ class SimulatedCampaign(Frozen):
     """Null without a budget."""
     chance: float | None
     """That it keeps both together."""
-    usd: Spread
-    hours: Spread
+    usd: SimulatedSpread
+    hours: SimulatedSpread
     """From the campaign's start to the end of the last run."""
     finish: tuple[date, ...]
     """The same as days."""

@@ -83,7 +83,7 @@ class Link(StrEnum):
     OTHER = "other"
 
 
-class NetworkKind(StrEnum):
+class NodeNetworkKind(StrEnum):
     """How nodes talk to each other."""
 
     INFINIBAND = "infiniband"
@@ -120,7 +120,7 @@ class Node(Frozen):
     network_low_gbit_per_s: Positive | None = None
     """With the next one: the range where no source states the rate, and `network_gbit_per_s` is the likeliest of it."""
     network_high_gbit_per_s: Positive | None = None
-    network_kind: NetworkKind | None = None
+    network_kind: NodeNetworkKind | None = None
     network_rails: Count | None = None
     """Ports of a node that carry the traffic between accelerators."""
     clusters: ClusterSale | None = None

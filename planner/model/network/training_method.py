@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from planner.model.base import Count, Flag, Frozen, Positive
+from planner.model.base import Count, Flag, Fraction, Frozen, Positive
 
 
 class TrainingMethod(StrEnum):
@@ -103,6 +103,15 @@ class Generation(Frozen):
     """Devices that share one copy of the weights while they generate; auto: with which they generate fastest."""
     asynchronous: Flag = False
     """Generation runs one step ahead of training, on devices of its own."""
+    memory_share: Fraction | None = None
+    """Of a device's memory that an engine reserves for its weights and cache: vLLM's gpu_memory_utilization. Left out:
+    what the training leaves of 0.9."""
+    sleep_level: Literal[0, 1, 2] | None = None
+    """What an engine gives back while its devices train. 0: nothing. 1: the cache, and its weights wait in the host's
+    memory. 2: cache and weights, as new ones come. Left out: what the trainer does by default."""
+    at_once: Count | None = None
+    """Completions that one copy writes at a time: vLLM's max_num_seqs, or the micro-batch in which a trainer hands
+    prompts over. Left out: as many as have room."""
 
     @model_validator(mode="after")
     def _ahead_on_other_devices(self) -> Self:

@@ -12,7 +12,7 @@ from planner.model.base import Count, Frozen, Moment, not_tiny
 MOST_TURNS = 200
 
 
-class Window(Frozen):
+class RentalWindow(Frozen):
     """From when to when machines are rented, and paid for, used or not; times carry their zone."""
 
     start: Moment
@@ -32,7 +32,7 @@ class Window(Frozen):
         return (self.end.astimezone(UTC) - self.start.astimezone(UTC)).total_seconds() / 3600
 
 
-class Turn(Window):
+class Turn(RentalWindow):
     """A time in which others have some of the nodes: their jobs, or serving."""
 
     nodes: Count

@@ -61,7 +61,7 @@ class Training(TrainerSettings, MethodSettings):
     """auto: of a decoder what is fastest of all that fits; else recompute only where it does not fit otherwise."""
     packing: Flag | None = None
     """Samples of `work.tokens_per_sample` are joined to full sequences, as where nothing is said; false: each is padded
-    to one."""
+    to the longest of its micro-batch."""
     adapters: Adapters | None = None
     """Only low-rank adapters are trained (LoRA, QLoRA); left out: all weights are."""
     framework: Text | None = None

@@ -12,7 +12,7 @@ from planner.model.hardware.storage import StorageRates
 from planner.model.network.workload import Strategy
 from planner.model.owning.hold import Hold
 from planner.model.plan.goodput import Goodput
-from planner.model.plan.option_times import Queue, Tries, Turns, Window
+from planner.model.plan.option_times import Queue, RentalWindow, Tries, Turns
 from planner.model.plan.quota import Quota
 from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis
@@ -96,7 +96,7 @@ class PlanOption(Frozen):
     """In place of `wait_hours`: others' jobs, from which the wait follows."""
     tries: Tries | None = None
     """In place of `wait_hours`: how often its machines were there."""
-    window: Window | None = None
+    window: RentalWindow | None = None
     """From when to when it is rented, and paid for whole: a Capacity Block. Its runs end half an hour before."""
     taken: Turns = ()
     """When others have some of its nodes."""

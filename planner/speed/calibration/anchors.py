@@ -16,7 +16,7 @@ from planner.speed.estimator.own_runs import covariance, update
 from planner.speed.physics.observation import digest_items
 
 if TYPE_CHECKING:
-    from planner.speed.estimator.own_runs import Place
+    from planner.speed.estimator.own_runs import UpdatePoints
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
 
@@ -37,7 +37,9 @@ def draw_anchors(observations: Sequence[Observation], *, anchors: int) -> list[C
     return _divide(observations, lambda places: places[:anchors])
 
 
-def errors_with_anchors(place: Place, errors: Array, cells: Sequence[Cell]) -> Iterator[tuple[Array, Array, Array]]:
+def errors_with_anchors(
+    place: UpdatePoints, errors: Array, cells: Sequence[Cell]
+) -> Iterator[tuple[Array, Array, Array]]:
     """Correct each cell's errors by those of its anchors: places asked, errors left, errors then expected."""
     import numpy as np
 
@@ -49,7 +51,7 @@ def errors_with_anchors(place: Place, errors: Array, cells: Sequence[Cell]) -> I
 
 
 def informative_anchors(
-    observations: Sequence[Observation], place: Callable[[Sequence[Observation]], Place], *, anchors: int
+    observations: Sequence[Observation], place: Callable[[Sequence[Observation]], UpdatePoints], *, anchors: int
 ) -> list[Cell]:
     """Divide observations into cells, and choose up to `anchors` of each: the most informative of the others.
 
@@ -67,7 +69,7 @@ def informative_anchors(
     return _divide(observations, choose)
 
 
-def part_of(place: Place, rows: Sequence[Observation]) -> Callable[[Sequence[Observation]], Place]:
+def part_of(place: UpdatePoints, rows: Sequence[Observation]) -> Callable[[Sequence[Observation]], UpdatePoints]:
     """Return what finds the place of some of the rows in that of all."""
     import numpy as np
 
@@ -75,7 +77,7 @@ def part_of(place: Place, rows: Sequence[Observation]) -> Callable[[Sequence[Obs
     return lambda chosen: place.at(np.array([at[id(row)] for row in chosen], dtype=int))
 
 
-def most_informative(place: Place, *, runs: int) -> list[int]:
+def most_informative(place: UpdatePoints, *, runs: int) -> list[int]:
     """Return the runs that leave the least unknown of the others, one after the other; of equals the first.
 
     gain of run j = sum over the others i of C_ij^2 / (C_jj + noise^2), C the covariance of their errors given the runs

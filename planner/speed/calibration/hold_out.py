@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from planner.speed.calibration.same_measurement import without_twins
 from planner.speed.estimator.doubt import points_of
-from planner.speed.estimator.expected_error import Known, count_evidence
+from planner.speed.estimator.expected_error import KnownLabels, count_evidence
 from planner.speed.estimator.own_runs import features
 from planner.speed.estimator.text_estimator import model_text
 from planner.speed.estimator.text_fit import Fit, TextSample, fit_text
@@ -42,7 +42,7 @@ class HeldOut:
     doubt: Array
     shares: dict[str, Array]
     groups: tuple[str, ...]
-    fits: tuple[tuple[Fit, Known], ...]
+    fits: tuple[tuple[Fit, KnownLabels], ...]
     """Of each fold with test rows: what was fitted, and the labels with evidence in its training rows."""
 
 
@@ -98,7 +98,7 @@ KEYS: dict[str, Callable[[Observation], str]] = {
 """What one fold of a split has in common."""
 
 
-def known_of(data: TextSample) -> Known:
+def known_of(data: TextSample) -> KnownLabels:
     """Return what a sample has evidence of: labels, number formats, and settings."""
     formats, points = formats_of(data.configs), points_of(data.labels, features(data.configs))
     return count_evidence(data.labels, data.configs.gpus, formats, points=points)
@@ -110,7 +110,7 @@ def predict_held_out(data: TextSample, folds: Sequence[Fold], whole: Fit) -> Hel
 
     rows, predicted, expected, doubts, shares = [], [], [], [], []
     groups: list[str] = []
-    fits: list[tuple[Fit, Known]] = []
+    fits: list[tuple[Fit, KnownLabels]] = []
     for fold in folds:
         if not len(fold.test):
             continue

@@ -11,10 +11,10 @@ from planner.speed.calibration.anchors import Cell, draw_anchors, errors_with_an
 from planner.speed.calibration.hold_out import OWN_FOLD_ROWS, SMALL_FOLDS, Fold, fold_without_twins
 from planner.speed.calibration.text_calibration import calibration_of
 from planner.speed.estimator.doubt import doubt_with_own_runs, points_of
-from planner.speed.estimator.expected_error import OWN_RUNS, Known, count_evidence
+from planner.speed.estimator.expected_error import OWN_RUNS, KnownLabels, count_evidence
 from planner.speed.estimator.image_estimator import features, model_images
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample
-from planner.speed.estimator.own_runs import Place
+from planner.speed.estimator.own_runs import UpdatePoints
 from planner.speed.estimator.ranges import spreads, wider
 from planner.speed.estimator.text_fit import Fit
 from planner.speed.physics.observation import Observation
@@ -37,11 +37,11 @@ class HeldOutImages(NamedTuple):
     rows: Array
     errors: Array
     """ln(measured seconds / predicted)."""
-    place: Place
+    place: UpdatePoints
     doubt: Array
     groups: tuple[str, ...]
     fit: Fit
-    known: Known
+    known: KnownLabels
     trained_on: Array
 
 
@@ -83,7 +83,7 @@ def image_folds(split: str, observations: Sequence[Observation]) -> list[Fold]:
     ]
 
 
-def known_of_images(data: ImageSample) -> Known:
+def known_of_images(data: ImageSample) -> KnownLabels:
     """Return what a sample has evidence of: labels and settings."""
     return count_evidence(data.labels, data.configs.gpus, points=points_of(data.labels, features(data.configs)))
 
@@ -116,7 +116,7 @@ def spreads_of(held_out: Sequence[HeldOutImages], observations: Sequence[Observa
 def _spreads_with(
     held_out: Sequence[HeldOutImages],
     observations: Sequence[Observation],
-    choose: Callable[[Place, Sequence[Observation]], Sequence[Cell]],
+    choose: Callable[[UpdatePoints, Sequence[Observation]], Sequence[Cell]],
 ) -> dict[str, Spread]:
     """Return the widths with nothing known, and with the runs that are chosen of each fold."""
     import numpy as np

@@ -163,7 +163,7 @@ def scaled(factors: Sequence[float]) -> MemoryConstants:
     return replace(FITTED, **{name: getattr(FITTED, name) * factor for name, factor in zip(FREE, factors, strict=True)})
 
 
-class Bin(NamedTuple):
+class PeakBin(NamedTuple):
     """Cases whose chance lies in a tenth, and how many of them fitted."""
 
     low: float
@@ -172,7 +172,7 @@ class Bin(NamedTuple):
     fitted: float
 
 
-def calibration_bins(scored: Sequence[Scored], sizes_gib: Sequence[float]) -> list[Bin]:
+def calibration_bins(scored: Sequence[Scored], sizes_gib: Sequence[float]) -> list[PeakBin]:
     """Return ten bins of the chance that a run fits a device: each run against every size.
 
     A run fits a size if what it took, as the driver would show it, is at most that: its peak by the same ratio as the
@@ -191,7 +191,7 @@ def calibration_bins(scored: Sequence[Scored], sizes_gib: Sequence[float]) -> li
         if inside:
             count = len(inside)
             mean = sum(chance for chance, _ in inside) / count
-            bins.append(Bin(tenth / 10, count, mean, sum(fits for _, fits in inside) / count))
+            bins.append(PeakBin(tenth / 10, count, mean, sum(fits for _, fits in inside) / count))
     return bins
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from planner.model.base import Count, Positive, Text
+from planner.model.base import Count, Fraction, Positive, Text
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
@@ -21,6 +21,7 @@ from planner.model.network.training_method import (
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.trainers import takes_one_device_recipe
 from planner.scenario.training_setup import TrainingSetup
+from planner.speed.calibration.open_fields import settings_of
 from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
 from planner.speed.memory.fullest_moment import CONTEXT_GIB, Memory
 from planner.speed.memory.memory import device_parts
@@ -67,13 +68,19 @@ class MemoryReport(TrainerSettings):
     reward: RewardSource | None = None
     engine: Engine | None = None
     """That generates on the devices that train; left out: one with its own, or the trainer."""
+    memory_share: Fraction | None = None
+    """Of the device, that this engine reserves."""
     assumed: Text | None = None
     """What the source leaves open and is taken here."""
+    open: Text | None = None
+    """Fields that neither the source nor a script, notebook or recipe that it names states (`open_fields.py`)."""
 
     @property
     def objective(self) -> MethodSettings:
         """What is optimized."""
-        generation = None if self.engine is None else Generation(engine=self.engine)
+        generation = None
+        if self.engine is not None:
+            generation = Generation(engine=self.engine, memory_share=self.memory_share)
         return MethodSettings(method=self.method, reference=self.reference, reward=self.reward, generation=generation)
 
     @property
@@ -100,7 +107,14 @@ class MemoryReport(TrainerSettings):
             adapters=adapters,
             objective=self.objective,
             micro_batch=self.micro_batch,
+            framework=self.framework,
         )
+
+    @property
+    def variants(self) -> list[tuple[float, MemoryReport]]:
+        """The report with each likely setting of its open fields, and the weight of it."""
+        assumed = {name: getattr(self, name) for name in (self.open or "").split()}
+        return [(weight, self.model_copy(update=values)) for weight, values in settings_of(assumed)]
 
 
 class PredictedReport(NamedTuple):
@@ -128,7 +142,21 @@ class PredictedReport(NamedTuple):
 
 
 def predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) -> PredictedReport:
-    """Predict one report as `planner memory --framework` would."""
+    """Predict one report as `planner memory --framework` would; open fields take each of their likely values."""
+    found = [(weight, _predicted(variant, accelerators)) for weight, variant in report.variants]
+    ways = [Likely(weight * one.weight, one.need_gib) for weight, each in found for one in each.shown]
+    chance = sum(weight * each.chance for weight, each in found)
+    return PredictedReport(report, found[0][1].estimate_gib, size_for(ways, 0.05), size_for(ways, 0.95), chance)
+
+
+class _Variant(NamedTuple):
+    estimate_gib: float
+    shown: list[Likely]
+    chance: float
+
+
+def _predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) -> _Variant:
+    """Return what the model says of one setting of a report."""
     accelerator = accelerators[report.gpu]
     stated = TrainerSettings.model_validate(report.stated)
     settings = assumed_attention(stated, report.framework, accelerator)
@@ -136,7 +164,7 @@ def predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) -> 
     trainer = planned_trainer_memory(settings, report.framework, one_device=one_device)
 
     def needed(one: TrainerMemory) -> Memory:
-        parts = device_parts(report.setup, devices=report.devices, trainer=one)
+        parts = device_parts(report.setup, devices=report.devices, trainer=one, device_gib=accelerator.training_gib)
         return parts.fullest(accumulates=report.accumulates)
 
     known = known_names(settings, report.framework, one_device=one_device)
@@ -144,8 +172,7 @@ def predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) -> 
     shown = [Likely(weight, _as_measured(need, report)) for weight, need in ways]
     assert accelerator.training_gib is not None, "cards of reports have a memory"
     chance = chance_within([Likely(weight, need.total_gib) for weight, need in ways], accelerator.training_gib)
-    estimate = _as_measured(needed(trainer), report)
-    return PredictedReport(report, estimate, size_for(shown, 0.05), size_for(shown, 0.95), chance)
+    return _Variant(_as_measured(needed(trainer), report), shown, chance)
 
 
 def _as_measured(need: Memory, report: MemoryReport) -> float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
-from planner.model.base import Count, Frozen, Positive, Text
+from planner.model.base import Count, Fraction, Frozen, Positive, Text
 from planner.model.network.trainer_memory import Offload
 from planner.model.network.training_method import Engine, Reference, RewardSource, TrainingMethod
 from planner.model.network.workload import Checkpointing, Precision
@@ -38,6 +38,10 @@ class RolloutMeasurement(Frozen):
     """Null: those that train."""
     asynchronous: bool
     tensor: Count | None = None
+    at_once: Count | None = None
+    """Completions that one copy writes at a time; null: not stated."""
+    memory_share: Fraction | None = None
+    sleep_level: Literal[0, 1, 2] | None = None
     reference: Reference
     reward: RewardSource
     checkpointing: Checkpointing
@@ -54,7 +58,8 @@ class RolloutMeasurement(Frozen):
         """The plan of ten steps on the source's machines."""
         generation: dict[str, Any] = {
             "engine": self.engine, "asynchronous": self.asynchronous, "devices": self.generating_devices,
-            "tensor": self.tensor,
+            "tensor": self.tensor, "at_once": self.at_once, "memory_share": self.memory_share,
+            "sleep_level": self.sleep_level,
         }  # fmt: skip
         training: dict[str, Any] = {
             "method": self.method, "prompts": self.prompts, "group": self.group, "precision": Precision.BF16,

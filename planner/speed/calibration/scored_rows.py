@@ -14,7 +14,7 @@ from planner.speed.estimator.text_estimator import Estimates, fitted
 from planner.speed.estimator.text_fit import Fit
 
 if TYPE_CHECKING:
-    from planner.speed.estimator.own_runs import Place
+    from planner.speed.estimator.own_runs import UpdatePoints
     from planner.speed.physics.observation import Observation
 
 
@@ -77,7 +77,7 @@ def predict_folds(
     return sorted(predictions, key=lambda row: order[id(row.observation)])
 
 
-def _place(kind: NetworkKind, fit: Fit, rows: Sequence[Observation]) -> Place:
+def _place(kind: NetworkKind, fit: Fit, rows: Sequence[Observation]) -> UpdatePoints:
     return kind.model(fit, rows).place
 
 

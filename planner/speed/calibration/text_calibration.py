@@ -13,7 +13,7 @@ from planner.speed.calibration.anchors import draw_anchors, errors_with_anchors,
 from planner.speed.calibration.hold_out import ROUNDS, known_of, predict_held_out, text_folds
 from planner.speed.estimator.doubt import doubt_with_own_runs
 from planner.speed.estimator.expected_error import OWN_GROUPS, groups_with_own_runs
-from planner.speed.estimator.own_runs import Place, features, spans_nodes
+from planner.speed.estimator.own_runs import UpdatePoints, features, spans_nodes
 from planner.speed.estimator.ranges import spreads, wider
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.estimator.text_fit import TextSample, fit_text, text_sample
@@ -21,7 +21,7 @@ from planner.speed.physics.observation import digest_items
 
 if TYPE_CHECKING:
     from planner.speed.calibration.hold_out import Fold, HeldOut
-    from planner.speed.estimator.expected_error import Known
+    from planner.speed.estimator.expected_error import KnownLabels
     from planner.speed.estimator.text_fit import Fit
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
@@ -68,7 +68,7 @@ def calibration_of(
     method: str,
     observations: Sequence[Observation],
     fit: Fit,
-    known: Known,
+    known: KnownLabels,
     spreads: dict[str, Spread],
     *,
     today: date,
@@ -139,7 +139,7 @@ def _with_anchors(
     """
     rows = [observations[int(row)] for row in held_out.rows]
     labels = [row.labels for row in rows]
-    place = Place(labels, held_out.shares, features(configs), held_out.expected, spans_nodes(configs))
+    place = UpdatePoints(labels, held_out.shares, features(configs), held_out.expected, spans_nodes(configs))
     random = [cell for count in ANCHORS for cell in draw_anchors(rows, anchors=count)]
     informative = [cell for count in ANCHORS for cell in informative_anchors(rows, part_of(place, rows), anchors=count)]
     corrected = [

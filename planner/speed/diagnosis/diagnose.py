@@ -44,7 +44,7 @@ def gain_range(gain: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundCause:
     """A cause in a run: how sure it is, and what the run would gain without it."""
 
     rule: CauseRule
@@ -64,7 +64,7 @@ class Diagnosis:
     """What is expected of a run, and its likeliest causes."""
 
     expected: Expectation | None
-    causes: tuple[Found, ...]
+    causes: tuple[FoundCause, ...]
     slowdown: float | None = None
     """Expected / measured of a run below its range; None of any other."""
     explained: float = 1.0
@@ -117,13 +117,13 @@ def diagnose(
     )
 
 
-def _explained(causes: Sequence[Found]) -> float:
+def _explained(causes: Sequence[FoundCause]) -> float:
     """Return the gain of the proven causes together x that of the best unseen one; settings are expected already."""
     proven = reduce(mul, (one.gain for one in causes if one.proven), 1.0)
     return proven * max((one.gain for one in causes if not one.proven and not one.stated), default=1.0)
 
 
-def _best(found: list[Found]) -> tuple[Found, ...]:
+def _best(found: list[FoundCause]) -> tuple[FoundCause, ...]:
     """Return the likeliest causes that matter; of equals what is free first."""
     told = [one for one in found if one.gain >= SMALLEST_GAIN and one.probability >= LEAST_PROBABILITY]
     told.sort(key=lambda one: -one.score)
@@ -142,7 +142,7 @@ def _rule(code: CauseCode) -> CauseRule:
     return next(rule for rule in RULES if rule.code is code)
 
 
-def _shown(run: RunRecord) -> list[Found]:
+def _shown(run: RunRecord) -> list[FoundCause]:
     """Return what the run itself proves."""
     found = []
     waited = _of_run("data_wait_fraction", run.data_wait_fraction or 0.0)
@@ -161,20 +161,20 @@ def _shown(run: RunRecord) -> list[Found]:
     if run.precision in (Precision.BF16, Precision.FP16) and wide > 0:
         share = wide / sum(flops.values())
         found.append((CauseCode.FP32, 1 + share))
-    return [Found(_rule(code), 1.0, gain, proven=True) for code, gain in found if gain >= SMALLEST_GAIN]
+    return [FoundCause(_rule(code), 1.0, gain, proven=True) for code, gain in found if gain >= SMALLEST_GAIN]
 
 
 def _of_run(name: str, value: float) -> float:
     return stated(name, value, "", "the run itself")
 
 
-def _stated_without_physics(run: RunRecord) -> list[Found]:
+def _stated_without_physics(run: RunRecord) -> list[FoundCause]:
     """Return what the run's settings cost by counting alone."""
     full = run.checkpointing is not None and run.checkpointing.value == "full"
-    return [Found(_rule(CauseCode.RECOMPUTATION), 1.0, RECOMPUTED_STEP, stated=True)] if full else []
+    return [FoundCause(_rule(CauseCode.RECOMPUTATION), 1.0, RECOMPUTED_STEP, stated=True)] if full else []
 
 
-def _stated(rates: dict[tuple[CauseCode, str], Expectation], base: Expectation) -> list[Found]:
+def _stated(rates: dict[tuple[CauseCode, str], Expectation], base: Expectation) -> list[FoundCause]:
     """Return what the run's settings cost: expected without / expected with them."""
     expected = _expected(base, "as_stated")
     mended = {code: _expected(answer, f"without_{code}") for (code, kind), answer in rates.items() if kind == "mended"}
@@ -186,7 +186,7 @@ def _stated(rates: dict[tuple[CauseCode, str], Expectation], base: Expectation) 
         saved = before - after * expected / mended[CauseCode.LOGITS]
         gains[CauseCode.LOGITS] = 1 / (1 - smallest(0.9, largest(0.0, saved)))
         gains[CauseCode.UNFUSED] = largest(1.0, gains[CauseCode.UNFUSED] / gains[CauseCode.LOGITS])
-    return [Found(_rule(code), 1.0, gain, stated=True) for code, gain in gains.items() if gain >= SMALLEST_GAIN]
+    return [FoundCause(_rule(code), 1.0, gain, stated=True) for code, gain in gains.items() if gain >= SMALLEST_GAIN]
 
 
 def _expected(answer: Expectation, how: str) -> float:
@@ -196,7 +196,7 @@ def _expected(answer: Expectation, how: str) -> float:
 
 def _unseen(
     run: RunRecord, rates: dict[tuple[CauseCode, str], Expectation], base: Expectation, gap: float
-) -> list[Found]:
+) -> list[FoundCause]:
     """Return faults that nothing states, by how well they explain the gap."""
     low, high = (stated(f"expected_{end}", getattr(base, end), "samples/s", "the estimator") for end in ("low", "high"))
     spread = deviation(low, high)
@@ -218,7 +218,7 @@ def _unseen(
         weights[CauseCode.PADDING] = (0.5 * padding, PADDED_GAIN)
     total = sound + beyond + sum(weight for weight, _ in weights.values()) or 1.0
     return [
-        Found(_rule(code), smallest(1.0, weight / total), gain)
+        FoundCause(_rule(code), smallest(1.0, weight / total), gain)
         for code, (weight, gain) in weights.items()
         if weight > 0 and gain >= SMALLEST_GAIN
     ]

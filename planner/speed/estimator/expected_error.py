@@ -53,7 +53,9 @@ DOUBLING_ERROR = 0.04
 ADAPTER_ERROR, MATERIALISED_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.15, 0.20, 0.08
 
 
-def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[str, Array], known: Known) -> Array:
+def expected_error(
+    configs: Configs, labels: Sequence[Labels], shares: Mapping[str, Array], known: KnownLabels
+) -> Array:
     """Return the standard deviation of ln(measured / predicted), by what the configuration consists of.
 
     sd^2 = site^2 + accelerator^2 + workload^2 + nearby^2 + repeated^2 + noise^2 + sum (share of a part x its error)^2
@@ -80,7 +82,7 @@ def expected_error(configs: Configs, labels: Sequence[Labels], shares: Mapping[s
     return np.asarray(np.sqrt(variance))
 
 
-def unknown_accelerator(label: Labels, known: Known) -> float:
+def unknown_accelerator(label: Labels, known: KnownLabels) -> float:
     """Return the variance of a kernel's error on an accelerator, or of a generation, that no evidence is of."""
     return sum(
         UNKNOWN_ERROR[level] ** 2
@@ -89,14 +91,14 @@ def unknown_accelerator(label: Labels, known: Known) -> float:
     )
 
 
-class Known:
+class KnownLabels:
     """Which labels have evidence, and up to which scale."""
 
     def __init__(self, seen: Mapping[str, Mapping[str, Seen]], largest: int, points: Points | None = None) -> None:
         self.seen, self.largest, self.points = seen, largest, points or {}
 
     @classmethod
-    def of(cls, calibration: Calibration) -> Known:
+    def of(cls, calibration: Calibration) -> KnownLabels:
         """Return what a calibration knows."""
         return cls(calibration.seen, calibration.largest, calibration.points)
 
@@ -112,7 +114,7 @@ class Known:
 
 def count_evidence(
     labels: Sequence[Labels], gpus: Array, formats: Sequence[str] = (), *, points: Points | None = None
-) -> Known:
+) -> KnownLabels:
     """Count measurements, sources and scale of each label, and of each number format where they are given."""
     from planner.model.evidence.calibration import Seen
 
@@ -132,7 +134,7 @@ def count_evidence(
         }
         for level, names in rows.items()
     }
-    return Known(seen, max((int(count) for count in gpus), default=1), points)
+    return KnownLabels(seen, max((int(count) for count in gpus), default=1), points)
 
 
 KINDS = ("cards over PCIe", "adapters", "experts")
@@ -152,7 +154,7 @@ OWN_GROUPS = (*(f"{OWN_RUNS}, {name}" for name in KINDS), OWN_RUNS)
 """Of predictions that own runs correct."""
 
 
-def groups_of(configs: Configs, labels: Sequence[Labels], known: Known) -> tuple[str, ...]:
+def groups_of(configs: Configs, labels: Sequence[Labels], known: KnownLabels) -> tuple[str, ...]:
     """Name the group of each prediction: the first that fits."""
     import numpy as np
 
@@ -184,7 +186,7 @@ def _kinds(configs: Configs) -> list[Array]:
     return [(configs.gpus > 1) & (configs.pcie > 0), configs.adapters > 0, configs.experts > 1]
 
 
-def _lacks_format(configs: Configs, known: Known) -> Array:
+def _lacks_format(configs: Configs, known: KnownLabels) -> Array:
     """Return for which configurations nothing of their generation was measured in their number format.
 
     By a calibration that did not count formats yet, of none.

@@ -12,7 +12,7 @@ from planner.speed.estimator.expected_error import (
     OWN_RUNS,
     PART_ERROR,
     UNKNOWN_ERROR,
-    Known,
+    KnownLabels,
 )
 from planner.speed.estimator.image_fit import image_sample, model_image_step
 from planner.speed.estimator.text_estimator import Estimates, Modelled, StepModel
@@ -57,7 +57,7 @@ def features(configs: ImageConfigs) -> Array:
     return np.stack([values / NEARBY_IMAGES_SCALE[name] for name, values in columns.items()], axis=1)
 
 
-def groups_of_images(configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> tuple[str, ...]:
+def groups_of_images(configs: ImageConfigs, labels: Sequence[Labels], known: KnownLabels) -> tuple[str, ...]:
     """Name the group of each prediction by what it lacks: the first that fits."""
     import numpy as np
 
@@ -77,7 +77,7 @@ def groups_of_images(configs: ImageConfigs, labels: Sequence[Labels], known: Kno
 
 
 def _expected_error(
-    configs: ImageConfigs, labels: Sequence[Labels], shares: Mapping[str, Array], known: Known
+    configs: ImageConfigs, labels: Sequence[Labels], shares: Mapping[str, Array], known: KnownLabels
 ) -> Array:
     """Return the standard deviation of ln(measured / predicted): as of text, and for a layout that is not stated."""
     import numpy as np
@@ -114,6 +114,6 @@ def estimate_images(
     return OF_IMAGES.estimate(configs, labels, calibration, own)
 
 
-def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: Known) -> Modelled:
+def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: KnownLabels) -> Modelled:
     """Return modelled steps of image networks."""
     return OF_IMAGES.modelled(fit, configs, labels, known)

@@ -76,12 +76,12 @@ def fit_images(data: ImageSample, *, start: Fit | None = None, rounds: int = 40)
     """
     if not data.labels:
         return prior_image_fit()
-    problem = _Problem(data)
+    problem = _ImageProblem(data)
     solve = problem.solve_from_afar if start is None else problem.solve
     return problem.named(solve(problem.start(start or prior_image_fit()), rounds=rounds))
 
 
-class _Problem(RobustProblem):
+class _ImageProblem(RobustProblem):
     """The least-squares problem of one sample; its state is one vector: logarithms of constants, then effects."""
 
     noise, tail = NOISE, TAIL

@@ -61,14 +61,14 @@ def kind_of_sample(sample: str | None, calibration: Calibration) -> NetworkKind:
 
 def kind_of_text(calibration: Calibration) -> NetworkKind:
     """Return how networks of text are modelled and estimated with a calibration."""
-    from planner.speed.estimator.expected_error import Known
+    from planner.speed.estimator.expected_error import KnownLabels
     from planner.speed.estimator.text_estimator import estimate_text, model_rows
     from planner.speed.estimator.text_fit import text_sample, with_label_effects
     from planner.speed.physics.config_arrays import from_rows
     from planner.speed.physics.parameters import PARAMETERS
     from planner.speed.physics.step import formula_seconds, step, step_seconds
 
-    known = Known.of(calibration)
+    known = KnownLabels.of(calibration)
 
     def model(fit: Fit, rows: Sequence[Observation]) -> Modelled:
         return model_rows(fit, rows, known)
@@ -111,14 +111,14 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
 
 def kind_of_images(calibration: Calibration) -> NetworkKind:
     """Return how image networks are modelled and estimated with a calibration."""
-    from planner.speed.estimator.expected_error import Known
+    from planner.speed.estimator.expected_error import KnownLabels
     from planner.speed.estimator.image_estimator import estimate_images, model_images
     from planner.speed.estimator.image_fit import image_sample, with_image_effects
     from planner.speed.physics.image_config_arrays import gather
     from planner.speed.physics.image_parameters import IMAGE_PARAMETERS
     from planner.speed.physics.image_step import counted_bytes, image_formula_seconds, image_step
 
-    known = Known.of(calibration)
+    known = KnownLabels.of(calibration)
 
     def model(fit: Fit, rows: Sequence[Observation]) -> Modelled:
         configs = gather([row.described for row in rows])

@@ -104,7 +104,7 @@ def features(configs: Configs) -> Array:
     return np.stack([values / NEARBY_SCALE[name] for name, values in columns.items()], axis=1)
 
 
-class Place(NamedTuple):
+class UpdatePoints(NamedTuple):
     """What the update needs of configurations: labels, shares of the parts of a step, place among settings."""
 
     labels: Sequence[Labels]
@@ -116,9 +116,9 @@ class Place(NamedTuple):
     lone: Lone | None = None
     """Which of them are kernels of a probe; None: none is."""
 
-    def at(self, chosen: Array) -> Place:
+    def at(self, chosen: Array) -> UpdatePoints:
         """Return some of the configurations."""
-        return Place(
+        return UpdatePoints(
             [self.labels[int(number)] for number in chosen],
             {name: share[chosen] for name, share in self.shares.items()},
             self.features[chosen],
@@ -140,7 +140,7 @@ def spans_nodes(configs: StepConfigs) -> Array:
     return np.asarray(configs.gpus > configs.nvlink_domain)
 
 
-def covariance(one: Place, other: Place) -> Array:
+def covariance(one: UpdatePoints, other: UpdatePoints) -> Array:
     """Return how errors of two lists of configurations go together.
 
     Within a site: site^2 + sum over parts (error of the part)^2 x share x share' + accelerator^2 and workload^2 where
@@ -174,7 +174,7 @@ def covariance(one: Place, other: Place) -> Array:
     return np.asarray(trains * common + site * parts + here * SHARED_UNKNOWN * unknown + between_kernels)
 
 
-def _same(one: Place, other: Place, level: str) -> Array:
+def _same(one: UpdatePoints, other: UpdatePoints, level: str) -> Array:
     """Return 1 where two configurations have a label in common, else 0."""
     import numpy as np
 
@@ -182,7 +182,7 @@ def _same(one: Place, other: Place, level: str) -> Array:
     return np.asarray(left[:, None] == right[None, :], dtype=float)
 
 
-def _same_site(one: Place, other: Place) -> Array:
+def _same_site(one: UpdatePoints, other: UpdatePoints) -> Array:
     """Return 1 where two trainings are of one site, and both on one node or both on several."""
     import numpy as np
 
@@ -192,7 +192,7 @@ def _same_site(one: Place, other: Place) -> Array:
     )
 
 
-def _unknown(place: Place) -> Array:
+def _unknown(place: UpdatePoints) -> Array:
     """Return the variance of what is not known beforehand: it is the same for all runs of one accelerator and site."""
     import numpy as np
 
@@ -201,7 +201,7 @@ def _unknown(place: Place) -> Array:
     return np.asarray(np.maximum(0.0, place.expected**2 - known - parts))
 
 
-def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
+def update(asked: UpdatePoints, anchors: UpdatePoints, errors: Array) -> Posterior:
     """Condition the error of each prediction on the errors seen at the anchors.
 
     shift = k K^-1 r,  left^2 = (k'' - k K^-1 k') / expected^2, at most 2^2
@@ -228,7 +228,7 @@ def update(asked: Place, anchors: Place, errors: Array) -> Posterior:
     return Posterior(weights @ errors, np.minimum(MOST_DOUBT, left * contradiction(anchors, errors)), weights)
 
 
-def with_learnt_transfer(anchors: Place, errors: Array) -> Place:
+def with_learnt_transfer(anchors: UpdatePoints, errors: Array) -> UpdatePoints:
     """Return the anchors with what runs beside them say of kernels alone against kernels inside trainings.
 
     transfer^2 = prior^2 x (4 + sum z^2) / (4 + runs), z each run's error in its standard deviations given the kernels:
@@ -250,13 +250,13 @@ def with_learnt_transfer(anchors: Place, errors: Array) -> Place:
     )
 
 
-def contradiction(anchors: Place, errors: Array) -> float:
+def contradiction(anchors: UpdatePoints, errors: Array) -> float:
     """Return by how much ranges widen where kernels and runs contradict each other: z / 2 of the worst run, over 1."""
     z = surprise_of_runs(anchors, errors)
     return max(1.0, float(abs(z).max()) / OUTLIER_CUTOFF) if len(z) else 1.0
 
 
-def surprise_of_runs(anchors: Place, errors: Array) -> Array:
+def surprise_of_runs(anchors: UpdatePoints, errors: Array) -> Array:
     """Return each run's error against what the kernels beside it say, in its standard deviations; none without both."""
     import numpy as np
 

@@ -13,7 +13,7 @@ from planner.speed.estimator.expected_error import (
     COMMON_VARIANCE,
     NOISE,
     PART_ERROR,
-    Known,
+    KnownLabels,
     expected_error,
     groups_of,
     groups_with_own_runs,
@@ -21,7 +21,14 @@ from planner.speed.estimator.expected_error import (
 )
 from planner.speed.estimator.fit_sample import FitSample, OfPhysics
 from planner.speed.estimator.lone_kernel_errors import lone_of
-from planner.speed.estimator.own_runs import Place, contradiction, features, spans_nodes, surprise_of_runs, update
+from planner.speed.estimator.own_runs import (
+    UpdatePoints,
+    contradiction,
+    features,
+    spans_nodes,
+    surprise_of_runs,
+    update,
+)
 from planner.speed.estimator.ranges import half_widths
 from planner.speed.estimator.text_fit import Fit, model_text_step, text_sample, with_label_effects
 from planner.speed.physics.config_arrays import from_rows
@@ -46,7 +53,7 @@ class Modelled(NamedTuple):
 
     log_step: Array
     """ln seconds of a step."""
-    place: Place
+    place: UpdatePoints
     groups: tuple[str, ...]
     groups_with_own: tuple[str, ...]
     """Where a run of the same machine corrects them."""
@@ -82,18 +89,18 @@ class StepModel(Generic[OfPhysics]):
     """ln seconds of modelled steps, with the effects of labels, and the shares of their parts."""
     features: Callable[[OfPhysics], Array]
     """Where configurations lie, in units of the distance that nearby settings may have."""
-    expected_error: Callable[[OfPhysics, Sequence[Labels], dict[str, Array], Known], Array]
-    groups: Callable[[OfPhysics, Sequence[Labels], Known], tuple[str, ...]]
+    expected_error: Callable[[OfPhysics, Sequence[Labels], dict[str, Array], KnownLabels], Array]
+    groups: Callable[[OfPhysics, Sequence[Labels], KnownLabels], tuple[str, ...]]
     groups_with_own_runs: Callable[[OfPhysics], tuple[str, ...]]
 
-    def modelled(self, fit: Fit, configs: OfPhysics, labels: Sequence[Labels], known: Known) -> Modelled:
+    def modelled(self, fit: Fit, configs: OfPhysics, labels: Sequence[Labels], known: KnownLabels) -> Modelled:
         """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
         import numpy as np
 
         log_step, shares = self.step(fit, configs, labels)
         shares = {name: np.zeros(len(configs)) for name in PART_ERROR if name not in shares} | shares
         expected = self.expected_error(configs, labels, shares, known)
-        place = Place(labels, shares, self.features(configs), expected, spans_nodes(configs))
+        place = UpdatePoints(labels, shares, self.features(configs), expected, spans_nodes(configs))
         near = sources_near(labels, place.features, known.points)
         groups, with_own = self.groups(configs, labels, known), self.groups_with_own_runs(configs)
         return Modelled(log_step, place, groups, with_own, near, doubt(place.expected, labels, near))
@@ -107,7 +114,7 @@ class StepModel(Generic[OfPhysics]):
         """
         import numpy as np
 
-        modelled = self.modelled(fitted(calibration), configs, labels, Known.of(calibration))
+        modelled = self.modelled(fitted(calibration), configs, labels, KnownLabels.of(calibration))
         if own:
             modelled = corrected(modelled, *_modelled_runs(self, tuple(own), calibration))
         return estimates(modelled, np.log(configs.units_per_step / configs.gpus), calibration.spreads)
@@ -118,7 +125,7 @@ def _modelled_runs(
     model: StepModel[Any], own: tuple[Observation, ...], calibration: Calibration
 ) -> tuple[Modelled, Array]:
     """Return what the physics says of own measurements, and the ln seconds that they measured."""
-    data, fit, known = model.sample(own), fitted(calibration), Known.of(calibration)
+    data, fit, known = model.sample(own), fitted(calibration), KnownLabels.of(calibration)
     modelled = model.modelled(fit, data.configs, data.labels, known)
     return _with_kernels(modelled, fit, own, known), data.log_seconds
 
@@ -154,18 +161,18 @@ def fitted(calibration: Calibration) -> Fit:
     return Fit(ABSENT_OF_IMAGES | ABSENT | calibration.constants, calibration.effects)
 
 
-def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: Known) -> Modelled:
+def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: KnownLabels) -> Modelled:
     """Return modelled steps of text networks."""
     return OF_TEXT.modelled(fit, configs, labels, known)
 
 
-def model_rows(fit: Fit, rows: Sequence[Observation], known: Known) -> Modelled:
+def model_rows(fit: Fit, rows: Sequence[Observation], known: KnownLabels) -> Modelled:
     """Return modelled steps of measurements; those that are kernels of a probe by the parts that they measure."""
     configs, labels = from_rows([row.config for row in rows]), [row.labels for row in rows]
     return _with_kernels(model_text(fit, configs, labels, known), fit, rows, known)
 
 
-def _with_kernels(modelled: Modelled, fit: Fit, rows: Sequence[Observation], known: Known) -> Modelled:
+def _with_kernels(modelled: Modelled, fit: Fit, rows: Sequence[Observation], known: KnownLabels) -> Modelled:
     """Return modelled steps with each kernel of a probe in the place of the step that it stands in."""
     lone = lone_of(rows)
     if lone is None:

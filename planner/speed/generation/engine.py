@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from planner.model.network.architecture import TextModel
 from planner.model.network.training_method import Engine
@@ -49,7 +50,7 @@ TRAINERS_OWN = replace(
     shares_prompts=False,
 )
 """`generate` of transformers, eager: a static micro-batch, and a layer's launches from Python in every step. Both are
-assumed; published steps of this kind take twice as long (docs/accuracy/rollouts.csv)."""
+assumed; with stated micro-batches, generation of DeepSpeed-Chat agrees within a fifth (test_predict_rollouts.py)."""
 CONSTANTS = {Engine.VLLM: DECODING, Engine.SGLANG: DECODING, Engine.TRAINER: TRAINERS_OWN}
 
 
@@ -83,7 +84,7 @@ class EngineCopy:
         """Bytes of the weights on each device: parameters x bytes / devices."""
         return parameters(self.network) * self.weight_bytes / self.tensor
 
-    @property
+    @cached_property
     def token_cache(self) -> float:
         """Bytes that one token keeps on each device: 2 x layers x key-value heads x head size x bytes.
 
@@ -98,16 +99,14 @@ class EngineCopy:
         Of a mixture: experts met = E x (1 - (1 - k / E)^batch), each token choosing k of E at random. The embedding is
         looked up, not read.
         """
-        routed = routed_parameters(self.network)
-        always = cast_weights(self.network) - routed
-        sparse = family_of(self.network).layers[-1]
-        if sparse.experts:
-            routed = routed * (1 - (1 - sparse.experts_per_token / sparse.experts) ** batch)
+        always, routed = self._always_read, float(self._routed)
+        if (missed := self._missed_share) is not None:
+            routed *= 1 - missed**batch
         return (always + routed) * self.weight_bytes / self.tensor
 
     def flops(self, tokens: float) -> float:
         """Return the FLOPs on each device of a forward pass of `tokens` without attention: 2 x parameters met."""
-        return 2 * matmul_parameters(self.network) * tokens / self.tensor
+        return 2 * self._met * tokens / self.tensor
 
     def attention_flops(self, tokens: float, context: float) -> float:
         """Return the FLOPs on each device of `tokens` that attend to `context` tokens each: 4 x layers x width."""
@@ -117,3 +116,22 @@ class EngineCopy:
     def largest_batch(self, free_bytes: float, context: float) -> float:
         """Return how many sequences of `context` tokens have room in the cache at a time; 0 where none has."""
         return max(0.0, free_bytes / (self.token_cache * max(context, 1.0)))
+
+    # Counted once a copy: a schedule asks for thousands of steps.
+    @cached_property
+    def _routed(self) -> int:
+        return routed_parameters(self.network)
+
+    @cached_property
+    def _always_read(self) -> int:
+        return cast_weights(self.network) - self._routed
+
+    @cached_property
+    def _missed_share(self) -> float | None:
+        """Share of a mixture's experts that one token does not choose; None of a dense network."""
+        sparse = family_of(self.network).layers[-1]
+        return 1 - sparse.experts_per_token / sparse.experts if sparse.experts else None
+
+    @cached_property
+    def _met(self) -> int:
+        return matmul_parameters(self.network)

@@ -127,9 +127,10 @@ def forward_share(*, recomputed: float, adapters: bool) -> float:
     return 1 / ((2 if adapters else 3) + recomputed)
 
 
-def weight_seconds(*, weight_bytes: float, rate: float, colocated: bool) -> float:
-    """Return the seconds in which new weights reach the engine: all their bytes over a device's link, and the switch.
+def weight_seconds(*, weight_bytes: float, rate: float, switches: bool) -> float:
+    """Return the seconds in which new weights reach the engine: all their bytes over a device's link.
 
     Every device of an engine gets the parameters that other devices hold. `rate`: bytes/s of its slowest link.
+    `switches`: the engine sleeps while its devices train, and has to be woken up.
     """
-    return weight_bytes / rate + (SWITCH_SECONDS if colocated else 0.0)
+    return weight_bytes / rate + (SWITCH_SECONDS if switches else 0.0)

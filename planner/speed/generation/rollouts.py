@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from planner.speed.generation.batch_schedule import batch_schedule
 from planner.speed.generation.decoding import decoding_step, prompt_seconds
@@ -65,12 +66,7 @@ def generation_time(
     at_once = min(room, constants.most_sequences, sequences)
     if at_once < 1:
         return None
-    schedule = batch_schedule(lengths, sequences=sequences, at_once=at_once, refills=constants.refills)
-    decoding = sum(
-        one.steps
-        * decoding_step(copy, constants, batch=one.batch, context=rollouts.prompt_tokens + one.written).seconds
-        for one in schedule
-    )
+    decoding = _decoding_seconds(rollouts, copy, constants, sequences=sequences, at_once=at_once)
     computed = sequences if not constants.shares_prompts else max(1.0, sequences / rollouts.group)
     prompts = prompt_seconds(copy, constants, prompts=computed, tokens=rollouts.prompt_tokens)
     alone = decoding_step(copy, constants, batch=1, context=context).seconds
@@ -81,4 +77,17 @@ def generation_time(
         waiting=max(0.0, longer) * alone,
         at_once=at_once,
         cache_bytes=min(at_once * context * copy.token_cache, free_bytes),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _decoding_seconds(
+    rollouts: Rollouts, copy: EngineCopy, constants: EngineConstants, *, sequences: int, at_once: int
+) -> float:
+    """Return the seconds of all decoding steps of one copy; strategies and networks of a machine mostly share them."""
+    schedule = batch_schedule(rollouts.lengths, sequences=sequences, at_once=at_once, refills=constants.refills)
+    return sum(
+        one.steps
+        * decoding_step(copy, constants, batch=one.batch, context=rollouts.prompt_tokens + one.written).seconds
+        for one in schedule
     )

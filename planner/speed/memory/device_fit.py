@@ -198,6 +198,7 @@ def _need(
         setup,
         devices=candidate.accelerators,
         trainer=trainer,
+        device_gib=candidate.accelerator.training_gib,
         accumulates=(job.setup.global_batch or 0) > micro_batch * candidate.accelerators,
     )
 

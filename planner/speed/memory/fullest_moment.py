@@ -26,6 +26,8 @@ class Phase(StrEnum):
     """All gradients, at the end of the backward pass."""
     STEP = "step"
     """All gradients, and what the optimizer's step forms."""
+    GENERATION = "generation"
+    """Weights and moments, beside an engine that is awake."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +42,20 @@ class Parts:
     """Reserved by the allocator / taken by tensors."""
     keeps_gradients: bool = False
     """Gradients stay allocated between steps (`keeps_gradients`)."""
+    engine_training: float = 0.0
+    """Of an engine that generates on the same device, while it trains."""
+    engine_generating: float = 0.0
+    """Of the same while it generates."""
 
     @formula("GiB")
     def fullest(self, *, accumulates: bool = False) -> Memory:
         """Return the moment with the largest sum.
 
         loss: weights + moments + kept + logits + buffers; backward: working for logits; gradients: all states + the
-        last layer + buffers; step: all states + what the step forms. Gradients count at the loss too where they are
-        kept between steps, and where those of earlier micro-batches are there (`accumulates`). Under
-        DistributedDataParallel these are two sets: it accumulates beside its buckets.
+        last layer + buffers; step: all states + what the step forms; generation: weights + moments. Gradients count at
+        the loss too where they are kept between steps, and where those of earlier micro-batches are there
+        (`accumulates`). Under DistributedDataParallel these are two sets: it accumulates beside its buckets. An engine
+        on the same device counts with the buffers.
         """
         states, saved = self.states, self.saved
         sets = int(accumulates) + int(self.keeps_gradients)
@@ -59,10 +66,14 @@ class Parts:
             Phase.BACKWARD: (before, saved.kept + saved.working, 0.0, self.buffers),
             Phase.GRADIENTS: (states.held + beside_buckets, saved.last, 0.0, self.buffers),
             Phase.STEP: (states.held + states.step, 0.0, 0.0, 0.0),
+            Phase.GENERATION: (states.weights + states.moments, 0.0, 0.0, 0.0),
         }
-        phase = max(moments, key=lambda name: sum(moments[name]))
+        engine = dict.fromkeys(Phase, self.engine_training) | {Phase.GENERATION: self.engine_generating}
+        phase = max(moments, key=lambda name: self.slack * sum(moments[name]) + engine[name])
         of_states, activations, logits, buffers = (part / GIB for part in moments[phase])
         spare = (self.slack - 1) * (of_states + activations + logits + buffers) + CONTEXT_GIB
+        if engine[phase]:
+            spare = spare + engine[phase] / GIB
         return Memory(of_states, activations, logits, buffers + spare, phase, self.slack)
 
 

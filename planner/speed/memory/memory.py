@@ -17,7 +17,7 @@ from planner.speed.memory.buffers import buffer_bytes, casts, has_wide_stream
 from planner.speed.memory.constants import FITTED, MemoryConstants
 from planner.speed.memory.fullest_moment import Memory, Parts
 from planner.speed.memory.held_setup import held_setup
-from planner.speed.memory.rollout_engine import sleeping_engine_bytes
+from planner.speed.memory.rollout_engine import engine_bytes
 from planner.speed.memory.states import device_states
 
 LAST_NORM_BYTES = 8.0
@@ -31,9 +31,10 @@ def device_memory(
     trainer: TrainerMemory = USUAL_TRAINER,
     accumulates: bool = False,
     in_flight: int | None = None,
+    device_gib: float | None = None,
 ) -> Memory:
     """Estimate one device's memory at the fullest moment of a step. The parts are those of `device_parts`."""
-    parts = device_parts(setup, devices=devices, trainer=trainer, in_flight=in_flight)
+    parts = device_parts(setup, devices=devices, trainer=trainer, in_flight=in_flight, device_gib=device_gib)
     return parts.fullest(accumulates=accumulates)
 
 
@@ -44,6 +45,7 @@ def device_parts(
     trainer: TrainerMemory = USUAL_TRAINER,
     traced_layer_bytes: float | None = None,
     in_flight: int | None = None,
+    device_gib: float | None = None,
     constants: MemoryConstants = FITTED,
 ) -> Parts:
     """Return what one device holds, in bytes.
@@ -51,6 +53,8 @@ def device_parts(
     The setup states network, micro-batch, strategy, split, precision and checkpointing. With adapters only these are
     trained, beside the frozen network. Frozen weights are gathered and copied all the same, unless they are kept at 16
     bit or less.
+
+    `device_gib`: the device's memory, of which an engine that generates there reserves a share.
 
     Of a pair both sequences count. A reference model beside the trained one is part of the weights; its passes keep
     nothing (they run without gradients).
@@ -69,6 +73,7 @@ def device_parts(
         layers = sum(kind.layers for kind in family_of(held.network).layers)
         saved = saved._replace(kept=saved.kept * split.stage_share(layers) * kept_at_once)
         logits /= split.tensor * split.context
+    engine = engine_bytes(setup.objective, setup.framework, device_gib=device_gib)
     head = head_gradient_bytes(
         held.network, strategy=held.strategy, precision=held.precision, trainer=trainer, adapters=setup.adapters
     )
@@ -97,8 +102,9 @@ def device_parts(
             checkpointing=held.checkpointing,
             trainer=trainer,
             split=split,
-        )
-        + sleeping_engine_bytes(setup.objective),
+        ),
+        engine_training=engine.training,
+        engine_generating=engine.generating,
     )
 
 

@@ -24,7 +24,7 @@ from planner.quantity.recorded_number import recording
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import LIKELY, SURE, Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
-from planner.speed.memory.fullest_moment import Memory
+from planner.speed.memory.fullest_moment import GIB, Memory, Phase
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.memory_sources import (
     FULLEST,
@@ -223,8 +223,18 @@ def _of_method(setup: TrainingSetup) -> Iterator[str]:
         yield "states hold a second model, the frozen reference; --reference precomputed, or adapters, need none"
 
 
+def _of_engine(question: MemoryQuestion, way: MemoryWay) -> Iterator[str]:
+    """Yield what an engine that generates takes of the device, in the phase that is fullest."""
+    parts = parts_of(question, way.checkpointing, question.micro_batch)
+    generates = parts.fullest().phase is Phase.GENERATION
+    taken = parts.engine_generating if generates else parts.engine_training
+    if taken:
+        when = "generates" if generates else "waits"
+        yield f"buffers hold {taken / GIB:.1f} GiB of the engine that {when} on the same device"
+
+
 def _notes(question: MemoryQuestion, way: MemoryWay, ways: tuple[MemoryWay, ...]) -> tuple[str, ...]:
-    notes = list(_of_method(question.setup))
+    notes = [*_of_method(question.setup), *_of_engine(question, way)]
     if question.accelerator.training_gib is None:
         notes.append(f"how much memory {question.accelerator.id} has is not known")
     if question.setup.checkpointing is None and way.checkpointing is not Checkpointing.NONE:

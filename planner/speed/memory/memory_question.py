@@ -61,4 +61,5 @@ def parts_of(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch
         devices=question.devices,
         trainer=question.trainer,
         traced_layer_bytes=question.traced_layer_bytes,
+        device_gib=question.accelerator.training_gib,
     )

@@ -12,7 +12,7 @@ from planner.network.lora_memory import frozen_bytes_per_parameter, trained_para
 from planner.network.method_work import has_scalar_head, has_second_model, parameters_under
 from planner.speed.memory.buffers import has_wide_stream
 from planner.speed.memory.constants import FITTED
-from planner.speed.memory.fullest_moment import CONTEXT_GIB, Phase
+from planner.speed.memory.fullest_moment import CONTEXT_GIB, GIB, Phase
 from planner.speed.memory.memory import head_outputs, keeps_gradients
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.states import SHARDED, reference_bytes_per_parameter, state_bytes_per_parameter
@@ -22,6 +22,7 @@ FULLEST = {
     Phase.BACKWARD: "the backward pass of a layer that is computed again",
     Phase.GRADIENTS: "the end of the backward pass, with all gradients",
     Phase.STEP: "the optimizer's step",
+    Phase.GENERATION: "generation, with all that its engine reserves",
 }
 
 
@@ -50,7 +51,13 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
         trained = parameters_under(question.network, question.setup.objective)
         states = f"{_shared_out(question, phase)} x {trained:,} parameters"
     if has_second_model(question.setup.objective):
-        each = reference_bytes_per_parameter(question.strategy, devices=question.replicas, precision=question.precision)
+        each = reference_bytes_per_parameter(
+            question.network,
+            strategy=question.strategy,
+            devices=question.replicas,
+            precision=question.precision,
+            adapters=question.setup.adapters,
+        )
         states += f" + {each:.4g} bytes x {parameters(question.network):,} of the reference model"
     split = question.setup.split
     if split.tensor * split.pipeline > 1:
@@ -90,6 +97,7 @@ OF_PHASE = {
     Phase.BACKWARD: ("weights", "moments"),
     Phase.GRADIENTS: ("weights", "gradients", "moments"),
     Phase.STEP: ("weights", "gradients", "moments", "step"),
+    Phase.GENERATION: ("weights", "moments"),
 }
 """Which states are there. Gradients that are kept between steps, or added up by a pipeline, always are."""
 
@@ -97,9 +105,11 @@ OF_PHASE = {
 def buffers_source(question: MemoryQuestion) -> str:
     """Return what the buffers hold."""
     slack = FITTED.slack_of(question.strategy) - 1
+    engine = parts_of(question, question.setup.checkpointing or Checkpointing.NONE, 1).engine_training
+    beside = f", {engine / GIB:.1f} GiB of the engine that generates" if engine else ""
     return (
         f"{question.strategy.value}'s buffers, {slack:.0%} of all parts for the allocator, and {CONTEXT_GIB:g} GiB for "
-        "the context"
+        f"the context{beside}"
     )
 
 
@@ -108,8 +118,8 @@ def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, p
     architecture, batch = question.network, question.micro_batch
     counted = "counted" if question.traced_layer_bytes is None else "traced"
     end = f"(checkpointing {checkpointing.value}; saved tensors {counted})"
-    if phase is Phase.STEP:
-        return "none is left at the optimizer's step"
+    if phase in (Phase.STEP, Phase.GENERATION):
+        return f"none is left at the fullest moment: {FULLEST[phase]}"
     undivided = replace(question, devices=question.replicas, setup=replace(question.setup, split=WHOLE))
     saved, split = parts_of(undivided, checkpointing, 1).saved, question.setup.split
     family = family_of(architecture)

@@ -66,6 +66,8 @@ def remedies(
     return found
 
 
+SMALL_SHARE = 0.5
+"""Of a device's memory for an engine: the default of verl's `gpu_memory_utilization`."""
 LEAST = 0.005
 """Of chance that a change must bring."""
 Change = Callable[[Setting], "Setting | None"]
@@ -87,6 +89,8 @@ def _changes(*, checkpointings: bool, adapts: bool, lora: str) -> Iterator[tuple
     if checkpointings:
         yield "recomputing all layers", "--checkpointing full", "about a third more time", _recomputed
     yield "micro-batch 1 and accumulation", "--micro-batch 1", "time, where the device is then not busy", _smallest
+    yield "an engine that sleeps meanwhile", "vllm_enable_sleep_mode", "seconds of each step", _asleep
+    yield "less for the engine", f"gpu_memory_utilization {SMALL_SHARE}", "fewer completions at a time", _smaller_engine
     yield "the reference computed beforehand", "--reference precomputed", "a pass over the data first", _precomputed
     yield "sharding the states", "--strategy fsdp2", "traffic between the devices", _sharded
     yield (
@@ -133,7 +137,28 @@ def _adapted(now: Setting) -> Setting | None:
     return replace(now, adapters=Adapters(frozen=FrozenFormat.SIXTEEN_BIT), trainer=trainer, objective=objective)
 
 
+def _asleep(now: Setting) -> Setting | None:
+    return _with_engine(now, sleep_level=2)
+
+
+def _smaller_engine(now: Setting) -> Setting | None:
+    generation = now.objective.generation
+    stated = None if generation is None else generation.memory_share
+    return None if stated is None or stated <= SMALL_SHARE else _with_engine(now, memory_share=SMALL_SHARE)
+
+
+def _with_engine(now: Setting, **changes: float) -> Setting | None:
+    """Return the setting with an engine that is set otherwise; None where none generates."""
+    generation = now.objective.generation
+    if generation is None:
+        return None
+    objective = now.objective.model_copy(update={"generation": generation.model_copy(update=changes)})
+    return replace(now, objective=objective)
+
+
 def _precomputed(now: Setting) -> Setting | None:
+    if now.objective.generates:
+        return None
     objective = _referred(now, Reference.PRECOMPUTED)
     return None if objective == now.objective else replace(now, objective=objective)
 

@@ -146,7 +146,9 @@ def device_states(
     if objective.method is TrainingMethod.PPO:  # the critic, trained in turn with the policy
         states = states.plus(states._replace(step=0.0))
     if frozen_copies(objective):
-        frozen = reference_bytes_per_parameter(strategy, devices=group, precision=precision)
+        frozen = reference_bytes_per_parameter(
+            architecture, strategy=strategy, devices=group, precision=precision, adapters=adapters
+        )
         beside = frozen * parameters(architecture) * frozen_copies(objective)
         states = states._replace(weights=states.weights + beside)
     if adapters is not None:
@@ -159,8 +161,15 @@ def device_states(
     return states
 
 
-def reference_bytes_per_parameter(strategy: Strategy, *, devices: int, precision: Precision) -> float:
-    """Return the bytes of a reference model's parameter on one device of n: 2 at 16 bit, else 4; over n if sharded."""
+def reference_bytes_per_parameter(
+    architecture: Architecture, *, strategy: Strategy, devices: int, precision: Precision, adapters: Adapters | None
+) -> float:
+    """Return the bytes of a reference model's parameter on one device of n: 2 at 16 bit, else 4; over n if sharded.
+
+    Beside adapters it is loaded as the frozen weights are, so at 4 bits with QLoRA.
+    """
+    if adapters is not None:
+        return frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices)
     shards = devices if strategy in SHARDS_WEIGHTS else 1
     return (4.0 if usual_frozen(precision) is None else 2.0) / shards
 

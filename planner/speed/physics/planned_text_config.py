@@ -118,7 +118,7 @@ def planned_text_config(
             "seq_len": setup.padded_tokens(micro_batch),
             "micro_batch": micro_batch * objective.sequences,
             "micro_batches": micro_batches,
-            "variable_length": float(objective.method is not None),
+            "variable_length": float(objective.method is not None or setup.sequence_tokens is not None),
             "forward_only": forward_only_passes(objective, epochs=epochs),
             "recompute": RECOMPUTED[setup.checkpointing or Checkpointing.NONE],
             "device_scale": 1.0,

@@ -27,7 +27,7 @@ from planner.speed.throughput.power_cap import as_delivered, same_cap
 
 OF_THE_WORKLOAD = ("network", "seq_len", "method", "objective", "adapters")
 """The fields that say what is trained; the others say how."""
-MAY_OMIT = ("strategy", "precision", "checkpointing", "micro_batch", "seq_len")
+MAY_OMIT = ("strategy", "precision", "checkpointing", "micro_batch", "seq_len", "sequence_tokens")
 """Fields that the run which a plan starts from need not state."""
 ANOTHER_OWNER = "was measured on another owner's machine: it is no measurement of yours"
 NOTED = ("global_batch",)

@@ -24,7 +24,8 @@ from planner.speed.generation.rollout_step import (
 )
 from planner.speed.generation.rollouts import GenerationTime, Rollouts, generation_time
 from planner.speed.memory.device_fit import DeviceFit
-from planner.speed.memory.rollout_engine import ENGINE_GIB, sleeping_engine_bytes
+from planner.speed.memory.fullest_moment import Phase
+from planner.speed.memory.rollout_engine import ENGINE_GIB, engine_bytes
 from planner.speed.physics.accelerator_facts import generation_of
 from planner.speed.physics.planned_text_config import RECOMPUTED
 from planner.speed.throughput.predict_by_physics import LEAST_FACTOR, predict_by_physics, with_least_range
@@ -106,6 +107,8 @@ def fastest_generation(asked: RolloutQuestion, rollouts: Rollouts) -> Generated 
     NeMo RL and OpenRLHF do.
     """
     constants = CONSTANTS[asked.generation.engine]
+    if asked.generation.at_once is not None:
+        constants = replace(constants, most_sequences=asked.generation.at_once)
     for offloaded in (False, True):
         found = []
         for tensor in asked.tensors:
@@ -157,7 +160,12 @@ def _step(
     weights = 0.0
     if generation.engine is not Engine.TRAINER:
         rate = _weight_rate(asked) * LINK_SHARE
-        weights = weight_seconds(weight_bytes=generated.copy.weights, rate=rate, colocated=not asked.generating_devices)
+        engine = asked.engine_memory
+        weights = weight_seconds(
+            weight_bytes=generated.copy.weights, rate=rate, switches=engine is not None and engine.sleeps
+        )
+        if engine is not None and engine.sleep_level == 1:
+            weights += 2 * generated.copy.weights / (HOST_GB_PER_S * 1e9)
     if generated.offloaded:
         weights += 2 * asked.resident_bytes / (HOST_GB_PER_S * 1e9)
     others = {RolloutPhase.GENERATION: time.prompts + time.decoding, RolloutPhase.WEIGHTS: weights}
@@ -219,10 +227,13 @@ def _memory(asked: RolloutQuestion, generated: Generated, fitting: DeviceFit) ->
     found = [RolloutMemory(phase="generation", parts=generating)]
     if fitting.memory is not None:
         need = fitting.memory
-        asleep = sleeping_engine_bytes(asked.objective) / GIB
+        device_gib = asked.trainers.accelerator.training_gib
+        engine = engine_bytes(asked.objective, asked.job.setup.framework, device_gib=device_gib)
+        awake = need.phase is Phase.GENERATION or (asked.engine_memory is not None and not asked.engine_memory.sleeps)
+        beside = (engine.generating if awake else engine.training) / GIB
         training = {
             "states": need.states_gib, "activations": need.activations_gib, "logits": need.logits_gib,
-            "buffers": need.buffers_gib - asleep, "sleeping engine": asleep,
+            "buffers": need.buffers_gib - beside, "engine" if awake else "sleeping engine": beside,
         }  # fmt: skip
         found.append(RolloutMemory(phase="training", parts=training))
     return tuple(found)

@@ -15,11 +15,13 @@ from planner.speed.generation.engine_device import engine_device
 from planner.speed.generation.lengths import CompletionLengths
 from planner.speed.generation.rollouts import Rollouts
 from planner.speed.memory.planned_settings import planned_trainer_memory
-from planner.speed.memory.rollout_engine import ENGINE_GIB
+from planner.speed.memory.rollout_engine import ENGINE_GIB, SLEEPLESS_SHARE, EngineMemory, engine_memory
 from planner.speed.memory.states import States, device_states
 
 USABLE = 0.9
 """Of a device's memory that an engine takes at most: the default of vLLM's gpu_memory_utilization."""
+LEAST_CACHE = 0.1
+"""Of a device's memory, for the cache of an engine that never sleeps, where its weights fill its usual share."""
 WIDEST = 8
 """Devices over which a copy is divided where the plan leaves it open: those of a usual machine."""
 
@@ -73,15 +75,28 @@ class RolloutQuestion:
         assert network.sample == "tokens", "asked before"
         return EngineCopy(network, self.device, tensor=tensor)
 
+    @property
+    def engine_memory(self) -> EngineMemory | None:
+        """What the engine does on the devices that train; None where it has its own, or the trainer generates."""
+        return engine_memory(self.generation, self.job.setup.framework)
+
     def free_bytes(self, copy: EngineCopy, *, offloaded: bool) -> float:
         """Return what is left on a device for the cache.
 
-        memory x 0.9 - 2 GiB of the engine - its weights - what the training leaves there, unless that is `offloaded` to
-        the host meanwhile. The trainer's own generation uses the weights that are there.
+        memory x 0.9 - what the training leaves there, unless that is `offloaded` to the host meanwhile, and at most
+        what the engine reserves; less 2 GiB of the engine and its weights. An engine that never sleeps reserves, where
+        nothing is stated, three tenths of the memory, or a tenth beside weights that need more. The trainer's own
+        generation uses the weights that are there.
         """
         weights = copy.weights if self.generating_devices or self.generation.engine is not Engine.TRAINER else 0.0
-        resident = 0.0 if offloaded else self.resident_bytes
-        return self.device.memory * USABLE - ENGINE_GIB * GIB - weights - resident
+        usable = self.device.memory * USABLE - (0.0 if offloaded else self.resident_bytes)
+        own = ENGINE_GIB * GIB + weights
+        share, reserved = self.generation.memory_share, usable
+        if share is not None:
+            reserved = self.device.memory * share
+        elif self.engine_memory is not None and not self.engine_memory.sleeps:
+            reserved = self.device.memory * max(SLEEPLESS_SHARE, own / self.device.memory + LEAST_CACHE)
+        return min(usable, reserved) - own
 
     @property
     def tensors(self) -> tuple[int, ...]:

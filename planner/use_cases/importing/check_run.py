@@ -17,7 +17,7 @@ from planner.quantity.formula import named
 from planner.quantity.formula_text import as_name, printed
 from planner.quantity.recorded_number import recording
 from planner.speed.diagnosis.causes import CauseCode
-from planner.speed.diagnosis.diagnose import Diagnosis, Found, diagnose, gain_range
+from planner.speed.diagnosis.diagnose import Diagnosis, FoundCause, diagnose, gain_range
 from planner.speed.diagnosis.run_setup import Expectation, RunSetup, runs_beside, setup_of
 from planner.speed.throughput.mfu import mfu_of_run
 from planner.speed.throughput.prediction_notes import SMALLEST_SHARE, part_names
@@ -197,7 +197,7 @@ def _may_have_nvlink(setup: RunSetup | None) -> bool:
     return setup is None or setup.accelerator.link_gb_per_s is not None
 
 
-def _cause(found: Found, run: RunRecord, setup: RunSetup | None) -> RunCause:
+def _cause(found: FoundCause, run: RunRecord, setup: RunSetup | None) -> RunCause:
     code = found.rule.code
     mended = found.rule.mended(setup) if setup is not None and found.stated else None
     words = {

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from planner.errors import NodeError, RefusedError
-from planner.launcher.cloud.machine import Machine
+from planner.launcher.cloud.machine import CloudMachine
 from planner.launcher.cloud.provider_machines import WHO, machines_of_anybody
-from planner.launcher.ledger.entry import Entry
+from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.plan.backend import Launch
 from planner.launcher.plan.guard import worst_total_usd
-from planner.launcher.plan.target import CLOUDS, Provider
+from planner.launcher.plan.target import CLOUDS, LaunchProvider
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import PriceKind
 from planner.scenario.price_choice import current_price
@@ -31,13 +31,13 @@ class AccountCheck:
     """Launches, and what else runs in their accounts, against the most that all of it may cost."""
 
     launches: Sequence[Launch]
-    running: Mapping[Provider, Sequence[Machine]]
+    running: Mapping[LaunchProvider, Sequence[CloudMachine]]
     """As `running_in_accounts` returned it."""
     account_usd: float
     catalog: Catalog
     now: datetime
 
-    def raise_where_too_dear(self, entries: Collection[Entry]) -> None:
+    def raise_where_too_dear(self, entries: Collection[LedgerEntry]) -> None:
         """Raise RefusedError where an account's planner machines and these launches may cost more than allowed.
 
         USD = worst case of these launches and of this ledger's open ones there, listed or not
@@ -46,7 +46,7 @@ class AccountCheck:
         for provider in self.running:
             self._check(provider, entries)
 
-    def _check(self, provider: Provider, entries: Collection[Entry]) -> None:
+    def _check(self, provider: LaunchProvider, entries: Collection[LedgerEntry]) -> None:
         asked = [one for one in self.launches if one.target.provider is provider]
         own = [one.launch for one in entries if one.open and one.launch.target.provider is provider]
         known = {one.run_id for one in own}
@@ -64,7 +64,7 @@ class AccountCheck:
             )
 
 
-def running_in_accounts(launches: Sequence[Launch]) -> dict[Provider, list[Machine]]:
+def running_in_accounts(launches: Sequence[Launch]) -> dict[LaunchProvider, list[CloudMachine]]:
     """Return the planner's machines that live in the accounts of these launches, by cloud.
 
     A provider that cannot be asked is a NodeError: its machines could not be counted.
@@ -73,7 +73,7 @@ def running_in_accounts(launches: Sequence[Launch]) -> dict[Provider, list[Machi
     return {cloud: _running(cloud, some) for cloud, some in asked.items() if some}
 
 
-def _running(provider: Provider, asked: Sequence[Launch]) -> list[Machine]:
+def _running(provider: LaunchProvider, asked: Sequence[Launch]) -> list[CloudMachine]:
     answers = [one for one in machines_of_anybody([one.target for one in asked]) if one.where.startswith(WHO[provider])]
     problem = next((one.problem for one in answers if one.problem is not None), None)
     if problem is not None:
@@ -83,7 +83,7 @@ def _running(provider: Provider, asked: Sequence[Launch]) -> list[Machine]:
     return [machine for one in answers for machine in one.machines if machine.alive]
 
 
-def _usd(machine: Machine, provider: Provider, catalog: Catalog, *, now: datetime) -> float:
+def _usd(machine: CloudMachine, provider: LaunchProvider, catalog: Catalog, *, now: datetime) -> float:
     """Return what a machine may cost from its start to the end that its label says."""
     name = f"{provider.value}/{machine.instance_type}"
     rows = [current_price(name, catalog, kind=PriceKind.ON_DEMAND, region=region) for region in (machine.where, None)]

@@ -7,11 +7,11 @@ from datetime import date
 
 from planner.launcher.collect.launch_record import billed_quantity
 from planner.launcher.documents import BillDocument, BilledLine
-from planner.launcher.ledger.entry import Entry
-from planner.launcher.plan.target import Provider
+from planner.launcher.ledger.entry import LedgerEntry
+from planner.launcher.plan.target import LaunchProvider
 
 
-def bill_document(entries: Sequence[Entry], *, ask: bool, today: date) -> BillDocument:
+def bill_document(entries: Sequence[LedgerEntry], *, ask: bool, today: date) -> BillDocument:
     """Return one line for each launch; the provider is asked only where `ask` is set, for each question costs money."""
     said = _cost_explorer(entries, today=today) if ask else {}
     return BillDocument(
@@ -29,8 +29,8 @@ def bill_document(entries: Sequence[Entry], *, ask: bool, today: date) -> BillDo
     )
 
 
-def _cost_explorer(entries: Sequence[Entry], *, today: date) -> dict[str, tuple[float | None, str]]:
-    asked = [entry for entry in entries if entry.launch.target.provider is Provider.AWS and entry.submitted_at]
+def _cost_explorer(entries: Sequence[LedgerEntry], *, today: date) -> dict[str, tuple[float | None, str]]:
+    asked = [entry for entry in entries if entry.launch.target.provider is LaunchProvider.AWS and entry.submitted_at]
     days = [at.date() for entry in asked for at in (entry.submitted_at, entry.ended_at) if at is not None]
     if not asked:
         return {}
@@ -41,12 +41,12 @@ def _cost_explorer(entries: Sequence[Entry], *, today: date) -> dict[str, tuple[
     return {run_id: (one.usd, one.reason or "AWS Cost Explorer, unblended, by tag") for run_id, one in bills.items()}
 
 
-def _why_not(entry: Entry) -> str:
+def _why_not(entry: LedgerEntry) -> str:
     provider = entry.launch.target.provider
     if entry.submitted_at is None:
         return "nothing was submitted"
-    if provider is Provider.AWS:
+    if provider is LaunchProvider.AWS:
         return "not asked; add --ask"
-    if provider is Provider.LAMBDA:
+    if provider is LaunchProvider.LAMBDA:
         return "Lambda has no interface for bills: compare with its invoice"
     return "no provider bills it"

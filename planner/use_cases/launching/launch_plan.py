@@ -18,13 +18,13 @@ from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.launcher.backends.hosts import Host
-from planner.launcher.bench.bench import Settings, check_spec, spec_of, window_of
+from planner.launcher.bench.bench import BenchSettings, check_spec, spec_of, window_of
 from planner.launcher.collect.launch_record import record_by_hand
 from planner.launcher.plan.ancillary_costs import ancillary_costs_of
 from planner.launcher.plan.backend import Launch
 from planner.launcher.plan.bill import LaunchBill, TimeCaps, bill_of
 from planner.launcher.plan.guard import check_price_again
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from planner.launcher.plan.task import cluster_name, task_of
 from planner.model.base import Frozen, NonNegative
 from planner.model.catalog import Catalog
@@ -89,7 +89,7 @@ def plan_launches(
     workload: str,
     on: Sequence[str],
     terms: Terms,
-    settings: Settings,
+    settings: BenchSettings,
     *,
     layers: int | None,
     seq_len: int | None,
@@ -114,7 +114,7 @@ def plan_launches(
 def plan_launch(
     text: str,
     workload: BenchWorkload,
-    settings: Settings,
+    settings: BenchSettings,
     terms: Terms,
     *,
     catalog: Catalog,
@@ -250,6 +250,6 @@ def _notes(launch: Launch) -> list[str]:
         )
     if not target.is_cloud and bill.rate is None:
         notes.append(f"{target.id}: no price is counted; give --usd-per-hour if an hour of it costs you something")
-    if target.provider is Provider.SLURM:
+    if target.provider is LaunchProvider.SLURM:
         notes.append("slurm: written after SkyPilot's documentation and not run")
     return notes

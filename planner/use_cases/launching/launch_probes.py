@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from planner.errors import InputError
-from planner.launcher.bench.bench import Settings, allowed_micro_batches, global_batch_of
+from planner.launcher.bench.bench import BenchSettings, allowed_micro_batches, global_batch_of
 from planner.launcher.plan.target import Target
 from planner.model.catalog import Catalog
 from planner.model.network.workload import BenchMode, BenchWorkload
@@ -31,7 +31,7 @@ class Probes:
         return self.at_most * PROBE_MINUTES
 
 
-def settings_on(target: Target, settings: Settings) -> Settings:
+def settings_on(target: Target, settings: BenchSettings) -> BenchSettings:
     """Return the settings with the devices that the target has, where anything depends on how many they are."""
     if target.devices_per_node is not None:
         return replace(settings, devices=target.nodes * target.devices_per_node)
@@ -43,7 +43,7 @@ def settings_on(target: Target, settings: Settings) -> Settings:
     return settings
 
 
-def probes_of(workload: BenchWorkload, settings: Settings, target: Target, catalog: Catalog) -> Probes:
+def probes_of(workload: BenchWorkload, settings: BenchSettings, target: Target, catalog: Catalog) -> Probes:
     """Return what is tried: a search where one is asked for; else the doubled batch, of a full measurement.
 
     On several nodes nothing is tried: they would have to agree on each try. Raises InputError where a search is asked

@@ -8,8 +8,8 @@ from datetime import date
 
 from planner.errors import InputError
 from planner.launcher.backends.hosts import Host
-from planner.launcher.plan.bill import Rate
-from planner.launcher.plan.target import Provider, Purchase, Target
+from planner.launcher.plan.bill import NodeRate
+from planner.launcher.plan.target import LaunchProvider, Purchase, Target
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind, stale_days
 from planner.model.quantity import Basis
@@ -28,7 +28,7 @@ KINDS: Mapping[Purchase, PriceKind] = {
 class Priced:
     """The price of a node-hour, or the reason why there is none; the region that goes with it; what to say of it."""
 
-    rate: Rate | None
+    rate: NodeRate | None
     no_price_reason: str | None
     region: str | None
     notes: tuple[str, ...] = ()
@@ -36,7 +36,7 @@ class Priced:
 
 def launch_price(target: Target, terms: Terms, catalog: Catalog, hosts: Mapping[str, Host], *, today: date) -> Priced:
     """Return the person's own price, else that of hosts.yaml, else the catalog's."""
-    if terms.usd_per_hour is None and target.provider is Provider.HOST:
+    if terms.usd_per_hour is None and target.provider is LaunchProvider.HOST:
         rate = _of_hosts(target, hosts)
         if rate is not None:
             return Priced(rate, None, None)
@@ -64,7 +64,7 @@ def launch_price(target: Target, terms: Terms, catalog: Catalog, hosts: Mapping[
     return Priced(rate, None, region, tuple(_notes(target, rate, known, today=today)))
 
 
-def _of_hosts(target: Target, hosts: Mapping[str, Host]) -> Rate | None:
+def _of_hosts(target: Target, hosts: Mapping[str, Host]) -> NodeRate | None:
     """Return the mean of the hosts' prices, so that nodes x price is their sum; one without a price costs the dearest.
 
     None where none of them has one.
@@ -81,11 +81,11 @@ def _of_hosts(target: Target, hosts: Mapping[str, Host]) -> Rate | None:
     return _simple(sum(stated.get(name, dearest) for name in names) / len(names), source)
 
 
-def _given(usd: float) -> Rate:
+def _given(usd: float) -> NodeRate:
     return _simple(usd, "--usd-per-hour, by whoever launched it")
 
 
-def _beside_list(rate: Rate, target: Target, catalog: Catalog) -> Rate:
+def _beside_list(rate: NodeRate, target: Target, catalog: Catalog) -> NodeRate:
     """Return a rate with what the published list asks for the machine, where that is another price.
 
     On the same terms, else the person's own price of these terms, else the least that is asked on any terms, anywhere.
@@ -101,7 +101,7 @@ def _beside_list(rate: Rate, target: Target, catalog: Catalog) -> Rate:
     return rate if usd in (None, rate.usd_per_node_hour) else rate.model_copy(update={"list_usd_per_node_hour": usd})
 
 
-def _given_for_cloud(target: Target, usd: float, known: Rate | None) -> Rate:
+def _given_for_cloud(target: Target, usd: float, known: NodeRate | None) -> NodeRate:
     """Return the person's price; a spot price may rise as high as the catalog's, whoever stated it."""
     if usd == 0 and target.reservation is None:
         raise InputError(
@@ -114,7 +114,7 @@ def _given_for_cloud(target: Target, usd: float, known: Rate | None) -> Rate:
     return rate
 
 
-def _or_on_demand(rate: Rate, row: Price | None) -> Rate:
+def _or_on_demand(rate: NodeRate, row: Price | None) -> NodeRate:
     """Return the rate with the on-demand price as what it may rise to: for minutes, until a wrong machine is seen."""
     on_demand = row.usd_per_hour if row is not None else None
     return rate.model_copy(
@@ -122,13 +122,13 @@ def _or_on_demand(rate: Rate, row: Price | None) -> Rate:
     )
 
 
-def _simple(usd: float, source: str) -> Rate:
-    return Rate(usd_per_node_hour=usd, highest_usd_per_node_hour=usd, basis=Basis.QUOTED, source=source, as_of=None)
+def _simple(usd: float, source: str) -> NodeRate:
+    return NodeRate(usd_per_node_hour=usd, highest_usd_per_node_hour=usd, basis=Basis.QUOTED, source=source, as_of=None)
 
 
-def _of_row(row: Price) -> Rate:
+def _of_row(row: Price) -> NodeRate:
     price = float(row.usd_per_hour or 0.0)
-    return Rate(
+    return NodeRate(
         usd_per_node_hour=price,
         highest_usd_per_node_hour=max(price, row.high_usd_per_hour or price),
         basis=Basis.ASSUMED if row.confidence == "estimate" else Basis.QUOTED,
@@ -139,7 +139,7 @@ def _of_row(row: Price) -> Rate:
     )
 
 
-def _notes(target: Target, rate: Rate, known: Rate | None, *, today: date) -> list[str]:
+def _notes(target: Target, rate: NodeRate, known: NodeRate | None, *, today: date) -> list[str]:
     notes = []
     if rate.note:
         notes.append(f"price: {rate.note}")

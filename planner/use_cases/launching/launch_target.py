@@ -10,7 +10,7 @@ from planner.adapters.documents import read_model
 from planner.adapters.workspace import workspace_dir
 from planner.errors import InputError
 from planner.launcher.backends.hosts import Host, HostsFile
-from planner.launcher.plan.target import Provider, Purchase, Target, parse_target
+from planner.launcher.plan.target import LaunchProvider, Purchase, Target, parse_target
 from planner.model.catalog import Catalog
 from planner.text.number_text import with_plain_digits
 
@@ -66,7 +66,7 @@ def resolve_target(text: str, terms: Terms, catalog: Catalog, hosts: Mapping[str
         if devices is not None and devices > node.accelerators and node.accelerator != "CPU":
             raise InputError(f"--gpus {devices}: {target.id} has {node.accelerators}.", fix="Ask for fewer.")
         accelerator, devices = node.accelerator, devices or (node.accelerators if node.accelerator != "CPU" else None)
-    elif target.provider is Provider.HOST:
+    elif target.provider is LaunchProvider.HOST:
         host = hosts[target.name]
         accelerator, devices = accelerator or host.accelerator, devices or host.accelerators
     elif target.through_sky and devices is not None and accelerator is None:
@@ -90,13 +90,13 @@ def _check_terms(target: Target, terms: Terms) -> None:
     def refuse(option: str, why: str) -> None:
         raise InputError(f"{option}: {target.id} {why}.", fix="Leave it out, or choose another target.")
 
-    if terms.purchase == "spot" and target.provider is not Provider.AWS:
+    if terms.purchase == "spot" and target.provider is not LaunchProvider.AWS:
         refuse("--spot", "has no spot instances")
-    if terms.reservation is not None and target.provider is not Provider.AWS:
+    if terms.reservation is not None and target.provider is not LaunchProvider.AWS:
         refuse("--reservation", "has no reservations")
     if terms.network_tier is not None and not target.through_sky:
         refuse("--network-tier", "takes its network as it is")
-    if terms.image is not None and (not target.through_sky or target.provider is Provider.LAMBDA):
+    if terms.image is not None and (not target.through_sky or target.provider is LaunchProvider.LAMBDA):
         refuse("--image", "cannot run another image")
     if terms.managed and not target.through_sky:
         refuse("--managed", "is not run by SkyPilot")

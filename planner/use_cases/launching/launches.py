@@ -21,11 +21,11 @@ from planner.launcher.collect.probe_record import is_probe
 from planner.launcher.collect.results import collected, read_probes, read_result
 from planner.launcher.documents import LaunchState, PlannedLaunch
 from planner.launcher.drive import submission
-from planner.launcher.drive.campaign import Campaign, Watch, raise_worst
+from planner.launcher.drive.campaign import LaunchGroup, Watch, raise_worst
 from planner.launcher.drive.context import utc_now
 from planner.launcher.drive.drive import Driver
 from planner.launcher.drive.unwritten import fault_text
-from planner.launcher.ledger.entry import Entry, State
+from planner.launcher.ledger.entry import LedgerEntry, State
 from planner.launcher.ledger.instant import boot_instant
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.backend import Backend, Launch
@@ -114,7 +114,7 @@ class Launches:
         """Let the backend try the launch without spending."""
         return self.backend(launch.target.reach).check(launch)
 
-    def start(self, planned: Sequence[Planned], limits: LaunchLimits, *, tick: Callable[[], None]) -> list[Entry]:
+    def start(self, planned: Sequence[Planned], limits: LaunchLimits, *, tick: Callable[[], None]) -> list[LedgerEntry]:
         """Check once more against the ledger as it is now, write every intent down, then drive them all to the end.
 
         Each is written down with the account in which its machines will be: only that can prove later that none is
@@ -129,7 +129,7 @@ class Launches:
             launches.append(one.launch.model_copy(update=changed))
         check_account = self._account_check(launches)
 
-        def check(entries: Sequence[Entry]) -> None:
+        def check(entries: Sequence[LedgerEntry]) -> None:
             self._check_against(planned, limits, entries)
             check_account(entries)
 
@@ -137,14 +137,14 @@ class Launches:
             self._campaign(tick).start(launches, check=check)
         return self._each([launch.run_id for launch in launches], self.settle)
 
-    def resume(self, run_ids: Sequence[str], *, tick: Callable[[], None]) -> list[Entry]:
+    def resume(self, run_ids: Sequence[str], *, tick: Callable[[], None]) -> list[LedgerEntry]:
         """Take launches up where their last client left them; those that are over get their record if it is missing."""
         entries = [self.ledger.entry(run_id) for run_id in run_ids]
         with self._settled_also_after_a_failure([entry.launch for entry in entries]):
             self._campaign(tick).resume([entry.launch for entry in entries if entry.open])
         over = {entry.launch.run_id: entry for entry in entries if not entry.open}
 
-        def collected_and_settled(run_id: str) -> Entry:
+        def collected_and_settled(run_id: str) -> LedgerEntry:
             entry = over.get(run_id)
             if entry is not None and not self._results(entry):
                 self.driver(entry.launch).collect_again(run_id)
@@ -152,27 +152,27 @@ class Launches:
 
         return self._each(run_ids, collected_and_settled)
 
-    def step_each(self, run_ids: Sequence[str]) -> list[Entry]:
+    def step_each(self, run_ids: Sequence[str]) -> list[LedgerEntry]:
         """Do the next thing for each launch once."""
         return self._each(run_ids, self.step)
 
-    def is_late(self, entry: Entry) -> bool:
+    def is_late(self, entry: LedgerEntry) -> bool:
         """Return whether the time of a launch is over, by a better witness than the clock where there is one."""
         return self.driver(entry.launch).is_late(entry)
 
-    def step(self, run_id: str) -> Entry:
+    def step(self, run_id: str) -> LedgerEntry:
         """Do the next thing for a launch once, unless another client drives it."""
         self.driver(self.ledger.entry(run_id).launch).step_if_free(run_id)
         return self.settle(run_id)
 
-    def cancel(self, run_id: str) -> Entry:
+    def cancel(self, run_id: str) -> LedgerEntry:
         """Bring home what there is, then take a launch down, whoever drives it; one that is over is asked for again."""
         self.driver(self.ledger.entry(run_id).launch).cancel(run_id)
         return self.settle(run_id)
 
     def cancel_all(
         self, run_ids: Sequence[str], *, account_changed: bool = False
-    ) -> tuple[list[Entry], dict[str, Exception]]:
+    ) -> tuple[list[LedgerEntry], dict[str, Exception]]:
         """Take launches down one after the other; one that fails, whatever it raises, does not keep the next running.
 
         Those whose proof needs time are looked at until it is there. What failed is returned by launch.
@@ -199,7 +199,7 @@ class Launches:
         account = self.backend(launch.target.reach).account(launch)
         self.ledger.set_account(run_id, account, at=self.now(), forget_marks=not launch.target.through_sky)
 
-    def see_settled(self, run_id: str) -> Entry:
+    def see_settled(self, run_id: str) -> LedgerEntry:
         """Take down again and again a launch whose proof needs nothing but time, until it is proven; not for ever.
 
         Another client that holds the lock of the launch is not waited for: it may stand still (Ctrl-Z).
@@ -213,7 +213,7 @@ class Launches:
             entry = self.ledger.entry(run_id)
         return self.settle(run_id)
 
-    def settle(self, run_id: str) -> Entry:
+    def settle(self, run_id: str) -> LedgerEntry:
         """Make the RunRecord of a launch that is over and has none yet; say once why there is none."""
         entry = self.ledger.entry(run_id)
         if entry.open or entry.record_id is not None:
@@ -234,7 +234,7 @@ class Launches:
         self.ledger.note(run_id, "RECORD", record_id, at=self.now())
         return self.ledger.entry(run_id)
 
-    def _store(self, entry: Entry, results: Sequence[dict[str, object]]) -> str:
+    def _store(self, entry: LedgerEntry, results: Sequence[dict[str, object]]) -> str:
         """Store the record of what a launch measured, a training or a probe; return its id."""
         where, aliases = self.folder / entry.launch.run_id, accelerator_aliases()
         if is_probe(results[0]):
@@ -252,9 +252,9 @@ class Launches:
         runs.store_run(record, self.home)
         return record.id
 
-    def _each(self, run_ids: Sequence[str], do: Callable[[str], Entry]) -> list[Entry]:
+    def _each(self, run_ids: Sequence[str], do: Callable[[str], LedgerEntry]) -> list[LedgerEntry]:
         """Do something for each launch, whatever the others raise; then raise the worst of it."""
-        entries: list[Entry] = []
+        entries: list[LedgerEntry] = []
         failures: dict[str, BaseException] = {}
         for run_id in run_ids:
             try:
@@ -264,7 +264,7 @@ class Launches:
         raise_worst(failures)
         return entries
 
-    def used_usd(self, entries: Collection[Entry]) -> float:
+    def used_usd(self, entries: Collection[LedgerEntry]) -> float:
         """Return what the budget has lost: what was billed for launches that are over, the worst case of the others.
 
         One whose machines were seen up beyond its worst case counts until then.
@@ -279,18 +279,20 @@ class Launches:
                 total += billed_usd(bill, seconds=seconds) or 0.0
         return total
 
-    def _results(self, entry: Entry) -> list[dict[str, object]]:
+    def _results(self, entry: LedgerEntry) -> list[dict[str, object]]:
         folder = self.folder / entry.launch.run_id
         files = collected(folder, run_id=entry.launch.run_id, nodes=entry.launch.target.nodes)
         return [result for path in files.results if (result := read_result(path)) is not None]
 
-    def _check_against(self, planned: Sequence[Planned], limits: LaunchLimits, entries: Collection[Entry]) -> None:
+    def _check_against(
+        self, planned: Sequence[Planned], limits: LaunchLimits, entries: Collection[LedgerEntry]
+    ) -> None:
         budget = read_budget(self.home)
         total_usd = None if budget is None else budget.total_usd
         budgeted = limits.model_copy(update={"budget_usd": total_usd, "budget_used_usd": self.used_usd(entries)})
         check_launches([(one.launch.target, one.launch.bill) for one in planned], budgeted, now=self.now())
 
-    def _account_check(self, launches: Sequence[Launch]) -> Callable[[Sequence[Entry]], None]:
+    def _account_check(self, launches: Sequence[Launch]) -> Callable[[Sequence[LedgerEntry]], None]:
         """Return what raises RefusedError where `account_usd` forbids these launches beside what runs and is planned.
 
         The account is asked now; the ledger is compared later, as it is when these launches are written into it.
@@ -316,8 +318,8 @@ class Launches:
                     self.settle(launch.run_id)
             raise
 
-    def _campaign(self, tick: Callable[[], None]) -> Campaign:
-        return Campaign(ledger=self.ledger, driver_of=self.driver, poll_s=self._poll_s, tick=tick)
+    def _campaign(self, tick: Callable[[], None]) -> LaunchGroup:
+        return LaunchGroup(ledger=self.ledger, driver_of=self.driver, poll_s=self._poll_s, tick=tick)
 
     def _poll_s(self, launch: Launch) -> float:
         return self.poll_s or (SKY_POLL_S if launch.target.through_sky else DIRECT_POLL_S)
@@ -340,7 +342,7 @@ class Launches:
         assert_never(reach)
 
 
-def state_of(entry: Entry) -> LaunchState:
+def state_of(entry: LedgerEntry) -> LaunchState:
     """Return where a launch stands, as a document says it."""
     launch = entry.launch
     return LaunchState(
@@ -380,6 +382,6 @@ def planned_document(planned: Planned, checks: tuple[str, ...] = ()) -> PlannedL
     )
 
 
-def open_ids(entries: Sequence[Entry]) -> list[str]:
+def open_ids(entries: Sequence[LedgerEntry]) -> list[str]:
     """Return the ids of launches that are not over."""
     return [entry.launch.run_id for entry in entries if entry.state is not State.DOWN_VERIFIED]

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Literal
 
 from planner.errors import StoreError
-from planner.launcher.documents import Found
+from planner.launcher.documents import FoundResource
 from planner.launcher.drive.unwritten import fault_text
-from planner.launcher.ledger.entry import Entry, State
-from planner.launcher.plan.backend import Backend, Evidence, Launch, Leftover, Phase
+from planner.launcher.ledger.entry import LedgerEntry, State
+from planner.launcher.plan.backend import Backend, DownEvidence, Launch, LaunchPhase, Leftover
 from planner.launcher.plan.target import Reach
 from planner.launcher.plan.task import cluster_name
 from planner.use_cases.launching.launch_target import read_hosts
@@ -25,8 +25,8 @@ WHERE = {Reach.LOCAL: "local", Reach.SSH: "host", Reach.SKYPILOT: "SkyPilot and 
 class Reaped:
     """What runs, what was settled, and the launches that could not be: each of these may run unseen."""
 
-    found: tuple[Found, ...]
-    settled: tuple[Entry, ...]
+    found: tuple[FoundResource, ...]
+    settled: tuple[LedgerEntry, ...]
 
 
 def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Reaped:
@@ -37,10 +37,10 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
     clouds are asked although the ledger knows of no launch there. Whatever fails, in whichever way, is an alarm, and
     the next is asked; so is every launch that cannot be proven gone.
     """
-    settled: list[Entry] = []
+    settled: list[LedgerEntry] = []
     ledger_read = _read(launches)
     found = list(ledger_read.found)
-    stepped: list[tuple[Entry, bool]] = []
+    stepped: list[tuple[LedgerEntry, bool]] = []
     for entry in ledger_read.entries:
         if entry.open:
             try:
@@ -74,8 +74,8 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
 class _LedgerRead:
     """What the ledger says of launches, and what is to be said of the ledger."""
 
-    entries: tuple[Entry, ...]
-    found: tuple[Found, ...]
+    entries: tuple[LedgerEntry, ...]
+    found: tuple[FoundResource, ...]
     """Alarms: of the whole ledger, or of each launch that cannot be read."""
 
 
@@ -85,7 +85,7 @@ def _read(launches: Launches) -> _LedgerRead:
     except StoreError as error:
         return _LedgerRead((), (_cannot_be_asked("the ledger", fault_text(error)),))
     alarms = [
-        Found(
+        FoundResource(
             name=cluster_name(run_id),
             where="the ledger",
             run_id=run_id,
@@ -98,7 +98,7 @@ def _read(launches: Launches) -> _LedgerRead:
     return _LedgerRead(tuple(entries), tuple(alarms))
 
 
-def _settle(launches: Launches, entry: Entry, *, done: bool) -> tuple[Entry, Found | None]:
+def _settle(launches: Launches, entry: LedgerEntry, *, done: bool) -> tuple[LedgerEntry, FoundResource | None]:
     """Return a launch after its next step, with an alarm where it may run unseen. Not `done`: another client has it."""
     launch = entry.launch
     driver = launches.driver(launch)
@@ -111,17 +111,17 @@ def _settle(launches: Launches, entry: Entry, *, done: bool) -> tuple[Entry, Fou
             launch, f"{after.state.value}, not proven gone: {why}", verdict="should be gone"
         )
     seen = launches.watch.latest.get(launch.run_id)
-    if seen is None or seen.phase is Phase.UNKNOWN:
+    if seen is None or seen.phase is LaunchPhase.UNKNOWN:
         return after, _cannot_be_settled(launch, why or "nobody could say how far it is")
     other = driver.other_witness(launch.run_id)
     return after, None if other is None else _cannot_be_settled(launch, other)
 
 
 def _judge(
-    launches: Launches, left: Leftover, by_id: Mapping[str, Entry], backend: Backend, *, take_down: bool
-) -> Found:
+    launches: Launches, left: Leftover, by_id: Mapping[str, LedgerEntry], backend: Backend, *, take_down: bool
+) -> FoundResource:
     entry = by_id.get(left.run_id or "")
-    found = partial(Found, name=left.name, where=left.where, run_id=left.run_id, detail=left.detail)
+    found = partial(FoundResource, name=left.name, where=left.where, run_id=left.run_id, detail=left.detail)
     if left.run_id is None:
         return found(verdict="cannot be asked" if left.alarm else "not asked", alarm=left.alarm)
     if left.part is not None:
@@ -144,12 +144,12 @@ def _judge(
     return found(detail=left.detail + failed, verdict="should be gone", alarm=not gone, evidence=evidence)
 
 
-def _judge_part(left: Leftover, entry: Entry | None, backend: Backend, *, take_down: bool) -> Found:
+def _judge_part(left: Leftover, entry: LedgerEntry | None, backend: Backend, *, take_down: bool) -> FoundResource:
     """Return what is to be said of a volume, an address or a snapshot; it is deleted where its launch is over.
 
     Of another workspace's launch it is shown and no alarm here.
     """
-    found = partial(Found, name=left.name, where=left.where, run_id=left.run_id, detail=left.detail)
+    found = partial(FoundResource, name=left.name, where=left.where, run_id=left.run_id, detail=left.detail)
     if entry is None:
         return found(verdict="not in this ledger", alarm=False)
     if entry.state in (State.PLANNED, State.SUBMITTED, State.RUNNING):
@@ -158,13 +158,13 @@ def _judge_part(left: Leftover, entry: Entry | None, backend: Backend, *, take_d
     if take_down:
         try:
             backend.delete_part(left)
-            evidence = Evidence(down=True, checks=(f"{left.name}: deleted",))
+            evidence = DownEvidence(down=True, checks=(f"{left.name}: deleted",))
         except Exception as error:  # noqa: BLE001  a provider, a library: the next one is looked at too
             said = f"; {fault_text(error)}"
     return found(detail=left.detail + said, verdict="should be gone", alarm=evidence is None, evidence=evidence)
 
 
-def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down: bool) -> Found:
+def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down: bool) -> FoundResource:
     """Return what is to be said of a launch that the ledger does not know; of another workspace's it is silent.
 
     It was this workspace's where its folder is here or the ledger cannot be read (whole): then it is an alarm, and it
@@ -180,7 +180,7 @@ def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down:
         except Exception as error:  # noqa: BLE001  whatever it raises, the next machine is asked
             failed = f"; {fault_text(error)}"
     gone = evidence is not None and evidence.down
-    return Found(
+    return FoundResource(
         name=left.name,
         where=left.where,
         run_id=left.run_id,
@@ -193,15 +193,15 @@ def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down:
 
 def _cannot_be_settled(
     launch: Launch, why: str, *, verdict: Literal["cannot be asked", "should be gone"] = "cannot be asked"
-) -> Found:
+) -> FoundResource:
     detail = why if verdict == "should be gone" else f"could not be settled: {why}"
-    return Found(
+    return FoundResource(
         name=launch.cluster, where=launch.target.id, run_id=launch.run_id, detail=detail, verdict=verdict, alarm=True
     )
 
 
-def _cannot_be_asked(where: str, why: str) -> Found:
-    return Found(name="?", where=where, run_id=None, detail=why, verdict="cannot be asked", alarm=True)
+def _cannot_be_asked(where: str, why: str) -> FoundResource:
+    return FoundResource(name="?", where=where, run_id=None, detail=why, verdict="cannot be asked", alarm=True)
 
 
 def _asked(known: Sequence[Launch], *, everywhere: bool) -> list[Reach]:

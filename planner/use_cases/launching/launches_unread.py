@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 
 from planner.errors import InputError, NotFoundError, PlannerError, StoreError
-from planner.launcher.documents import Found
+from planner.launcher.documents import FoundResource
 from planner.launcher.drive.unwritten import fault_text
-from planner.launcher.plan.backend import Evidence
+from planner.launcher.plan.backend import DownEvidence
 from planner.launcher.plan.target import Reach
 from planner.launcher.plan.task import cluster_name
 from planner.use_cases.launching.launch_target import read_hosts
@@ -53,17 +53,17 @@ def to_take_down(launches: Launches, run_ids: Sequence[str] | None) -> tuple[lis
     return readable, unread
 
 
-def take_down_by_id(launches: Launches, run_ids: Sequence[str]) -> tuple[Found, ...]:
+def take_down_by_id(launches: Launches, run_ids: Sequence[str]) -> tuple[FoundResource, ...]:
     """End whatever carries these ids on this machine, on the hosts and in the clouds; return what was seen then."""
     found = []
     for run_id in run_ids:
         answers = [_ended(launches, reach, run_id) for reach in Reach]
-        evidence = Evidence(
+        evidence = DownEvidence(
             down=all(answer.down for answer in answers),
             checks=tuple(check for answer in answers for check in answer.checks),
         )
         found.append(
-            Found(
+            FoundResource(
                 name=cluster_name(run_id),
                 where=WHERE,
                 run_id=run_id,
@@ -76,10 +76,10 @@ def take_down_by_id(launches: Launches, run_ids: Sequence[str]) -> tuple[Found, 
     return tuple(found)
 
 
-def _ended(launches: Launches, reach: Reach, run_id: str) -> Evidence:
+def _ended(launches: Launches, reach: Reach, run_id: str) -> DownEvidence:
     try:
         if reach is Reach.SSH and not read_hosts(launches.home):
-            return Evidence(down=True, checks=())
+            return DownEvidence(down=True, checks=())
         return launches.backend(reach).down_by_id(run_id)
     except Exception as error:  # noqa: BLE001  one way that fails must not keep the others from being tried
-        return Evidence(down=False, checks=(f"{reach.value}: {fault_text(error)}",))
+        return DownEvidence(down=False, checks=(f"{reach.value}: {fault_text(error)}",))

@@ -39,7 +39,7 @@ class Vendor:
 def vendor() -> Iterator[Vendor]:
     vendor = Vendor("", {})
 
-    class Handler(BaseHTTPRequestHandler):
+    class PriceSourceHandler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             vendor.asked.append((self.path, dict(self.headers)))
             reply = vendor.replies.get(self.path, Reply(status=404))
@@ -59,7 +59,7 @@ def vendor() -> Iterator[Vendor]:
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), PriceSourceHandler) as server:
         vendor.url = f"http://127.0.0.1:{server.server_address[1]}"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()

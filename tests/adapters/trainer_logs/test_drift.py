@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.adapters.trainer_logs.steady_steps import steady
-from planner.adapters.trainer_logs.trainer_log import Span
+from planner.adapters.trainer_logs.trainer_log import LogSpan
 from tests.adapters.trainer_logs.conftest import part, timed_steps
 
 
-def spans(seconds: list[float]) -> list[Span]:
-    return [Span(step, step + 1, one) for step, one in enumerate(seconds)]
+def spans(seconds: list[float]) -> list[LogSpan]:
+    return [LogSpan(step, step + 1, one) for step, one in enumerate(seconds)]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from planner.adapters.trainer_logs import log_formats
 from planner.adapters.trainer_logs.log_formats import LogFormat, read_logs
 from planner.adapters.trainer_logs.log_source import MOST_FILES, LogSource, open_source
-from planner.adapters.trainer_logs.trainer_log import Span, TrainerLog
+from planner.adapters.trainer_logs.trainer_log import LogSpan, TrainerLog
 from planner.errors import InputError
 
 PAGE = Path(__file__).parents[3] / "docs" / "importing-runs.md"
@@ -26,7 +26,7 @@ def test_the_page_of_formats_names_each(name: str):
 
 
 @dataclass
-class Point:
+class LoggedPoint:
     """An entry point that brings a value, or fails."""
 
     name: str
@@ -47,13 +47,13 @@ def plugged(monkeypatch) -> Iterator[pytest.MonkeyPatch]:
 
 def mine(source: LogSource) -> list[TrainerLog]:
     names = source.named(r".*\.mine")
-    return [TrainerLog("mine", "my trainer", (Span(0, 10, 5.0),), files=(name,)) for name in names]
+    return [TrainerLog("mine", "my trainer", (LogSpan(0, 10, 5.0),), files=(name,)) for name in names]
 
 
 def test_a_package_may_bring_a_format(plugged, tmp_path):
-    def entry_points(*, group: str) -> list[Point]:
+    def entry_points(*, group: str) -> list[LoggedPoint]:
         assert group == "training_planner.log_formats"
-        return [Point("mine", LogFormat("mine", mine))]
+        return [LoggedPoint("mine", LogFormat("mine", mine))]
 
     plugged.setattr(log_formats, "entry_points", entry_points)
     (tmp_path / "run.mine").write_text("anything", encoding="utf-8")
@@ -108,7 +108,7 @@ def test_an_installed_package_s_format_is_found_by_its_entry_point(plugged, tmp_
     ],
 )
 def test_a_broken_package_is_named(plugged, tmp_path, value, told):
-    plugged.setattr(log_formats, "entry_points", lambda **_: [Point("theirs", value)])
+    plugged.setattr(log_formats, "entry_points", lambda **_: [LoggedPoint("theirs", value)])
     with pytest.raises(InputError, match=told) as caught:
         read_logs(open_source(tmp_path))
     assert "theirs" in caught.value.message

@@ -14,7 +14,7 @@ from planner.adapters.trainer_logs.hf_console import Console
 from planner.adapters.trainer_logs.litgpt import LAST_PASS
 from planner.adapters.trainer_logs.log_source import LogSource
 from planner.adapters.trainer_logs.progress_bar import BarState
-from planner.adapters.trainer_logs.trainer_log import Beside, Span, TrainerLog, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, LogSpan, TrainerLog, spans_between
 
 STEPS = st.integers(0, 30)
 
@@ -49,7 +49,7 @@ def test_steps_of_litgpt_count_where_all_their_passes_are_timed(each, lost):
     numbers = [n for n in range(1, 41) if n not in lost]
     steps = [range(n - each + 1, n + 1) for n in range(each, 41, each)]
     whole = [
-        Span(own[-1] // each - 1, own[-1] // each, sum(n / 1e3 for n in own)) for own in steps if not lost & {*own}
+        LogSpan(own[-1] // each - 1, own[-1] // each, sum(n / 1e3 for n in own)) for own in steps if not lost & {*own}
     ]
     log = passes_of_litgpt(numbers, each=each)
     assert log.doubts == (() if whole else (LAST_PASS,) if any(n % each == 0 for n in numbers) else ())

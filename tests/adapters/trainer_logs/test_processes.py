@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from planner.adapters.trainer_logs.processes import Point, processes_of
 from planner.adapters.trainer_logs.statements import Statements
 from planner.adapters.trainer_logs.steady_steps import MOST_WARM_UP_S, steady
-from planner.adapters.trainer_logs.trainer_log import Beside, Facts, Span, spans_between
+from planner.adapters.trainer_logs.trainer_log import Beside, Facts, LogSpan, spans_between
 
 
 def points(*pairs: tuple[int, float]) -> list[Point]:
@@ -71,9 +71,9 @@ def test_between_two_processes_is_no_span(log, spans):
 
 
 def test_slow_first_steps_are_warm_up_for_half_an_hour_at_most():
-    usual = [Span(step, step + 1, 10.0) for step in range(5, 60)]
-    short = steady([*(Span(step, step + 1, 60.0) for step in range(5)), *usual])
-    long = steady([*(Span(step, step + 1, MOST_WARM_UP_S) for step in range(5)), *usual])
+    usual = [LogSpan(step, step + 1, 10.0) for step in range(5, 60)]
+    short = steady([*(LogSpan(step, step + 1, 60.0) for step in range(5)), *usual])
+    long = steady([*(LogSpan(step, step + 1, MOST_WARM_UP_S) for step in range(5)), *usual])
     assert short is not None
     assert long is not None
     assert short.dropped_seconds == {Beside.COMPILE.value: 300.0}
@@ -81,7 +81,7 @@ def test_slow_first_steps_are_warm_up_for_half_an_hour_at_most():
 
 
 def test_a_training_that_did_not_run_is_left_out_however_often():
-    waits = [Span(step, step + 1, 5_000.0 if step % 10 == 0 else 10.0) for step in range(1, 60)]
+    waits = [LogSpan(step, step + 1, 5_000.0 if step % 10 == 0 else 10.0) for step in range(1, 60)]
     part = steady(waits)
     assert part is not None
     assert (part.seconds, part.steps) == (540, 54)
@@ -90,7 +90,7 @@ def test_a_training_that_did_not_run_is_left_out_however_often():
 
 
 def test_of_a_clock_of_whole_seconds_a_late_second_is_no_stall():
-    late = [Span(step, step + 1, 4.0 if step % 25 == 0 else 1.0) for step in range(1, 100)]
+    late = [LogSpan(step, step + 1, 4.0 if step % 25 == 0 else 1.0) for step in range(1, 100)]
     part = steady(late, 1.0)
     assert part is not None
     assert (part.seconds, part.steps) == (96 + 3 * 4, 99)

@@ -215,6 +215,38 @@ torchrun --nproc_per_node=$GPUS_PER_NODE --nnodes 2 pretrain_gpt.py \\
         "accelerate launch --num_processes 4 grpo.py --model_name_or_path Qwen/Qwen2-0.5B --dataset_name a/b\n",
         {"objective": "grpo", "devices": 4},
     ),
+    "TRL's engine on the devices that train": (
+        "grpo.yaml",
+        "model_name_or_path: Qwen/Qwen2.5-7B\nper_device_train_batch_size: 4\nuse_vllm: true\nvllm_mode: colocate\n"
+        "vllm_gpu_memory_utilization: 0.4\nvllm_enable_sleep_mode: true\nnum_generations: 16\n",
+        {"engine_share": 0.4, "engine_sleep": 2, "group": 16},
+    ),
+    "ms-swift's engine": (
+        "grpo.sh",
+        "swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-7B --train_type full --vllm_gpu_memory_utilization 0.5 "
+        "--sleep_level 1 --num_generations 8\n",
+        {"objective": "grpo", "engine_share": 0.5, "engine_sleep": 1, "group": 8},
+    ),
+    "verl's overrides": (
+        "run.sh",
+        "set -x\npython3 -m verl.trainer.main_ppo algorithm.adv_estimator=grpo data.max_prompt_length=512 \\\n"
+        "    data.max_response_length=1024 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct \\\n"
+        "    actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=4 actor_rollout_ref.rollout.n=5 \\\n"
+        "    actor_rollout_ref.model.enable_gradient_checkpointing=True "
+        "actor_rollout_ref.model.use_remove_padding=True actor_rollout_ref.rollout.gpu_memory_utilization=0.6 "
+        "trainer.n_gpus_per_node=8 trainer.nnodes=2 \\\n"
+        "    trainer.total_epochs=15 $@\n",
+        {
+            "objective": "grpo", "model": "Qwen/Qwen2.5-7B-Instruct", "seq_len": 1536, "micro_batch": 4, "group": 5,
+            "engine_share": 0.6, "engine_sleep": None, "devices": 16, "nodes": 2, "checkpointing": "full",
+            "padded": False, "strategy": "fsdp2", "epochs": 15,
+        },
+    ),
+    "verl's YAML, with a critic and an engine that never sleeps": (
+        "ppo.yaml",
+        "actor_rollout_ref: {model: {path: Qwen/Qwen2.5-7B}, rollout: {free_cache_engine: false}}\n",
+        {"objective": "ppo", "engine_sleep": 0, "group": None},
+    ),
     "a script that removes files first": (
         "sft.sh",
         "rm -rf out && python sft.py --model_name_or_path Qwen/Qwen2-0.5B --dataset_name a/dpo-mix\n",

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from planner.errors import NodeError, RefusedError
-from planner.launcher.cloud.machine import Machine
-from planner.launcher.cloud.provider_machines import Answer
+from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.provider_machines import ProviderAnswer
 from planner.launcher.ledger.entry import State
-from planner.launcher.plan.backend import NodeStatus, Phase
+from planner.launcher.plan.backend import LaunchPhase, NodeStatus
 from planner.launcher.plan.guard import LaunchLimits
 from planner.launcher.plan.target import Reach, Target
 from planner.use_cases.launching import account_budget
@@ -26,21 +26,21 @@ ASKED = launch_of(P4D, run_id="mine", price=rate(10.0), max_minutes=15.0)
 """15 + 35 + 10 minutes at 10 USD an hour: 10 USD at worst."""
 
 
-def machine(run_id: str, **changes: object) -> Machine:
+def machine(run_id: str, **changes: object) -> CloudMachine:
     fields: dict[str, object] = {
         "id": f"i-{run_id}", "name": f"pl-{run_id}", "where": "us-east-1", "state": "running", "alive": True,
         "run_id": run_id, "instance_type": "p4d.24xlarge", "started_at": NOON - timedelta(hours=1),
         "expires_at": NOON + timedelta(hours=1),
     }  # fmt: skip
-    return Machine.model_validate(fields | changes)
+    return CloudMachine.model_validate(fields | changes)
 
 
 @pytest.fixture
 def lists(monkeypatch):
     """Let the account list these machines."""
 
-    def answer(*machines: Machine, problem: str | None = None) -> None:
-        answers = [Answer(where="EC2", machines=machines, problem=problem)]
+    def answer(*machines: CloudMachine, problem: str | None = None) -> None:
+        answers = [ProviderAnswer(where="EC2", machines=machines, problem=problem)]
         monkeypatch.setattr(account_budget, "machines_of_anybody", lambda _targets: answers)
 
     return answer
@@ -94,7 +94,7 @@ def clients(tmp_path, monkeypatch, lists):
     lists()
     made = []
     for _ in range(2):
-        asked = ScriptedBackend(statuses=[NodeStatus(phase=Phase.SUCCEEDED)])
+        asked = ScriptedBackend(statuses=[NodeStatus(phase=LaunchPhase.SUCCEEDED)])
         made.append(Launches(home=str(tmp_path), poll_s=0.01, _backends={Reach.SKYPILOT: asked}))
     return made
 
@@ -112,7 +112,7 @@ def test_two_starts_that_share_a_ledger_see_each_other_before_a_machine_is_liste
         if not first.ledger.entries():
             first.ledger.plan([ASKED.model_copy(update={"run_id": "theirs"})])
             first.ledger.move("theirs", State.SUBMITTED, at=NOON)
-        return [Answer(where="EC2")]
+        return [ProviderAnswer(where="EC2")]
 
     monkeypatch.setattr(account_budget, "machines_of_anybody", meanwhile)
     with pytest.raises(RefusedError, match=r"account_usd 15\.00: the worst case is 10\.00 USD, open launches of this"):

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from planner.use_cases.launching import launches as launches_module
-from tests.cli.conftest import Answer
+from tests.cli.conftest import CliAnswer
 
 ROOT = Path(__file__).parents[3]
 P5E, P4D = "aws/p5e.48xlarge", "aws/p4d.24xlarge"
@@ -24,7 +24,7 @@ aws,p4d.24xlarge,us-east-1,on_demand,24.0,USD,a test,2026-11-20,2026-11-20,list
 """
 
 
-def refused(answer: Answer, code: int) -> str:
+def refused(answer: CliAnswer, code: int) -> str:
     """Return the message of an error document; nothing else is on stdout."""
     assert answer.code == code, answer.err
     return str(answer.document["error"]["message"] + " " + answer.document["error"]["fix"])
@@ -255,7 +255,7 @@ def test_two_hosts_cost_what_each_of_them_does(planner, home):
         assert document["worst_case_usd"] == pytest.approx(10.5)
 
 
-def notes(answer: Answer) -> str:
+def notes(answer: CliAnswer) -> str:
     (launch,) = answer.document["launches"]
     return " | ".join(launch["notes"])
 
@@ -365,7 +365,7 @@ def test_a_launch_takes_the_options_of_a_benchmark(planner, home):
     assert (spec["method"], spec["lora"]["rank"]) == ("lora", 8)
 
 
-def probes(answer: Answer) -> tuple[str | None, float]:
+def probes(answer: CliAnswer) -> tuple[str | None, float]:
     (launch,) = answer.document["launches"]
     return launch["task"]["envs"].get("PLANNER_PROBES"), launch["bill"]["caps"]["max_minutes"]
 

@@ -4,13 +4,13 @@ import json
 
 import pytest
 
-from tests.cli.conftest import Answer
+from tests.cli.conftest import CliAnswer
 
 P4D = "aws/p4d.24xlarge"
 PROBE_MINUTES, PROVISIONING_MINUTES, IDLE_MINUTES = 8, 35, 10
 
 
-def launches(answer: Answer) -> dict[str, object]:
+def launches(answer: CliAnswer) -> dict[str, object]:
     assert answer.code == 0, answer.err
     (launch,) = answer.document["launches"]
     return dict(launch)

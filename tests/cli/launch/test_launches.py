@@ -11,9 +11,9 @@ import pytest
 from planner.cli.launching.launch_view import LiveView
 from planner.cli.streams import lasting_output
 from planner.cli.visible_output import visible_output
-from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.entry import LaunchOutcome, State
 from planner.launcher.ledger.instant import boot_instant
-from planner.launcher.plan.backend import Launch, NodeStatus, Phase
+from planner.launcher.plan.backend import Launch, LaunchPhase, NodeStatus
 from planner.launcher.plan.instant import Instant
 from planner.launcher.plan.target import Reach, Target
 from planner.use_cases.launching.launches import Launches
@@ -81,7 +81,7 @@ def test_a_launch_that_its_client_forgot_is_settled_by_reap(planner, launches):
         instant=lambda: Instant(boot=boot_instant().boot, s=boot_instant().s + 3600),
     )
     settled = reap(past, take_down=False).settled
-    assert [(entry.state, entry.outcome) for entry in settled] == [(State.DOWN_VERIFIED, Outcome.TRUNCATED)]
+    assert [(entry.state, entry.outcome) for entry in settled] == [(State.DOWN_VERIFIED, LaunchOutcome.TRUNCATED)]
 
 
 @pytest.mark.slow
@@ -125,7 +125,7 @@ def ended(launches, target, *, usd, minutes):
     launches.ledger.plan([launch])
     launches.ledger.move(launch.run_id, State.SUBMITTED, at=NOON)
     launches.ledger.move(
-        launch.run_id, State.DOWN_VERIFIED, at=NOON + timedelta(minutes=minutes), outcome=Outcome.FAILED
+        launch.run_id, State.DOWN_VERIFIED, at=NOON + timedelta(minutes=minutes), outcome=LaunchOutcome.FAILED
     )
     return launch
 
@@ -169,7 +169,7 @@ def test_a_narrow_terminal_never_wraps_a_line_of_the_view(launches, capsys, monk
     launches.ledger.plan([launch_of(LOCAL)])
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     monkeypatch.setenv("COLUMNS", "40")
-    status = NodeStatus(phase=Phase.UNKNOWN, detail="ssh cannot reach it:\nConnection timed out " * 5)
+    status = NodeStatus(phase=LaunchPhase.UNKNOWN, detail="ssh cannot reach it:\nConnection timed out " * 5)
     view = LiveView(launches.ledger.entries, lambda: {"r1": status}, now=lambda: NOON)
     view()
     lines = capsys.readouterr().err.replace("\r\x1b[2K", "").splitlines()
@@ -189,7 +189,7 @@ def test_the_live_view_has_one_line_for_each_launch(launches, capsys, monkeypatc
     launches.ledger.plan([launch_of(LOCAL)])
     launches.ledger.move("r1", State.SUBMITTED, at=NOON)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
-    status = NodeStatus(phase=Phase.RUNNING, progress="measure step 7")
+    status = NodeStatus(phase=LaunchPhase.RUNNING, progress="measure step 7")
     view = LiveView(launches.ledger.entries, lambda: {"r1": status}, now=lambda: NOON + timedelta(minutes=12))
     view()
     view()
@@ -202,7 +202,7 @@ def test_the_live_view_steers_the_terminal_and_what_a_node_says_does_not(launche
     launches.ledger.plan([launch_of(LOCAL)])
     launches.ledger.move("r1", State.SUBMITTED, at=NOON)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    status = NodeStatus(phase=Phase.RUNNING, progress="step\x1b[2J")
+    status = NodeStatus(phase=LaunchPhase.RUNNING, progress="step\x1b[2J")
     view = LiveView(launches.ledger.entries, lambda: {"r1": status}, now=lambda: NOON)
     with visible_output(), lasting_output():
         view()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from planner.errors import NodeError
-from planner.launcher.plan.backend import Evidence, Leftover
+from planner.launcher.plan.backend import DownEvidence, Leftover
 from planner.launcher.plan.target import Reach, Target
 from planner.use_cases.launching.launches import Launches
 from tests.launcher.launches import asleep, launch_of
@@ -18,20 +18,20 @@ from tests.launcher.scripted_backend import ScriptedBackend
 LOCAL = Target(provider="local", name="local", devices_per_node=1)
 
 
-class Clouds(ScriptedBackend):
+class EmptyClouds(ScriptedBackend):
     """SkyPilot and the clouds, which have what a test says."""
 
     gone = True
 
-    def down_by_id(self, run_id: str) -> Evidence:
+    def down_by_id(self, run_id: str) -> DownEvidence:
         self.asked.append(f"down {run_id}")
         self.leftovers = [] if self.gone else self.leftovers
-        return Evidence(down=self.gone, checks=("EC2 in 17 regions: none" if self.gone else "EC2: 1 running",))
+        return DownEvidence(down=self.gone, checks=("EC2 in 17 regions: none" if self.gone else "EC2: 1 running",))
 
 
 @pytest.fixture
 def clouds(monkeypatch):
-    backend, opened = Clouds(), Launches._open
+    backend, opened = EmptyClouds(), Launches._open
     monkeypatch.setattr(
         Launches, "_open", lambda self, reach: backend if reach is Reach.SKYPILOT else opened(self, reach)
     )

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from planner.adapters.workspace import catalogs_dir
-from tests.cli.conftest import Answer
+from tests.cli.conftest import CliAnswer
 from tests.cli.refusals import one_error
 
 LIMITED = """
@@ -23,13 +23,13 @@ sys.exit(run(sys.argv[1:]))
 
 
 @pytest.fixture
-def full() -> Callable[..., Answer]:
+def full() -> Callable[..., CliAnswer]:
     """Call `planner ARGUMENTS` in a child process in which no file may grow over 10 bytes."""
 
-    def call(*arguments: str | Path) -> Answer:
+    def call(*arguments: str | Path) -> CliAnswer:
         command = [sys.executable, "-c", LIMITED, *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        return Answer(done.returncode, done.stdout, done.stderr)
+        return CliAnswer(done.returncode, done.stdout, done.stderr)
 
     return call
 

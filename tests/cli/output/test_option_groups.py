@@ -14,7 +14,7 @@ ShadeOption = Annotated[str, typer.Option(help="Shade of the colour")]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Size:
+class OptionGroupSize:
     """Has a heading, an option that must be given after one that need not, and a list."""
 
     heading: ClassVar = "Size"
@@ -26,7 +26,7 @@ class Size:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Tall(Size):
+class Tall(OptionGroupSize):
     """Inherits the options of another group."""
 
     height: Annotated[int | None, typer.Option(help="Height in cm")] = None
@@ -47,15 +47,15 @@ def run(function: Any, *arguments: str) -> Any:
 
 
 def build(
-    name: Annotated[str, typer.Argument()], size: Size, legs: Annotated[int, typer.Option()] = 4
-) -> tuple[str, Size, int]:
+    name: Annotated[str, typer.Argument()], size: OptionGroupSize, legs: Annotated[int, typer.Option()] = 4
+) -> tuple[str, OptionGroupSize, int]:
     """Return what came in."""
     return name, size, legs
 
 
 def test_the_command_gets_the_dataclass_with_what_was_given_and_its_defaults():
     given = run(build, "shelf", "--wide", "80", "--doors", "left", "--doors", "right", "--legs", "6")
-    assert given == ("shelf", Size(depth=30, width=80, doors=["left", "right"], shade="dark"), 6)
+    assert given == ("shelf", OptionGroupSize(depth=30, width=80, doors=["left", "right"], shade="dark"), 6)
 
 
 def test_a_group_inherits_the_options_of_another():
@@ -74,17 +74,17 @@ def test_an_option_without_a_default_must_be_given():
 
 
 def test_two_groups_cannot_have_the_same_option():
-    def paint(size: Size, paint: Paint) -> None:
+    def paint(size: OptionGroupSize, paint: Paint) -> None:
         """Do nothing."""
 
-    paint.__annotations__ |= {"size": Size, "paint": Paint}
+    paint.__annotations__ |= {"size": OptionGroupSize, "paint": Paint}
     with pytest.raises(ValueError, match="shade"):
         run(paint)
 
 
 def test_the_function_stays_a_function_of_dataclasses():
     decorated = command(command_app(), example="none")(build)
-    assert decorated("shelf", Size(width=1)) == ("shelf", Size(width=1), 4)
+    assert decorated("shelf", OptionGroupSize(width=1)) == ("shelf", OptionGroupSize(width=1), 4)
 
 
 def test_the_options_of_a_group_stand_under_its_heading_and_nowhere_else(capsys):

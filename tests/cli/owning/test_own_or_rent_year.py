@@ -260,7 +260,7 @@ class TestWhatToDo:
         assert "does not fit its circuit" in found["headline"][-1]
 
 
-class TestMoney:
+class TestMoneyOfAYear:
     def test_the_price_book_s_discount_reaches_the_year(self, plan, planner, year):
         """No price of the plan's own: the list's, and 10 % less."""
         bare = [{"offer": "aws/p5en.48xlarge", "region": "us-east-1", "step": STEP}]

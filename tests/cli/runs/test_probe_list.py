@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner.adapters.run_store import probe_store
-from tests.cli.conftest import Answer
+from tests.cli.conftest import CliAnswer
 from tests.speed.probes.test_compared_probes import probe
 
 
@@ -17,9 +17,9 @@ def test_runs_lists_probes_and_how_they_compare(planner, tmp_path: Path, monkeyp
     for name, seconds in (("a", 1.0), ("b", 1.0), ("c", 1.0), ("slow", 1.0638)):
         probe_store(tmp_path).add(probe(f"probe-{name}", seconds))
 
-    screen: Answer = planner("runs", "list")
-    document: Answer = planner("runs", "list", "--json")
-    one: Answer = planner("runs", "show", "probe-slow")
+    screen: CliAnswer = planner("runs", "list")
+    document: CliAnswer = planner("runs", "list", "--json")
+    one: CliAnswer = planner("runs", "show", "probe-slow")
 
     assert "6 % below" in " ".join(screen.out.split())
     assert [row["id"] for row in document.document["probes"]] == ["probe-a", "probe-b", "probe-c", "probe-slow"]
@@ -31,8 +31,8 @@ def test_a_probe_that_was_brought_home_by_hand_is_added_beside_runs(planner, tmp
     file = tmp_path / "probe.json"
     file.write_text(probe("probe-by-hand", 1.0).model_dump_json())
 
-    added: Answer = planner("runs", "add", str(file))
-    again: Answer = planner("runs", "list", "--json")
+    added: CliAnswer = planner("runs", "add", str(file))
+    again: CliAnswer = planner("runs", "list", "--json")
 
     assert added.code == 0, added.err
     assert [row["id"] for row in again.document["probes"]] == ["probe-by-hand"]
@@ -44,7 +44,7 @@ def test_a_probe_with_a_wrong_kernel_is_refused_and_nothing_is_stored(planner, t
     del document["kernels"][0]["shape"]["times"]
     (tmp_path / "probe.json").write_text(json.dumps(document))
 
-    refused: Answer = planner("runs", "add", str(tmp_path / "probe.json"))
+    refused: CliAnswer = planner("runs", "add", str(tmp_path / "probe.json"))
 
     assert refused.code == 2
     assert "times is missing, which matrix products have" in refused.err

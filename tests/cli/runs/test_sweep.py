@@ -13,7 +13,7 @@ import yaml
 
 from planner.decide.options.estimate_plan import estimate_plan
 from planner.errors import NodeError, StoreError
-from planner.launcher.bench.bench import Settings
+from planner.launcher.bench.bench import BenchSettings
 from planner.model.evidence.run import RunRecord
 from planner.model.network.workload import QUICK_WINDOW, BenchWorkload
 from planner.model.plan.plan import Plan
@@ -56,14 +56,14 @@ def mine(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
-class Bench:
+class SweepBench:
     """Stands for the benchmark: notes what it was asked, and answers with a rate for the count."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[BenchWorkload, Settings]] = []
+        self.asked: list[tuple[BenchWorkload, BenchSettings]] = []
         self.rates = dict(RATES)
 
-    def __call__(self, workload: BenchWorkload, settings: Settings, **_: Any) -> RunRecord:
+    def __call__(self, workload: BenchWorkload, settings: BenchSettings, **_: Any) -> RunRecord:
         self.asked.append((workload, settings))
         devices = settings.devices
         if devices not in self.rates:
@@ -86,8 +86,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(monkeypatch: pytest.MonkeyPatch) -> Bench:
-    stand_in = Bench()
+def bench(monkeypatch: pytest.MonkeyPatch) -> SweepBench:
+    stand_in = SweepBench()
     monkeypatch.setattr("planner.launcher.bench.bench.benchmark", stand_in)
     return stand_in
 
@@ -113,7 +113,7 @@ def test_a_cut_of_a_network_of_ones_own_on_one_and_two_processes(
     assert again.document == sweep
 
 
-def test_a_series_gives_one_record_each_and_one_table(planner: Any, bench: Bench) -> None:
+def test_a_series_gives_one_record_each_and_one_table(planner: Any, bench: SweepBench) -> None:
     answer = planner("bench", "gpt-305m", "--sweep-gpus", "1,2,4", "--json")
     sweep = answer.document
     assert [set(row) for row in sweep["rows"]] == [ROW] * 3
@@ -128,7 +128,7 @@ def test_a_series_gives_one_record_each_and_one_table(planner: Any, bench: Bench
     assert [line.split("\t")[2:4] for line in table[1:]] == [["1.00x", "100 %"], ["1.90x", "95 %"], ["3.60x", "90 %"]]
 
 
-def test_the_micro_batch_is_searched_once_so_that_all_counts_have_the_same(planner: Any, bench: Bench) -> None:
+def test_the_micro_batch_is_searched_once_so_that_all_counts_have_the_same(planner: Any, bench: SweepBench) -> None:
     assert planner("bench", "gpt-305m", "--sweep-gpus", "2,1", "--micro-batch", "auto").code == 0
     assert [(asked.devices, asked.search_micro_batch, asked.micro_batch) for _, asked in bench.asked] == [
         (1, True, None),
@@ -136,7 +136,7 @@ def test_the_micro_batch_is_searched_once_so_that_all_counts_have_the_same(plann
     ]
 
 
-def test_better_than_perfect_is_a_doubt_in_words(planner: Any, bench: Bench) -> None:
+def test_better_than_perfect_is_a_doubt_in_words(planner: Any, bench: SweepBench) -> None:
     bench.rates[2] = 22.0
     answer = planner("bench", "gpt-305m", "--sweep-gpus", "1,2", "--json")
     assert answer.code == 0
@@ -145,14 +145,16 @@ def test_better_than_perfect_is_a_doubt_in_words(planner: Any, bench: Bench) -> 
 
 
 @pytest.mark.parametrize(("rate", "doubted"), [(22.0, True), (20.9, False)], ids=["110 %", "104.5 %"])
-def test_the_record_itself_says_that_it_scales_too_well(planner: Any, bench: Bench, rate: float, doubted: bool) -> None:
+def test_the_record_itself_says_that_it_scales_too_well(
+    planner: Any, bench: SweepBench, rate: float, doubted: bool
+) -> None:
     bench.rates[2] = rate
     assert planner("bench", "gpt-305m", "--sweep-gpus", "1,2").code == 0
     verdict = planner("runs", "show", "fake-x2").document["verdict"]
     assert [problem for problem in verdict if "2 accelerators each do 110%" in problem] == verdict[-1:] * doubted
 
 
-def test_what_was_measured_before_a_failure_is_kept(planner: Any, bench: Bench) -> None:
+def test_what_was_measured_before_a_failure_is_kept(planner: Any, bench: SweepBench) -> None:
     answer = planner("bench", "gpt-305m", "--sweep-gpus", "1,2,8")
     assert answer.code == 4
     assert "8 processes do not start here" in answer.err
@@ -160,7 +162,7 @@ def test_what_was_measured_before_a_failure_is_kept(planner: Any, bench: Bench) 
 
 
 def test_a_record_that_cannot_be_stored_is_still_told(
-    planner: Any, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    planner: Any, bench: SweepBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: Any) -> Path:
         raise StoreError("the disk is full.")
@@ -173,7 +175,7 @@ def test_a_record_that_cannot_be_stored_is_still_told(
 
 
 def test_too_many_devices_are_refused_before_the_first_is_measured(
-    planner: Any, bench: Bench, monkeypatch: pytest.MonkeyPatch
+    planner: Any, bench: SweepBench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("planner.launcher.bench.local.cuda_devices", lambda: 4)
     answer = planner("bench", "gpt-305m", "--sweep-gpus", "1,2,4,8")
@@ -190,7 +192,7 @@ def test_the_bundled_series_prints_what_its_report_printed(planner: Any) -> None
     assert [row[3] for row in rows] == ["100 %", "57 %", "33 %", "27 %", "19 %"]
 
 
-def test_a_cut_is_labelled_and_keeps_all_else(planner: Any, bench: Bench) -> None:
+def test_a_cut_is_labelled_and_keeps_all_else(planner: Any, bench: SweepBench) -> None:
     answer = planner("bench", "llama3-8b", "--layers", "4", "--gpus", "1", "--json")
     record = answer.document
     whole = bundled_catalog().presets["llama3-8b"]
@@ -201,7 +203,7 @@ def test_a_cut_is_labelled_and_keeps_all_else(planner: Any, bench: Bench) -> Non
 
 
 @pytest.mark.parametrize("renamed", ["llama3-8b-4layers", "llama3-8b"])
-def test_a_cut_never_answers_for_the_whole(planner: Any, bench: Bench, renamed: str) -> None:
+def test_a_cut_never_answers_for_the_whole(planner: Any, bench: SweepBench, renamed: str) -> None:
     """Not even under the whole network's name: evidence matches the architecture."""
     document = planner("bench", "llama3-8b", "--layers", "4", "--gpus", "1", "--json").document
     catalog = bundled_catalog()
@@ -224,7 +226,7 @@ def test_a_cut_never_answers_for_the_whole(planner: Any, bench: Bench, renamed: 
 
 
 def test_a_network_of_ones_own_is_named_after_its_file_and_measured_as_long_as_any(
-    planner: Any, bench: Bench, mine: Callable[..., Path]
+    planner: Any, bench: SweepBench, mine: Callable[..., Path]
 ) -> None:
     assert planner("bench", mine(), "--gpus", "1").code == 0
     assert planner("bench", mine(name="my model, v2"), "--gpus", "2", "--seq-len", "128").code == 0
@@ -234,7 +236,7 @@ def test_a_network_of_ones_own_is_named_after_its_file_and_measured_as_long_as_a
     assert first.window == bundled_catalog().presets["gpt-305m"].window
 
 
-def test_a_presets_file_is_the_preset(planner: Any, bench: Bench, tmp_path: Path) -> None:
+def test_a_presets_file_is_the_preset(planner: Any, bench: SweepBench, tmp_path: Path) -> None:
     preset = bundled_catalog().presets["cpu-smoke"]
     path = tmp_path / "any.json"
     path.write_text(preset.model_dump_json(), encoding="utf-8")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from planner.adapters.price_file import parse_prices
 from planner.cost.cloud.bill import COMMITMENT, UNUSED
-from planner.cost.cloud.billing_terms import BLOCK_DAYS, Terms, sold_hours
+from planner.cost.cloud.billing_terms import BLOCK_DAYS, BillingTerms, sold_hours
 from planner.decide.campaign.campaign import campaign_option
 from planner.decide.options.estimate_plan import estimate_options
 from planner.model.answer.bill import Bill
@@ -177,27 +177,27 @@ class TestTerms:
         ],
     )
     def test_blocks(self, hours: float, sold: float) -> None:
-        assert sold_hours(hours, Terms(blocks=True)) == sold
+        assert sold_hours(hours, BillingTerms(blocks=True)) == sold
 
     @pytest.mark.parametrize(
         ("hours", "terms", "sold"),
         [
-            pytest.param(1.5, Terms(), 1.5, id="to the second"),
-            pytest.param(1.51, Terms(step_hours=0.5), 2.0, id="in steps of half an hour"),
-            pytest.param(1.5, Terms(step_hours=0.5), 1.5, id="a whole number of steps"),
-            pytest.param(0.001, Terms(minimum_hours=1 / 60), 1 / 60, id="a minute at least"),
-            pytest.param(10, Terms(minimum_hours=8766), 8766, id="a year"),
+            pytest.param(1.5, BillingTerms(), 1.5, id="to the second"),
+            pytest.param(1.51, BillingTerms(step_hours=0.5), 2.0, id="in steps of half an hour"),
+            pytest.param(1.5, BillingTerms(step_hours=0.5), 1.5, id="a whole number of steps"),
+            pytest.param(0.001, BillingTerms(minimum_hours=1 / 60), 1 / 60, id="a minute at least"),
+            pytest.param(10, BillingTerms(minimum_hours=8766), 8766, id="a year"),
         ],
     )
-    def test_steps_and_minimums(self, hours: float, terms: Terms, sold: float) -> None:
+    def test_steps_and_minimums(self, hours: float, terms: BillingTerms, sold: float) -> None:
         assert sold_hours(hours, terms) == pytest.approx(sold)
 
     @given(hours=st.floats(0, 20_000), more=st.floats(0, 5_000), step=st.sampled_from([0.0, 1 / 60, 1.0]))
     def test_sold_hours_hold_the_use_and_never_fall(self, hours: float, more: float, step: float) -> None:
-        for terms in (Terms(blocks=True), Terms(step_hours=step), Terms(minimum_hours=168.0)):
+        for terms in (BillingTerms(blocks=True), BillingTerms(step_hours=step), BillingTerms(minimum_hours=168.0)):
             sold = sold_hours(hours, terms)
             assert hours <= sold <= sold_hours(hours + more, terms) + 1e-9
-        assert sold_hours(hours, Terms(step_hours=step)) <= hours + step + 1e-9
+        assert sold_hours(hours, BillingTerms(step_hours=step)) <= hours + step + 1e-9
 
     def test_the_lengths_are_those_that_aws_sells(self) -> None:
         assert len(BLOCK_DAYS) == 14 + 24

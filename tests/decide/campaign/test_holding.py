@@ -81,7 +81,7 @@ def usd(option: CampaignOption, name: str) -> float:
     return float(quantity.value)
 
 
-class TestBuying:
+class TestBuyingForCampaigns:
     def test_every_figure_of_a_purchase(self) -> None:
         """73 trainings are 730 h, 30.4 days: the 31st day is the last.
 

@@ -15,7 +15,7 @@ Assigned = tuple[tuple[int, int], ...]
 """The way and lane of each run, group by group."""
 
 
-class Outcome(NamedTuple):
+class AssignmentOutcome(NamedTuple):
     """Of one assignment that keeps every limit."""
 
     usd: float
@@ -23,7 +23,7 @@ class Outcome(NamedTuple):
     hours: float
 
 
-def every_outcome(instance: Instance) -> list[Outcome]:
+def every_outcome(instance: Instance) -> list[AssignmentOutcome]:
     """Return what each assignment comes to that keeps deadline, budget, windows, pools and allocations."""
     found = (outcome(instance, assigned) for assigned in _assignments(instance))
     return [one for one in found if one is not None]
@@ -42,7 +42,7 @@ def _assignments(instance: Instance) -> Iterator[Assigned]:
     return product(*choices)
 
 
-def outcome(instance: Instance, assigned: Assigned) -> Outcome | None:
+def outcome(instance: Instance, assigned: Assigned) -> AssignmentOutcome | None:
     """Return what an assignment comes to; None where it breaks a limit."""
     ends, last = {}, 0.0
     for phase in range(1 + max(group.phase for group in instance.groups)):
@@ -82,7 +82,7 @@ def outcome(instance: Instance, assigned: Assigned) -> Outcome | None:
     usd = sum(by_payer.values())
     credits = instance.credits or {}
     to_pay = sum(max(0.0, bill - credits.get(payer or "", 0.0)) for payer, bill in by_payer.items())
-    return Outcome(usd, to_pay, last) if to_pay <= min(instance.budget, MOST_USD) + 1e-6 else None
+    return AssignmentOutcome(usd, to_pay, last) if to_pay <= min(instance.budget, MOST_USD) + 1e-6 else None
 
 
 def _machines_suffice(instance: Instance, used: set[tuple[int, int]]) -> bool:

@@ -33,7 +33,7 @@ class Kind:
 
 
 @dataclass(frozen=True)
-class Machine:
+class SmallMachine:
     """One option; hours of a unit of work, USD an hour of each node, turns as (opens, closes, nodes)."""
 
     offer: int
@@ -48,11 +48,11 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Campaign:
+class SmallCampaign:
     """A question, with limits in days and USD."""
 
     kinds: tuple[Kind, ...]
-    machines: tuple[Machine, ...]
+    machines: tuple[SmallMachine, ...]
     days: int | None
     budget: float | None
     waiting: float | None
@@ -60,7 +60,7 @@ class Campaign:
     objective: str
 
 
-def drawn(seed: int) -> Campaign:
+def drawn(seed: int) -> SmallCampaign:
     """Draw up to 6 runs in up to 3 groups, and up to 4 options."""
     draw = random.Random(seed)
     left, kinds = draw.randint(1, 6), list[Kind]()
@@ -72,14 +72,14 @@ def drawn(seed: int) -> Campaign:
     machines = tuple(_machine(draw, offer) for offer in draw.sample(range(len(OFFERS)), draw.randint(1, 4)))
     days = draw.choice([None, None, 2, 3, 5, 8])
     at_once = [None, None, 2] if days is None else [1, 1, 2]  # else a late option is planned with more at once
-    return Campaign(
+    return SmallCampaign(
         tuple(kinds), machines, days,
         draw.choice([None, None, None, 700.0, 1500.0, 4000.0]), draw.choice([None, None, None, 5.0, 40.0]),
         draw.choice(at_once), draw.choice(["cost", "time"]),
     )  # fmt: skip
 
 
-def _machine(draw: random.Random, offer: int) -> Machine:
+def _machine(draw: random.Random, offer: int) -> SmallMachine:
     quota, window = draw.choice([None, None, None, 0, 1, 2, 2, 3, 4]), draw.choice(
         [None, None, None, None, None, (0.0, 24.0), (3.0, 30.0), (10.0, 60.0), (0.0, 7.0)]
     )  # fmt: skip
@@ -88,13 +88,13 @@ def _machine(draw: random.Random, offer: int) -> Machine:
         opens = float(draw.randint(0, 20))
         taken = ((opens, opens + draw.randint(3, 30), draw.randint(1, quota)),)
     wait, minimum = draw.choice([None, None, 0.0, 6.0, 13.0]), draw.choice([None, None, None, 0.5, 12.0, 30.0])
-    return Machine(
+    return SmallMachine(
         offer, draw.choice([4.0, 5.0, 8.0, 10.0, 20.0]), float(draw.randint(5, 60)), draw.choice([1, 1, 1, 2]), quota,
         None if window else wait, None if window else minimum, window, taken,
     )  # fmt: skip
 
 
-def plan_of(asked: Campaign) -> dict[str, Any]:
+def plan_of(asked: SmallCampaign) -> dict[str, Any]:
     """Write it as a plan file."""
     groups = [
         {"name": f"kind {number}", "runs": one.runs, "priority": one.priority}
@@ -119,7 +119,7 @@ def plan_of(asked: Campaign) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _option(one: Machine) -> dict[str, Any]:
+def _option(one: SmallMachine) -> dict[str, Any]:
     step = {"batch": 10} | dict.fromkeys(("seconds", "low_seconds", "high_seconds"), one.hours) | {"basis": "measured"}
     given: dict[str, Any] = {
         "quota": one.quota, "minimum_hours": one.minimum,
@@ -142,7 +142,7 @@ Load = tuple[int, float, float]
 """Runs, their hours, and the hours that are billed."""
 
 
-def best(asked: Campaign) -> tuple[float, float, float] | None:
+def best(asked: SmallCampaign) -> tuple[float, float, float] | None:
     """Return objective, USD and hours of the best of all ways to give the runs to sets of machines; None: none keeps
     the limits.
     """
@@ -155,7 +155,7 @@ def best(asked: Campaign) -> tuple[float, float, float] | None:
     return min((one for one in found if one[1] <= (asked.budget or math.inf) + 1e-9), default=None)
 
 
-def _free(one: Machine, at_once: int | None) -> list[tuple[float, float]]:
+def _free(one: SmallMachine, at_once: int | None) -> list[tuple[float, float]]:
     """Set i is free while so many nodes are left that i + 1 sets have enough."""
     opens, closes = one.wait or 0.0, math.inf
     if one.window is not None:
@@ -180,7 +180,7 @@ def _free(one: Machine, at_once: int | None) -> list[tuple[float, float]]:
     return found
 
 
-def _one_more(asked: Campaign, kind: Kind, slots: list[Slot], before: tuple[Load, ...]) -> set[tuple[Load, ...]]:
+def _one_more(asked: SmallCampaign, kind: Kind, slots: list[Slot], before: tuple[Load, ...]) -> set[tuple[Load, ...]]:
     found = set[tuple[Load, ...]]()
     for place, (number, opens, closes) in enumerate(slots):
         one = asked.machines[number]
@@ -199,7 +199,7 @@ def _one_more(asked: Campaign, kind: Kind, slots: list[Slot], before: tuple[Load
     return found
 
 
-def _value(asked: Campaign, slots: list[Slot], state: tuple[Load, ...]) -> tuple[float, float, float]:
+def _value(asked: SmallCampaign, slots: list[Slot], state: tuple[Load, ...]) -> tuple[float, float, float]:
     usd, last = 0.0, 0.0
     for (number, opens, _), (runs, hours, billed) in zip(slots, state, strict=True):
         one = asked.machines[number]

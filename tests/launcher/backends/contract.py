@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from planner.launcher.plan.backend import Backend, Launch, Phase
+from planner.launcher.plan.backend import Backend, Launch, LaunchPhase
 
 
 def check_never_submitted(backend: Backend, launch: Launch, into: Path) -> None:
     """Of a launch that never was: looking changes nothing, nothing comes home, down is no error and is proven."""
     status = backend.status(launch)
-    assert status.phase in (Phase.LOST, Phase.UNKNOWN, Phase.REFUSED), status
+    assert status.phase in (LaunchPhase.LOST, LaunchPhase.UNKNOWN, LaunchPhase.REFUSED), status
     assert status.launched is None
     collected = backend.collect(launch, into)
     assert collected.results == ()

@@ -15,7 +15,7 @@ from planner.launcher.cloud import aws, lambda_labs
 from planner.launcher.cloud.account import fingerprint
 from planner.launcher.cloud.aws import Listing
 from planner.launcher.cloud.provider_machines import look
-from planner.launcher.plan.backend import Phase
+from planner.launcher.plan.backend import LaunchPhase
 from planner.launcher.plan.target import Target
 from tests.launcher.launches import launch_of
 from tests.launcher.loopback_ssh import running_sshd
@@ -33,13 +33,13 @@ def test_a_login_that_runs_something_else_proves_nothing(tmp_path: Path):
         keys.write_text(f'command="true" {key}')
         evidence = backend.verify_down(launch)
         assert (evidence.down, "does not run what it is given" in evidence.checks[0]) == (False, True)
-        assert backend.status(launch).phase is Phase.UNKNOWN
+        assert backend.status(launch).phase is LaunchPhase.UNKNOWN
         keys.write_text(f'command="echo Welcome; printf no-end; exec bash -s" {key}')
         assert backend.verify_down(launch).checks == (f"a: 0 process(es) of {launch.run_id}",)
         assert backend.verify_down(launch).down
         keys.write_text(f'command="bash -s; echo Good bye; echo 4711" {key}')
         assert backend.verify_down(launch).checks == (f"a: 0 process(es) of {launch.run_id}",)
-        assert backend.status(launch).phase is Phase.REFUSED
+        assert backend.status(launch).phase is LaunchPhase.REFUSED
 
 
 @pytest.mark.parametrize("said", [pytest.param("", id="nothing"), pytest.param("Welcome\n", id="a greeting")])
@@ -64,7 +64,7 @@ def test_what_a_login_prints_afterwards_is_no_answer(monkeypatch: pytest.MonkeyP
 
 
 def test_only_numbers_are_counted_as_processes():
-    machines: Sequence[Machine] = [Talkative("one\n1000\n")]
+    machines: Sequence[ScriptedMachine] = [Talkative("one\n1000\n")]
     launch = launch_of(HOST)
     assert DirectBackend(lambda _: machines, machines).verify_down(launch).down
     assert DirectBackend(lambda _: machines, machines).down_by_id(launch.run_id).down
@@ -74,7 +74,7 @@ def running_host() -> SshMachine:
     return SshMachine("a", Host(address="127.0.0.1"))
 
 
-class Machine:
+class ScriptedMachine:
     """A host that answers every script with nothing, and the question who it is with its id."""
 
     name, folder, inner_address = "a", "/srv/planner", "127.0.0.1"
@@ -96,7 +96,7 @@ class Machine:
         """Nothing is there."""
 
 
-class Talkative(Machine):
+class Talkative(ScriptedMachine):
     """A host whose answer to every script ends with words of its own."""
 
     def bash(self, script: str) -> str:
@@ -115,18 +115,18 @@ class Talkative(Machine):
 )
 def test_only_the_machine_on_which_it_was_started_proves_its_end(started_on: str, asked: str, down: bool):
     def backend(identity: str) -> DirectBackend:
-        machines: Sequence[Machine] = [Machine(identity)]
+        machines: Sequence[ScriptedMachine] = [ScriptedMachine(identity)]
         return DirectBackend(lambda _: machines, machines)
 
     launch = launch_of(HOST)
     launch = launch.model_copy(update={"account": backend(started_on).account(launch)})
     evidence = backend(asked).verify_down(launch)
     assert (evidence.down, evidence.unknown is None) == (down, down)
-    assert backend(asked).status(launch).phase is (Phase.REFUSED if down else Phase.UNKNOWN)
+    assert backend(asked).status(launch).phase is (LaunchPhase.REFUSED if down else LaunchPhase.UNKNOWN)
 
 
 def test_a_launch_of_an_older_ledger_is_known_by_its_machine_alone():
-    machines: Sequence[Machine] = [Machine("one\n1000\n")]
+    machines: Sequence[ScriptedMachine] = [ScriptedMachine("one\n1000\n")]
     backend = DirectBackend(lambda _: machines, machines)
     launch = launch_of(HOST).model_copy(update={"account": f"machine {fingerprint('one')}"})
     assert backend.verify_down(launch).down

@@ -14,7 +14,7 @@ from planner.launcher.backends.local import local_backend
 from planner.launcher.collect.launch_record import record_of_launch
 from planner.launcher.collect.results import collected, read_probes, read_result
 from planner.launcher.drive.drive import Driver
-from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.entry import LaunchOutcome, State
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.target import Target
 from tests.fakes.servers import AWS_KEYS, running
@@ -51,7 +51,7 @@ def test_two_starts_make_one_record_and_their_steps_lie_on_s3_too(driver, tmp_pa
         envs = launch.task["envs"] | {"PLANNER_PUSH_TO": "s3://team/runs"}
         entry = run(driver, launch.model_copy(update={"task": launch.task | {"envs": envs}, "answer_id": ANSWER}))
         pushed = {item["Key"] for item in s3.list_objects_v2(Bucket="team")["Contents"]}
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.COMPLETED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.COMPLETED)
     for start in (1, 2):
         for name in ("result.json", "result.json.steps.jsonl"):
             assert f"runs/{launch.run_id}/node-0/start-{start}/{name}" in pushed
@@ -80,8 +80,8 @@ def test_the_job_s_own_time_ends_it_and_nothing_is_left(driver):
     )
     entry = run(driver, launch)
     assert (entry.state, entry.outcome) in (
-        (State.DOWN_VERIFIED, Outcome.FAILED),
-        (State.DOWN_VERIFIED, Outcome.TRUNCATED),
+        (State.DOWN_VERIFIED, LaunchOutcome.FAILED),
+        (State.DOWN_VERIFIED, LaunchOutcome.TRUNCATED),
     )
     log = (driver.folder / launch.run_id / "job.log").read_text()
     assert f"PLANNER-DONE run={launch.run_id} rank=0 exit=124" in log
@@ -95,7 +95,7 @@ def test_a_search_on_the_node_takes_one_of_the_micro_batches_that_share_the_glob
         HERE, run_id=f"search-{os.getpid()}", now=datetime.now(tz=UTC), probes="search --start 2 --share 2"
     )
     entry = run(driver, launch)
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.COMPLETED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.COMPLETED)
     home = driver.folder / launch.run_id
     probes = {probe.micro_batch: probe for probe in read_probes(home)}
     assert probes.keys() == {2, 1}

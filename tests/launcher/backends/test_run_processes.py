@@ -12,7 +12,7 @@ import pytest
 
 from planner.launcher.backends.direct import DirectBackend
 from planner.launcher.backends.local import ThisMachine
-from planner.launcher.plan.backend import Phase
+from planner.launcher.plan.backend import LaunchPhase
 from planner.launcher.plan.target import Target
 from tests.launcher.launches import launch_of
 
@@ -130,7 +130,7 @@ def test_what_a_job_leaves_behind_ends_with_it(backend, started):
     launch, start, _ = started
     pid = start(DAEMON, then="exit 0")
     until(lambda: backend.status(launch).phase.is_over)
-    assert backend.status(launch).phase is Phase.SUCCEEDED
+    assert backend.status(launch).phase is LaunchPhase.SUCCEEDED
     assert not alive(pid)
 
 

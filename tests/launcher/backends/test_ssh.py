@@ -16,9 +16,9 @@ from planner.launcher.backends.hosts import HostsFile
 from planner.launcher.backends.ssh import ssh_backend
 from planner.launcher.collect.results import read_result
 from planner.launcher.drive.drive import Driver
-from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.entry import LaunchOutcome, State
 from planner.launcher.ledger.ledger import Ledger
-from planner.launcher.plan.backend import Phase
+from planner.launcher.plan.backend import LaunchPhase
 from planner.launcher.plan.target import Target
 from tests.fakes.ports import free_port
 from tests.launcher.launches import ENDLESS_SPEC, asleep, launch_of
@@ -63,7 +63,7 @@ def test_two_hosts_train_together_and_node_0_s_result_comes_home(driver, tmp_pat
     assert all("answers" in seen for seen in driver.backend.check(launch))
     driver.ledger.plan([launch])
     entry = driver.go_on(launch.run_id, stop=threading.Event(), poll_s=POLL_S, submit=True)
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.COMPLETED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.COMPLETED)
     result = read_result(tmp_path / "launches" / launch.run_id / "start-1" / "result.json")
     assert result is not None
     assert (result["nodes"], result["world_size"]) == (2, 2)
@@ -99,12 +99,12 @@ def test_a_second_benchmark_on_a_busy_host_is_refused(driver, tmp_path):
     driver.backend.submit(busy)
     stop = threading.Event()
     try:
-        while driver.backend.status(busy).phase is not Phase.RUNNING:
+        while driver.backend.status(busy).phase is not LaunchPhase.RUNNING:
             assert not stop.wait(POLL_S)
         driver.backend.submit(second)
         while not driver.backend.status(second).phase.is_over:
             assert not stop.wait(POLL_S)
-        assert driver.backend.status(second).phase is Phase.REFUSED
+        assert driver.backend.status(second).phase is LaunchPhase.REFUSED
     finally:
         driver.backend.down(busy)
 
@@ -118,7 +118,7 @@ def test_a_failed_set_up_is_told_apart_from_a_failed_job(driver, hosts, tmp_path
     stop = threading.Event()
     while not backend.status(launch).phase.is_over:
         assert not stop.wait(POLL_S)
-    assert backend.status(launch).phase is Phase.SETUP_FAILED
+    assert backend.status(launch).phase is LaunchPhase.SETUP_FAILED
     text: list[str] = []
     backend.logs(launch, text.append)
     assert "cannot import torch" in "".join(text)
@@ -135,14 +135,14 @@ def test_a_job_that_is_gone_without_a_word_is_lost(driver, tmp_path):
                      "&& kill -KILL ${e#/proc/}; done; :")  # fmt: skip
     assert driver.backend.verify_down(launch).down
     status = driver.backend.status(launch)
-    assert (status.phase, "left no exit code" in status.detail) == (Phase.LOST, True)
+    assert (status.phase, "left no exit code" in status.detail) == (LaunchPhase.LOST, True)
 
 
 def test_a_host_that_does_not_answer_is_unknown_and_never_down(sshds, tmp_path):
     away = sshds[0].host(port=1, folder=str(tmp_path / "away"))
     backend = ssh_backend({"a": away})
     launch = launch_of(on("a"))
-    assert backend.status(launch).phase is Phase.UNKNOWN
+    assert backend.status(launch).phase is LaunchPhase.UNKNOWN
     evidence = backend.verify_down(launch)
     assert not evidence.down
     assert "cannot be asked" in evidence.checks[0]
@@ -153,7 +153,7 @@ def test_a_host_that_does_not_answer_is_unknown_and_never_down(sshds, tmp_path):
 
 def test_a_launch_that_never_reached_the_host_says_so(driver, tmp_path):
     status = driver.backend.status(launch_of(on("a"), run_id=run_id(tmp_path, "never")))
-    assert (status.phase, status.detail) == (Phase.REFUSED, "no job was started on a")
+    assert (status.phase, status.detail) == (LaunchPhase.REFUSED, "no job was started on a")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from planner.errors import InputError, NodeError
 from planner.launcher.bench import bench, local
-from planner.launcher.bench.bench import Settings, Talk, benchmark, spec_of
+from planner.launcher.bench.bench import BenchSettings, Talk, benchmark, spec_of
 from planner.model.network.workload import BenchMode, BenchWorkload, Window
 from planner.workloads.batch.micro_batch_probe import probe_of
 from tests.bundled import bundled_catalog
@@ -23,15 +23,15 @@ GIB = 2**30
 @pytest.mark.parametrize(
     ("settings", "micro_batch", "accumulation"),
     [
-        pytest.param(Settings(devices=8), 4, 1, id="matched: the workload's own"),
-        pytest.param(Settings(devices=8, micro_batch=2), 2, 1, id="matched: as told"),
-        pytest.param(Settings(devices=2, global_batch=64), 4, 8, id="matched, with a global batch"),
-        pytest.param(Settings(devices=8, mode=TUNED, micro_batch=16), 16, 1, id="tuned: 128 / (16 x 8)"),
-        pytest.param(Settings(devices=1, mode=TUNED, micro_batch=16), 16, 8, id="tuned on one: 128 / 16"),
-        pytest.param(Settings(devices=1, mode=TUNED, micro_batch=16, global_batch=16), 16, 1, id="tuned, as told"),
+        pytest.param(BenchSettings(devices=8), 4, 1, id="matched: the workload's own"),
+        pytest.param(BenchSettings(devices=8, micro_batch=2), 2, 1, id="matched: as told"),
+        pytest.param(BenchSettings(devices=2, global_batch=64), 4, 8, id="matched, with a global batch"),
+        pytest.param(BenchSettings(devices=8, mode=TUNED, micro_batch=16), 16, 1, id="tuned: 128 / (16 x 8)"),
+        pytest.param(BenchSettings(devices=1, mode=TUNED, micro_batch=16), 16, 8, id="tuned on one: 128 / 16"),
+        pytest.param(BenchSettings(devices=1, mode=TUNED, micro_batch=16, global_batch=16), 16, 1, id="tuned, as told"),
     ],
 )
-def test_accumulation_makes_the_global_batch(settings: Settings, micro_batch: int, accumulation: int) -> None:
+def test_accumulation_makes_the_global_batch(settings: BenchSettings, micro_batch: int, accumulation: int) -> None:
     spec = spec_of(PRESETS["gpt-305m"], settings)
     assert (spec["micro_batch"], spec["grad_accumulation"], spec["mode"]) == (
         micro_batch,
@@ -43,21 +43,25 @@ def test_accumulation_makes_the_global_batch(settings: Settings, micro_batch: in
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        pytest.param(Settings(devices=3, global_batch=32), "32 is no multiple of micro-batch 4 x 3", id="matched"),
-        pytest.param(Settings(devices=8, mode=TUNED), "compared at one global batch, and .* states none", id="none"),
-        pytest.param(Settings(devices=10, mode=TUNED), "128 cannot be split evenly over 10", id="tuned"),
+        pytest.param(BenchSettings(devices=3, global_batch=32), "32 is no multiple of micro-batch 4 x 3", id="matched"),
         pytest.param(
-            Settings(devices=1, series=(1, 3), mode=TUNED), "128 cannot be split evenly over 3", id="a series, tuned"
+            BenchSettings(devices=8, mode=TUNED), "compared at one global batch, and .* states none", id="none"
+        ),
+        pytest.param(BenchSettings(devices=10, mode=TUNED), "128 cannot be split evenly over 10", id="tuned"),
+        pytest.param(
+            BenchSettings(devices=1, series=(1, 3), mode=TUNED),
+            "128 cannot be split evenly over 3",
+            id="a series, tuned",
         ),
         pytest.param(
-            Settings(devices=1, series=(1, 64), global_batch=128),
+            BenchSettings(devices=1, series=(1, 64), global_batch=128),
             "128 is no multiple of micro-batch 4 x 64",
             id="a series, matched",
         ),
     ],
 )
 def test_a_global_batch_that_does_not_divide_is_refused_before_anything_runs(
-    tmp_path: Path, settings: Settings, message: str
+    tmp_path: Path, settings: BenchSettings, message: str
 ) -> None:
     preset = PRESETS["gpt-305m"]
     workload = preset.model_copy(update={"global_batch": None}) if "states none" in message else preset
@@ -83,7 +87,7 @@ def test_which_probes_can_be_taken(changes: dict[str, object], fits: bool, refus
     memory: dict[str, object] = {"peak_reserved_gib": 94.0, "device_gib": 100.0, "allocator_retries": 0.0}
     result: dict[str, object] = {
         **{"exit_reason": "completed", "samples": 50, "window_s": 2.0, "memory": memory},
-        "spec": spec_of(PRESETS["gpt-305m"], Settings(devices=1)),
+        "spec": spec_of(PRESETS["gpt-305m"], BenchSettings(devices=1)),
     }
     for key, value in changes.items():
         (memory if key in memory else result)[key] = value
@@ -115,13 +119,13 @@ def test_a_probe_that_leaves_nothing_is_too_large_only_where_a_smaller_one_ran(
     monkeypatch.setattr(bench, "run_local", run)
     monkeypatch.setattr(bench, "record_of", record)
     expected = NodeError if failing == 4 else SearchedError
-    asked = Settings(devices=1, mode=TUNED, global_batch=8)
+    asked = BenchSettings(devices=1, mode=TUNED, global_batch=8)
     with pytest.raises(expected) as ended:
         benchmark(PRESETS["gpt-305m"], asked, work_dir=tmp_path, aliases={}, talk=SILENT)
     assert failing == 4 or str(ended.value) == "[(4, True), (8, False), (2, True)]"
 
 
-class Machine:
+class BenchMachine:
     """Stands for the processes: rates by micro-batch, and how much of its 100 GiB the device held."""
 
     def __init__(self, rates: dict[int, float], reserved_gib: float = 7.0) -> None:
@@ -154,9 +158,9 @@ class Machine:
 
 
 @pytest.fixture
-def machine(monkeypatch: pytest.MonkeyPatch, result: Callable[..., dict[str, Any]]) -> Callable[..., Machine]:
-    def made(rates: dict[int, float], **how: float) -> Machine:
-        stand_in = Machine(rates, **how)
+def machine(monkeypatch: pytest.MonkeyPatch, result: Callable[..., dict[str, Any]]) -> Callable[..., BenchMachine]:
+    def made(rates: dict[int, float], **how: float) -> BenchMachine:
+        stand_in = BenchMachine(rates, **how)
         stand_in.template = result(world_size=1, devices_per_node=1, rank_step_seconds=[], rank_work_seconds=[])
         monkeypatch.setattr(bench, "run_local", stand_in)
         return stand_in
@@ -167,18 +171,22 @@ def machine(monkeypatch: pytest.MonkeyPatch, result: Callable[..., dict[str, Any
 @pytest.mark.parametrize(
     ("settings", "rates", "reserved_gib", "ran", "said"),
     [
-        pytest.param(Settings(devices=1), {4: 2.0, 8: 3.0}, 7.0, [4, 8], "50% faster at 8", id="too small a batch"),
-        pytest.param(Settings(devices=1), {4: 2.0, 8: 2.08}, 7.0, [4, 8], None, id="4 % is not worth it"),
-        pytest.param(Settings(devices=1), {4: 2.0}, 7.0, [4, 8], None, id="the double does not run"),
-        pytest.param(Settings(devices=1), {4: 2.0, 8: 3.0}, 51.0, [], None, id="a full device"),
-        pytest.param(Settings(devices=1, quick=True), {4: 2.0, 8: 3.0}, 7.0, [], None, id="a first look"),
-        pytest.param(Settings(devices=1, global_batch=4), {4: 2.0, 8: 3.0}, 7.0, [], None, id="8 is over the global"),
+        pytest.param(
+            BenchSettings(devices=1), {4: 2.0, 8: 3.0}, 7.0, [4, 8], "50% faster at 8", id="too small a batch"
+        ),
+        pytest.param(BenchSettings(devices=1), {4: 2.0, 8: 2.08}, 7.0, [4, 8], None, id="4 % is not worth it"),
+        pytest.param(BenchSettings(devices=1), {4: 2.0}, 7.0, [4, 8], None, id="the double does not run"),
+        pytest.param(BenchSettings(devices=1), {4: 2.0, 8: 3.0}, 51.0, [], None, id="a full device"),
+        pytest.param(BenchSettings(devices=1, quick=True), {4: 2.0, 8: 3.0}, 7.0, [], None, id="a first look"),
+        pytest.param(
+            BenchSettings(devices=1, global_batch=4), {4: 2.0, 8: 3.0}, 7.0, [], None, id="8 is over the global"
+        ),
     ],
 )
 def test_a_matched_run_with_room_is_held_against_its_double(
     tmp_path: Path,
-    machine: Callable[..., Machine],
-    settings: Settings,
+    machine: Callable[..., BenchMachine],
+    settings: BenchSettings,
     rates: dict[int, float],
     reserved_gib: float,
     ran: list[int],
@@ -194,11 +202,11 @@ def test_a_matched_run_with_room_is_held_against_its_double(
 
 
 def test_a_tuned_series_tries_only_what_divides_the_global_batch_at_every_count(
-    tmp_path: Path, machine: Callable[..., Machine]
+    tmp_path: Path, machine: Callable[..., BenchMachine]
 ) -> None:
     """128 on 16 devices are 8 for each: 16 would be faster on one device, and could not be run on sixteen."""
     made = machine({size: float(size) for size in (1, 2, 4, 8, 16, 32)})
-    asked = Settings(devices=1, series=(1, 16), mode=TUNED)
+    asked = BenchSettings(devices=1, series=(1, 16), mode=TUNED)
     record = benchmark(PRESETS["gpt-305m"], asked, work_dir=tmp_path, aliases={}, talk=SILENT)
     assert (record.micro_batch, record.grad_accumulation) == (8, 16)
     assert made.ran == ["probe-4", "probe-8", "start-1"]
@@ -235,7 +243,7 @@ def test_a_tuned_run_takes_what_fits_and_keeps_its_probes(
         global_batch=2,
         note="made up",
     )
-    asked = Settings(devices=1, mode=TUNED, start_micro_batch=2)
+    asked = BenchSettings(devices=1, mode=TUNED, start_micro_batch=2)
     record = benchmark(network, asked, work_dir=tmp_path, aliases={}, talk=SILENT)
     tried = {probe.micro_batch: probe for probe in record.probes}
     assert list(tried) == [2, 1]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planner.cli.main import run
-from planner.launcher.bench.bench import Settings, spec_of
+from planner.launcher.bench.bench import BenchSettings, spec_of
 from planner.launcher.collect.verdict import problems_of
 from planner.model.evidence.run import NodeResult
 from planner.model.network.workload import BusyDevice
@@ -60,7 +60,7 @@ def test_a_wrong_choice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("choice", list(BusyDevice))
 def test_the_node_is_told(choice: BusyDevice) -> None:
     preset = bundled_catalog().presets["cpu-smoke"]
-    assert spec_of(preset, Settings(devices=1, busy_device=choice))["busy_device"] == choice.value
+    assert spec_of(preset, BenchSettings(devices=1, busy_device=choice))["busy_device"] == choice.value
 
 
 def test_the_verdict_of_a_run_beside_others_says_so() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from planner.launcher.bench.bench import Settings, spec_of
+from planner.launcher.bench.bench import BenchSettings, spec_of
 from planner.launcher.collect.record import record_of
 from planner.model.network.workload import Window
 from tests.bundled import bundled_catalog
@@ -31,7 +31,7 @@ json.dump(run_local(json.load(sys.stdin), devices_per_node=2, work_dir=Path(sys.
 @pytest.mark.slow
 def test_the_record_survives_a_full_disk(tmp_path: Path) -> None:
     preset = bundled_catalog().presets["cpu-smoke"]
-    spec = spec_of(preset, Settings(devices=2, micro_batch=1), window=BLINK)
+    spec = spec_of(preset, BenchSettings(devices=2, micro_batch=1), window=BLINK)
     command = [sys.executable, "-c", LIMITED, str(tmp_path / "run")]
     done = subprocess.run(command, input=json.dumps(spec), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

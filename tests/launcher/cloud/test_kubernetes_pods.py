@@ -10,7 +10,7 @@ import pytest
 from planner.launcher.cloud import kubernetes
 from planner.launcher.cloud.provider_machines import look, to_end
 from planner.launcher.drive.gone import judge
-from planner.launcher.plan.sighting import ANYTHING, Known, Sight, observed
+from planner.launcher.plan.sighting import ANYTHING, KnownMachine, Sight, observed
 from planner.launcher.plan.target import Target
 from tests.fakes.servers import Server, running
 from tests.launcher.clock import Clock
@@ -40,7 +40,7 @@ def put(cluster: Server, *, uid: str, labels: dict[str, str]) -> None:
     cluster.ask("pod", metadata=meta, status={"phase": "Running"})
 
 
-def seen(known: dict[str, Known], launch: Any) -> Any:
+def seen(known: dict[str, KnownMachine], launch: Any) -> Any:
     """Return the launch after one more look."""
     clock = Clock()
     for one in look(launch).seen:
@@ -49,7 +49,7 @@ def seen(known: dict[str, Known], launch: Any) -> Any:
 
 
 def test_a_pod_without_its_label_is_found_by_its_id_and_ended(cluster):
-    known: dict[str, Known] = {}
+    known: dict[str, KnownMachine] = {}
     put(cluster, uid="u-1", labels={"planner-run": "one"})
     launch = seen(known, launch_of(LAB, run_id="one"))
     put(cluster, uid="u-1", labels={})
@@ -65,7 +65,7 @@ def test_a_pod_without_its_label_is_found_by_its_id_and_ended(cluster):
 
 
 def test_a_later_pod_of_the_same_name_is_another_one(cluster):
-    known: dict[str, Known] = {}
+    known: dict[str, KnownMachine] = {}
     put(cluster, uid="u-1", labels={"planner-run": "one"})
     launch = seen(known, launch_of(LAB, run_id="one"))
     put(cluster, uid="u-2", labels={})

@@ -9,7 +9,7 @@ import pytest
 
 from planner.adapters.catalog import accelerator_aliases
 from planner.errors import InputError, NodeError
-from planner.launcher.bench.bench import LoraSettings, Settings, spec_of
+from planner.launcher.bench.bench import BenchSettings, LoraSettings, spec_of
 from planner.launcher.collect.record import record_of
 from planner.model.evidence.run import Probe
 from planner.model.network.adapters import Adapters, FrozenFormat
@@ -42,7 +42,7 @@ def test_three_starts_give_the_median_and_the_whole_range(result: MakeResult) ->
 def test_what_must_be_said_of_a_cut_comes_with_its_result(result: MakeResult) -> None:
     """Also where the result was carried over by hand: the node echoes the spec."""
     cut = bundled_catalog().presets["llama3-8b"].cut(layers=4)
-    record = record_of([result(spec=spec_of(cut, Settings(devices=8)))], aliases=ALIASES)
+    record = record_of([result(spec=spec_of(cut, BenchSettings(devices=8)))], aliases=ALIASES)
     assert "A cut of llama3-8b to 4 of its 32 layers" in str(record.note)
 
 
@@ -146,7 +146,7 @@ def test_an_accelerator_that_nobody_knows_keeps_its_own_name(result: MakeResult)
 @pytest.mark.parametrize("quick", [True, False], ids=["quick", "full"])
 def test_every_spec_that_the_planner_makes_is_read_by_the_node(name: str, quick: bool) -> None:
     preset = bundled_catalog().presets[name]
-    settings = Settings(devices=2, precision=Precision.FP32)
+    settings = BenchSettings(devices=2, precision=Precision.FP32)
     document = spec_of(preset, settings, micro_batch=2, window=preset.quick_window if quick else preset.window)
     spec = from_json(document)
     assert to_json(spec).items() >= document.items()
@@ -155,7 +155,7 @@ def test_every_spec_that_the_planner_makes_is_read_by_the_node(name: str, quick:
 def test_the_options_of_a_benchmark_reach_the_node() -> None:
     preset = bundled_catalog().presets["qwen3-0.6b"]
     lora = LoraSettings(rank=8, alpha=16.0, targets=("query", "gate"))
-    settings = Settings(devices=1, checkpointing=Checkpointing.SELECTIVE, compile=True, loss_chunks=8, lora=lora)
+    settings = BenchSettings(devices=1, checkpointing=Checkpointing.SELECTIVE, compile=True, loss_chunks=8, lora=lora)
     document = spec_of(preset, settings, micro_batch=1, window=preset.window)
     spec = from_json(document)
     assert to_json(spec).items() >= document.items()
@@ -169,7 +169,7 @@ def test_the_options_of_a_benchmark_reach_the_node() -> None:
 )
 def test_the_benchmark_keeps_frozen_weights_in_the_type_of_the_products(precision: str, frozen: str | None) -> None:
     preset = bundled_catalog().presets["qwen3-0.6b"]
-    settings = Settings(devices=1, precision=Precision(precision), lora=LoraSettings(rank=8, targets=("query",)))
+    settings = BenchSettings(devices=1, precision=Precision(precision), lora=LoraSettings(rank=8, targets=("query",)))
     assert spec_of(preset, settings, micro_batch=1)["lora"]["frozen"] == frozen
 
 

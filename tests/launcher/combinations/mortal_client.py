@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from planner.launcher.ledger.entry import State
-from planner.launcher.plan.backend import Collected, Evidence, Launch, NodeStatus
+from planner.launcher.plan.backend import Collected, DownEvidence, Launch, NodeStatus
 from planner.launcher.plan.sighting import Sighting
 from tests.launcher.simulated.quick_ledger import QuickLedger
 from tests.launcher.simulated.skypilot import SimulatedBackend, Sky
@@ -66,6 +66,6 @@ class MortalBackend(SimulatedBackend):
         with self._world.mortal("down"):
             super().down(launch)
 
-    def verify_down(self, launch: Launch) -> Evidence:
+    def verify_down(self, launch: Launch) -> DownEvidence:
         with self._world.mortal("verify"):
             return super().verify_down(launch)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from planner.launcher.plan.target import Provider
+from planner.launcher.plan.target import LaunchProvider
 from tests.launcher.combinations.steps import Step
 
-AWS, LAMBDA = Provider.AWS, Provider.LAMBDA
+AWS, LAMBDA = LaunchProvider.AWS, LaunchProvider.LAMBDA
 BOTH = (AWS, LAMBDA)
-ALL = (*BOTH, Provider.K8S)
+ALL = (*BOTH, LaunchProvider.K8S)
 SUBMITTED_S, EARLY_S, RUNNING_S, ENDING_S = 0.0, 100.0, 120.0, 350.0
 """When a fault strikes: with the submission; while the job runs, from 60 to 360 s; just before the job's end.
 What never ceases strikes early, before anything else can end the launch."""
@@ -42,7 +42,7 @@ class SingleFault:
     lasts_s: float = 0.0
     end: Step | None = None
     """What happens when it ceases; None where nothing need."""
-    where: tuple[Provider, ...] = ALL
+    where: tuple[LaunchProvider, ...] = ALL
     proof: Proof = Proof.USUAL
     alarm: str = ""
     """Words with which the launch stays open: nothing can prove its end. Such a fault never ceases."""

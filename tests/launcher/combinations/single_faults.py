@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from planner.launcher.plan.target import Provider
+from planner.launcher.plan.target import LaunchProvider
 from tests.launcher.combinations.single_fault import (
     ALL,
     AWS,
@@ -44,7 +44,9 @@ TAKEN_S = 200.0
 LONG_S = 7200.0
 
 
-def _answers(name: str, words: str, *, what: str = "", where: tuple[Provider, ...] = ALL, **more: Any) -> SingleFault:
+def _answers(
+    name: str, words: str, *, what: str = "", where: tuple[LaunchProvider, ...] = ALL, **more: Any
+) -> SingleFault:
     """Return a fault of the cloud's answers, which ceases after ten minutes unless it has an alarm."""
     what = what or name
     lasts_s, end = (0.0, None) if "alarm" in more else (OUTAGE_S, right(what))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, cycle, product
 
 from planner.launcher.drive.gone import BY_ABSENCE, BY_ID, BY_LABEL
-from planner.launcher.plan.target import Provider
+from planner.launcher.plan.target import LaunchProvider
 from tests.launcher.combinations.single_fault import ALL, AWS, BOTH, LAMBDA, Proof, SingleFault
 from tests.launcher.combinations.single_faults import GROUPS, NAMED, SINGLE_FAULTS
 
@@ -63,7 +63,7 @@ TRIPLES_ON_EC2 = (
 class Combination:
     """One row: faults at once on one cloud, and how the launch must end."""
 
-    provider: Provider
+    provider: LaunchProvider
     faults: tuple[SingleFault, ...]
 
     @property

@@ -6,7 +6,7 @@ import pytest
 
 from planner.launcher.drive.gone import witness_in
 from planner.launcher.ledger.entry import State
-from planner.launcher.plan.target import Provider
+from planner.launcher.plan.target import LaunchProvider
 from tests.launcher.combinations.single_faults import GROUPS
 from tests.launcher.combinations.table import COMBINATIONS, SINGLES, Combination, sensible
 from tests.launcher.combinations.world import FaultyWorld
@@ -49,5 +49,5 @@ def test_the_table_has_every_fault_in_combinations_of_two_and_three():
     assert len(set(ids)) == len(ids) >= 120
     assert all(sensible(row.faults) for row in COMBINATIONS)
     assert {len(row.faults) for row in COMBINATIONS} == {2, 3}
-    assert {row.provider for row in COMBINATIONS} == {Provider.AWS, Provider.LAMBDA}
+    assert {row.provider for row in COMBINATIONS} == {LaunchProvider.AWS, LaunchProvider.LAMBDA}
     assert {one.name for row in COMBINATIONS for one in row.faults} >= {one.name for group in GROUPS for one in group}

@@ -18,9 +18,9 @@ from planner.errors import PlannerError
 from planner.launcher.cloud.account import account_of
 from planner.launcher.drive import drive
 from planner.launcher.drive.drive import Driver
-from planner.launcher.ledger.entry import Entry, State
+from planner.launcher.ledger.entry import LedgerEntry, State
 from planner.launcher.plan.bill import TimeCaps
-from planner.launcher.plan.target import Provider, Reach, Target
+from planner.launcher.plan.target import LaunchProvider, Reach, Target
 from planner.use_cases.launching import launches
 from planner.use_cases.launching.launches import Launches
 from planner.use_cases.launching.launches_reap import reap
@@ -32,9 +32,9 @@ from tests.launcher.simulated.cloud import Cloud, CloudMachine
 from tests.launcher.simulated.skypilot import Sky, asked_instead
 
 TARGETS = {
-    Provider.AWS: Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-east-1"),
-    Provider.LAMBDA: Target(provider="lambda", name="gpu_8x_h100_sxm5", devices_per_node=8),
-    Provider.K8S: Target(provider="k8s", name="lab", devices_per_node=8),
+    LaunchProvider.AWS: Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-east-1"),
+    LaunchProvider.LAMBDA: Target(provider="lambda", name="gpu_8x_h100_sxm5", devices_per_node=8),
+    LaunchProvider.K8S: Target(provider="k8s", name="lab", devices_per_node=8),
 }
 CAPS = TimeCaps(max_minutes=6, provisioning_minutes=4, idle_minutes=2)
 """The watchdog comes after 10 minutes, the worst case is 12: so long faults last beyond it."""
@@ -64,7 +64,7 @@ class PassingTime(threading.Event):
 class FaultyWorld:
     """What one row needs. `folder` is its workspace."""
 
-    provider: Provider
+    provider: LaunchProvider
     faults: tuple[SingleFault, ...]
     folder: Path
     alarm: str = ""
@@ -144,11 +144,11 @@ class FaultyWorld:
             raise ClientDiedError(where)
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> LedgerEntry:
         """The launch as the ledger has it."""
         return self.ledger.entry("r1")
 
-    def run(self) -> Entry:
+    def run(self) -> LedgerEntry:
         """Let clients do their work until the launch is over, or for as long as the bound allows."""
         slow = SimpleNamespace(monotonic=lambda: self.cloud.now_s, sleep=self.pass_time)
         with ExitStack() as stack:

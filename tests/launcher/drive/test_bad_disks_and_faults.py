@@ -10,12 +10,12 @@ from types import SimpleNamespace
 import pytest
 
 from planner.errors import NodeError, StoreError
-from planner.launcher.drive.campaign import Campaign
+from planner.launcher.drive.campaign import LaunchGroup
 from planner.launcher.drive.drive import Driver
 from planner.launcher.drive.unwritten import Unwritten
 from planner.launcher.ledger.entry import State
 from planner.launcher.ledger.ledger import Ledger
-from planner.launcher.plan.backend import NodeStatus, Phase
+from planner.launcher.plan.backend import LaunchPhase, NodeStatus
 from planner.launcher.plan.target import Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of, rate
@@ -46,7 +46,9 @@ def test_a_job_that_ends_while_the_ledger_cannot_be_used_is_brought_home_and_tak
     driver_of, clock, monkeypatch, broken
 ):
     """Nothing can be written, or even read: not a minute is paid for after the job, and the person is told."""
-    backend = ScriptedBackend(statuses=[NodeStatus(phase=Phase.RUNNING)] * 3 + [NodeStatus(phase=Phase.SUCCEEDED)])
+    backend = ScriptedBackend(
+        statuses=[NodeStatus(phase=LaunchPhase.RUNNING)] * 3 + [NodeStatus(phase=LaunchPhase.SUCCEEDED)]
+    )
     told: list[str] = []
     driver = replace(driver_of(backend), tell=told.append)
     driver.step("r1", submit=True)
@@ -96,7 +98,7 @@ def test_results_that_cannot_be_read_keep_no_machine_up(driver_of, clock, fault)
             self.asked.append("collect")
             raise fault
 
-    driver = driver_of(Bad(statuses=[NodeStatus(phase=Phase.SUCCEEDED)]))
+    driver = driver_of(Bad(statuses=[NodeStatus(phase=LaunchPhase.SUCCEEDED)]))
     driver.step("r1", submit=True)
     driver.step("r1")
     clock.forward(timedelta(minutes=6))
@@ -105,7 +107,7 @@ def test_results_that_cannot_be_read_keep_no_machine_up(driver_of, clock, fault)
 
 
 def test_taking_down_needs_no_ledger_that_can_be_written(driver_of, monkeypatch):
-    backend = ScriptedBackend(statuses=[NodeStatus(phase=Phase.RUNNING)])
+    backend = ScriptedBackend(statuses=[NodeStatus(phase=LaunchPhase.RUNNING)])
     driver = driver_of(backend)
     driver.step("r1", submit=True)
 
@@ -124,7 +126,7 @@ def test_a_proof_that_never_comes_is_not_waited_for_without_end(driver_of, clock
     waited: list[float] = []
     slow = SimpleNamespace(monotonic=lambda: sum(waited), sleep=waited.append)
     monkeypatch.setattr("planner.launcher.drive.drive.time", slow)
-    driver = driver_of(ScriptedBackend(statuses=[NodeStatus(phase=Phase.PENDING)]))
+    driver = driver_of(ScriptedBackend(statuses=[NodeStatus(phase=LaunchPhase.PENDING)]))
     driver.step("r1", submit=True)
 
     def full(*_arguments, **_named):
@@ -163,7 +165,7 @@ def test_one_bad_launch_stops_no_other(tmp_path, clock):
         if next(stop_after, None) is None:
             raise KeyboardInterrupt
 
-    campaign = Campaign(ledger=ledger, driver_of=driver, poll_s=lambda _: 0.001, tick=tick, tick_s=0.01)
+    campaign = LaunchGroup(ledger=ledger, driver_of=driver, poll_s=lambda _: 0.001, tick=tick, tick_s=0.01)
     launches = [launch_of(P4D, run_id=f"r{n}", price=rate(14.0, highest=39.8)) for n in (1, 2, 3)]
     with pytest.raises(KeyboardInterrupt):
         campaign.start(launches, check=lambda _: None)

@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 
 from planner.errors import NodeError, RefusedError
-from planner.launcher.drive.campaign import Campaign
+from planner.launcher.drive.campaign import LaunchGroup
 from planner.launcher.drive.drive import COLLECT_PATIENCE, Driver
-from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.entry import LaunchOutcome, State
 from planner.launcher.ledger.ledger import Ledger
-from planner.launcher.plan.backend import Launched, NodeStatus, Phase
+from planner.launcher.plan.backend import Launched, LaunchPhase, NodeStatus
 from planner.launcher.plan.target import Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of, rate
@@ -29,7 +29,7 @@ P5E = Target(
 CAME = Launched(
     instance_type="p5e.48xlarge", accelerator="H200", accelerators_per_node=8, nodes=1, region="us-east-2", spot=True
 )
-RUNNING = NodeStatus(phase=Phase.RUNNING, launched=CAME)
+RUNNING = NodeStatus(phase=LaunchPhase.RUNNING, launched=CAME)
 
 
 @pytest.fixture
@@ -67,12 +67,14 @@ def kinds(driver):
 
 
 def test_a_good_launch_goes_through_every_state(drive):
-    backend = ScriptedBackend(statuses=[NodeStatus(phase=Phase.PENDING), RUNNING, NodeStatus(phase=Phase.SUCCEEDED)])
+    backend = ScriptedBackend(
+        statuses=[NodeStatus(phase=LaunchPhase.PENDING), RUNNING, NodeStatus(phase=LaunchPhase.SUCCEEDED)]
+    )
     driver = drive(backend)
     seen = [step(driver).state for _ in range(4)]
     assert seen == [State.SUBMITTED, State.SUBMITTED, State.RUNNING, State.DOWN_VERIFIED]
     assert backend.asked == ["submit", "collect", "down", "verify"]
-    assert driver.ledger.entry("r1").outcome is Outcome.COMPLETED
+    assert driver.ledger.entry("r1").outcome is LaunchOutcome.COMPLETED
 
 
 def test_the_intent_is_in_the_ledger_before_the_backend_hears_of_it(drive):
@@ -98,11 +100,11 @@ def test_the_intent_is_in_the_ledger_before_the_backend_hears_of_it(drive):
     ],
 )
 def test_another_machine_than_ordered_is_taken_down_unread(drive, changes):
-    other = NodeStatus(phase=Phase.RUNNING, launched=CAME.model_copy(update=changes))
+    other = NodeStatus(phase=LaunchPhase.RUNNING, launched=CAME.model_copy(update=changes))
     backend = ScriptedBackend(statuses=[other])
     driver = drive(backend)
     entry = step(driver, 2)
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.MISMATCH)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.MISMATCH)
     assert backend.asked == ["submit", "down", "verify"]
     assert "MISMATCH" in kinds(driver)
 
@@ -110,9 +112,9 @@ def test_another_machine_than_ordered_is_taken_down_unread(drive, changes):
 @pytest.mark.parametrize(
     ("phase", "outcome"),
     [
-        pytest.param(Phase.FAILED, Outcome.FAILED, id="the job failed"),
-        pytest.param(Phase.SETUP_FAILED, Outcome.SETUP_FAILED, id="the set-up failed"),
-        pytest.param(Phase.REFUSED, Outcome.REFUSED, id="no capacity"),
+        pytest.param(LaunchPhase.FAILED, LaunchOutcome.FAILED, id="the job failed"),
+        pytest.param(LaunchPhase.SETUP_FAILED, LaunchOutcome.SETUP_FAILED, id="the set-up failed"),
+        pytest.param(LaunchPhase.REFUSED, LaunchOutcome.REFUSED, id="no capacity"),
     ],
 )
 def test_after_a_failure_what_there_is_is_collected_before_everything_goes_down(drive, phase, outcome):
@@ -126,7 +128,7 @@ def test_a_provider_that_refuses_leaves_nothing_and_says_why(drive):
     backend = ScriptedBackend(submit_error=NodeError("InsufficientInstanceCapacity: no p5e."))
     driver = drive(backend)
     entry = step(driver)
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.REFUSED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.REFUSED)
     assert backend.asked[-2:] == ["down", "verify"]
     assert any("InsufficientInstanceCapacity" in event.text for event in driver.ledger.events("r1"))
 
@@ -134,12 +136,14 @@ def test_a_provider_that_refuses_leaves_nothing_and_says_why(drive):
 @pytest.mark.parametrize(
     ("pushed", "outcome"),
     [
-        pytest.param(1, Outcome.TRUNCATED, id="its steps had been pushed"),
-        pytest.param(0, Outcome.LOST, id="nothing came home"),
+        pytest.param(1, LaunchOutcome.TRUNCATED, id="its steps had been pushed"),
+        pytest.param(0, LaunchOutcome.LOST, id="nothing came home"),
     ],
 )
 def test_a_preempted_node_is_lost_but_what_it_pushed_is_not(drive, pushed, outcome):
-    backend = ScriptedBackend(statuses=[RUNNING, NodeStatus(phase=Phase.LOST)], results=0, steps=pushed, complete=False)
+    backend = ScriptedBackend(
+        statuses=[RUNNING, NodeStatus(phase=LaunchPhase.LOST)], results=0, steps=pushed, complete=False
+    )
     driver = drive(backend)
     entry = step(driver, 3)
     assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, outcome)
@@ -149,7 +153,7 @@ def test_a_preempted_node_is_lost_but_what_it_pushed_is_not(drive, pushed, outco
 
 def test_a_result_without_every_node_s_last_line_is_truncated(drive):
     entry = step(drive(ScriptedBackend(complete=False)), 2)
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.TRUNCATED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.TRUNCATED)
 
 
 def test_the_watchdog_takes_everything_down_when_its_time_is_over(drive, clock):
@@ -161,14 +165,14 @@ def test_the_watchdog_takes_everything_down_when_its_time_is_over(drive, clock):
     assert step(driver).state is State.RUNNING
     clock.forward(minutes=0.1)
     entry = step(driver)
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.TRUNCATED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.TRUNCATED)
     assert backend.asked == ["submit", "collect", "down", "verify"]
 
 
 def test_expired_credentials_take_nothing_for_granted(drive):
     """What cannot be asked is neither over nor down; the event is written once, not at every look."""
-    expired = NodeStatus(phase=Phase.UNKNOWN, detail="ExpiredToken")
-    backend = ScriptedBackend(statuses=[RUNNING, expired, expired, expired, NodeStatus(phase=Phase.SUCCEEDED)])
+    expired = NodeStatus(phase=LaunchPhase.UNKNOWN, detail="ExpiredToken")
+    backend = ScriptedBackend(statuses=[RUNNING, expired, expired, expired, NodeStatus(phase=LaunchPhase.SUCCEEDED)])
     driver = drive(backend)
     assert step(driver, 5).state is State.RUNNING
     assert kinds(driver).count("UNKNOWN") == 1
@@ -181,7 +185,7 @@ def test_results_that_will_not_come_are_asked_for_again_while_the_machine_is_kep
     assert step(driver, 3).state is State.SUBMITTED
     assert backend.asked == ["submit", "collect", "collect"]
     entry = step(driver)
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.COMPLETED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.COMPLETED)
 
 
 def test_patience_for_results_ends_and_the_machine_goes_down(drive, clock):
@@ -252,7 +256,7 @@ def test_cancelling_brings_home_what_there_is(drive):
     driver = drive(backend)
     step(driver, 2)
     entry = driver.cancel("r1")
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.CANCELLED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.CANCELLED)
     assert backend.asked == ["submit", "collect", "down", "verify"]
 
 
@@ -268,14 +272,14 @@ def campaign(tmp_path, clock, backends, tick=lambda: None):
             instant=clock.instant,
         )
 
-    return Campaign(ledger=ledger, driver_of=driver_of, poll_s=lambda _: 0.01, tick=tick, tick_s=0.01)
+    return LaunchGroup(ledger=ledger, driver_of=driver_of, poll_s=lambda _: 0.01, tick=tick, tick_s=0.01)
 
 
 def test_one_target_that_fails_does_not_stop_the_others(tmp_path, clock):
     backends = {"r1": ScriptedBackend(submit_error=NodeError("no capacity")), "r2": ScriptedBackend()}
     launches = [launch_of(P5E, run_id=run_id, price=rate()) for run_id in backends]
     entries = campaign(tmp_path, clock, backends).start(launches, check=lambda _: None)
-    assert [entry.outcome for entry in entries] == [Outcome.REFUSED, Outcome.COMPLETED]
+    assert [entry.outcome for entry in entries] == [LaunchOutcome.REFUSED, LaunchOutcome.COMPLETED]
     assert all(entry.state is State.DOWN_VERIFIED for entry in entries)
 
 
@@ -306,6 +310,6 @@ def test_after_ctrl_c_launches_go_on_and_the_next_command_finds_them(tmp_path, c
         one.start(launches, check=lambda _: None)
     assert all(backend.asked == ["submit"] for backend in backends.values())
     for backend in backends.values():
-        backend.statuses = [NodeStatus(phase=Phase.SUCCEEDED)]
+        backend.statuses = [NodeStatus(phase=LaunchPhase.SUCCEEDED)]
     entries = campaign(tmp_path, clock, backends).resume(launches)
-    assert [entry.outcome for entry in entries] == [Outcome.COMPLETED] * 2
+    assert [entry.outcome for entry in entries] == [LaunchOutcome.COMPLETED] * 2

@@ -11,16 +11,16 @@ import pytest
 from planner.errors import NodeError
 from planner.launcher.drive.drive import Driver
 from planner.launcher.drive.submission import ORPHAN_GRACE
-from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.entry import LaunchOutcome, State
 from planner.launcher.ledger.ledger import Ledger
-from planner.launcher.plan.backend import NodeStatus, Phase
+from planner.launcher.plan.backend import LaunchPhase, NodeStatus
 from planner.launcher.plan.target import Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON, launch_of, rate
 from tests.launcher.scripted_backend import ScriptedBackend
 
 P4D = Target(provider="aws", name="p4d.24xlarge", accelerator="A100-40GB-SXM", devices_per_node=8, region="us-east-1")
-GONE = NodeStatus(phase=Phase.LOST, detail="no such cluster")
+GONE = NodeStatus(phase=LaunchPhase.LOST, detail="no such cluster")
 BOUND_S = 20.0
 
 
@@ -46,7 +46,7 @@ class SlowToSubmit(ScriptedBackend):
     """Takes as long over a submission as the test wants, and then it has machines."""
 
     def __init__(self) -> None:
-        super().__init__(statuses=[NodeStatus(phase=Phase.RUNNING)])
+        super().__init__(statuses=[NodeStatus(phase=LaunchPhase.RUNNING)])
         self.begun, self.may_end = threading.Event(), threading.Event()
 
     def submit(self, launch):
@@ -66,7 +66,7 @@ def test_ctrl_c_before_the_submission_leaves_nothing_to_submit(driver_of):
     stop = threading.Event()
     stop.set()
     entry = driver_of(backend).go_on("r1", stop=stop, poll_s=0.01, submit=True)
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.NEVER_SUBMITTED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.NEVER_SUBMITTED)
     assert backend.asked == []
 
 
@@ -97,12 +97,12 @@ def test_what_was_closed_while_it_was_submitted_is_taken_down_by_who_submitted_i
     class ClosedMeanwhile(ScriptedBackend):
         def submit(self, launch):
             super().submit(launch)
-            driver.ledger.move("r1", State.DOWN_VERIFIED, at=NOON, outcome=Outcome.CANCELLED)
+            driver.ledger.move("r1", State.DOWN_VERIFIED, at=NOON, outcome=LaunchOutcome.CANCELLED)
 
     backend = ClosedMeanwhile()
     driver = driver_of(backend)
     opened = driver.step("r1", submit=True)
-    assert (opened.state, opened.outcome) == (State.LOST, Outcome.CANCELLED)
+    assert (opened.state, opened.outcome) == (State.LOST, LaunchOutcome.CANCELLED)
     driver.step("r1")
     assert backend.asked == ["submit", "down", "verify"]
     assert driver.ledger.entry("r1").state is State.DOWN_VERIFIED
@@ -128,14 +128,14 @@ def test_a_submission_that_came_to_its_end_needs_no_grace(driver_of):
 
 def test_a_ledger_that_cannot_be_written_ends_neither_the_watch_nor_the_watchdog(driver_of, clock, monkeypatch):
     """As on a full disk: it is watched on, taken down at the deadline, and then the failure is told."""
-    states = iter([NodeStatus(phase=Phase.RUNNING)] * 3)
+    states = iter([NodeStatus(phase=LaunchPhase.RUNNING)] * 3)
 
     class Watched(ScriptedBackend):
         def status(self, launch):
             found = next(states, None)
             if found is None:  # seen three times: now its time is over
                 clock.forward(launch.deadline_at - clock.now)
-            return found or NodeStatus(phase=Phase.RUNNING)
+            return found or NodeStatus(phase=LaunchPhase.RUNNING)
 
     backend = Watched()
     driver = driver_of(backend)
@@ -163,5 +163,5 @@ def test_what_came_home_before_the_machine_was_lost_counts(driver_of, tmp_path):
     driver = driver_of(Half(statuses=[GONE]))
     driver.step("r1", submit=True)
     entry = driver.step("r1")
-    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, Outcome.TRUNCATED)
+    assert (entry.state, entry.outcome) == (State.DOWN_VERIFIED, LaunchOutcome.TRUNCATED)
     assert driver.backend.asked == ["submit", "down", "verify"]

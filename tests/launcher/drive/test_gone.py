@@ -8,7 +8,7 @@ import pytest
 
 from planner.launcher.drive.gone import BY_ABSENCE, BY_HOST, BY_ID, BY_LABEL, judge, witness_in
 from planner.launcher.plan.instant import Instant
-from planner.launcher.plan.sighting import ANYTHING, Known, Sight, Sighting, observed
+from planner.launcher.plan.sighting import ANYTHING, KnownMachine, Sight, Sighting, observed
 from planner.launcher.plan.target import Target
 from tests.launcher.launches import NOON, launch_of
 
@@ -24,7 +24,7 @@ def _five_minutes(monkeypatch, _settled_at_once):
     monkeypatch.setattr("planner.launcher.drive.submission.SETTLED_AFTER_S", 300.0)
 
 
-def looked_at(*looks: tuple[float, Sight], id: str = "i-1", boot: str = "b") -> Known:
+def looked_at(*looks: tuple[float, Sight], id: str = "i-1", boot: str = "b") -> KnownMachine:
     """Return what is known after these looks, each at so many seconds."""
     known = None
     for at_s, sight in looks:

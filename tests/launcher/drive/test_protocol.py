@@ -31,7 +31,7 @@ from planner.launcher.drive.drive import Driver
 from planner.launcher.ledger.entry import State
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.sighting import ANYTHING
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import launch_of, rate
 from tests.launcher.simulated.cloud import Cloud
@@ -42,8 +42,8 @@ MOST_FAULTS = 4
 PERIOD_S = 300.0
 NO_TASK = {"run": "true"}
 TARGETS = {
-    Provider.AWS: Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-east-1"),
-    Provider.LAMBDA: Target(provider="lambda", name="gpu_8x_h100_sxm5", devices_per_node=8),
+    LaunchProvider.AWS: Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-east-1"),
+    LaunchProvider.LAMBDA: Target(provider="lambda", name="gpu_8x_h100_sxm5", devices_per_node=8),
 }
 
 
@@ -55,7 +55,7 @@ def _five_minutes(monkeypatch, _settled_at_once):
 class Protocol(RuleBasedStateMachine):
     """One launch, its ledger, its cloud, and clients that come and go."""
 
-    provider = Provider.AWS
+    provider = LaunchProvider.AWS
 
     def __init__(self) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class Protocol(RuleBasedStateMachine):
                 self.gone_is_gone()
                 self.clock.forward(seconds=PERIOD_S + 1)
             entry = self.driver.ledger.entry("r1")
-            seen_by_new_key = self.cloud.keys == {"key-1"} or self.provider is Provider.AWS
+            seen_by_new_key = self.cloud.keys == {"key-1"} or self.provider is LaunchProvider.AWS
             assert not entry.open or not seen_by_new_key, self.driver.ledger.events("r1")
             assert not self.cloud.running or entry.open
         finally:
@@ -173,7 +173,7 @@ class Protocol(RuleBasedStateMachine):
         for one in self.cloud.instances:
             one.labelled = False
 
-    @precondition(lambda self: self.faults < MOST_FAULTS and self.provider is Provider.LAMBDA)
+    @precondition(lambda self: self.faults < MOST_FAULTS and self.provider is LaunchProvider.LAMBDA)
     @rule()
     def the_key_is_rotated(self) -> None:
         self.faults += 1

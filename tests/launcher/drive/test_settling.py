@@ -6,14 +6,14 @@ import pytest
 
 from planner.errors import NodeError
 from planner.launcher.drive.drive import Driver
-from planner.launcher.ledger.entry import Outcome, State
+from planner.launcher.ledger.entry import LaunchOutcome, State
 from planner.launcher.ledger.ledger import Ledger
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from tests.launcher.clock import Clock
 from tests.launcher.launches import launch_of
 from tests.launcher.scripted_backend import ScriptedBackend
 
-P4D = Target(provider=Provider.AWS, name="p4d.24xlarge", devices_per_node=8, region="us-east-1")
+P4D = Target(provider=LaunchProvider.AWS, name="p4d.24xlarge", devices_per_node=8, region="us-east-1")
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,7 @@ def refused(tmp_path, clock):
     )
     driver.ledger.plan([launch_of(P4D)], check=lambda _: None)
     entry = driver.step("r1", submit=True)
-    assert (entry.state, entry.outcome) == (State.COLLECTED, Outcome.REFUSED)
+    assert (entry.state, entry.outcome) == (State.COLLECTED, LaunchOutcome.REFUSED)
     assert said == ["r1: nothing is there; for 5 minutes a machine may still come and is looked for."]
     return driver
 

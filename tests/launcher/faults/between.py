@@ -31,10 +31,10 @@ def between(*meddlings: Meddling) -> Iterator[str]:
     """Run the proxy until the block is left; yield its address."""
     over = threading.Event()
 
-    class Handler(_Handler):
+    class BetweenHandler(_Handler):
         rules, ended = meddlings, over
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), BetweenHandler) as server:
         server.daemon_threads, server.block_on_close = True, False
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:

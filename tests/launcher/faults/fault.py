@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.launcher.faults.world import Done, World
+from tests.launcher.faults.world import Done, FaultyWorld
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Fault:
     """In what it is injected: client, worker, SkyPilot, EC2, Lambda, host, store, ledger."""
     happens: str
     """What the product then does."""
-    act: Callable[[World], Done]
+    act: Callable[[FaultyWorld], Done]
     """Breaks it and returns the command whose exit code counts."""
     exit_code: int
     state: str | None

@@ -268,7 +268,7 @@ class SkyServer:
 def serve(sky: SkyServer) -> ThreadingHTTPServer:
     """Answer on a free port of loopback, in threads of this process."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class SkyHandler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             question = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             body = json.dumps(sky.answer(self.path.strip("/"), question)).encode()
@@ -280,6 +280,6 @@ def serve(sky: SkyServer) -> ThreadingHTTPServer:
         def log_message(self, format: str, *args: Any) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), SkyHandler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server

@@ -15,7 +15,7 @@ from typing import Any
 
 from planner.errors import StoreError
 from planner.launcher.drive.gone import witness_in
-from planner.launcher.ledger.entry import Entry, State
+from planner.launcher.ledger.entry import LedgerEntry, State
 from planner.launcher.ledger.ledger import Ledger
 from tests.fakes.servers import AWS_KEYS, Server
 from tests.launcher.conftest import good_result
@@ -58,7 +58,7 @@ class Done:
 
 
 @dataclass
-class Machine:
+class WorldMachine:
     """A machine that a fake cloud started."""
 
     id: str
@@ -72,7 +72,7 @@ class Machine:
 
 
 @dataclass
-class World:
+class FaultyWorld:
     """One row of the table."""
 
     folder: Path
@@ -83,7 +83,7 @@ class World:
     sky_url: str
     clients: Any
     """Returns boto3's client of EC2 in a region, with keys that may do anything."""
-    machines: list[Machine] = field(default_factory=list)
+    machines: list[WorldMachine] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     settings: dict[str, float] = field(default_factory=lambda: dict(QUICK))
     result: bytes = b""
@@ -151,7 +151,7 @@ class World:
         """Launch a benchmark that may cost a lot, and say yes."""
         return self.cli(*LAUNCH, *on, *options, at=at, does=does, **environment)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LedgerEntry]:
         """Return what the ledger knows; nothing where there is none that can be read."""
         path = self.home / "ledger.sqlite"
         try:
@@ -170,7 +170,7 @@ class World:
         ]
         return {witness_in(text) or text for text in proofs}
 
-    def entry(self) -> Entry:
+    def entry(self) -> LedgerEntry:
         """Return the only launch."""
         (entry,) = self.entries()
         return entry
@@ -201,7 +201,7 @@ class World:
         else:
             body = {"name": name if labels else "a-box", "region_name": region, "instance_type_name": kind}
             one = self._lambda("/instance-operations/launch", body)["instance_ids"][0]
-        self.machines.append(Machine(one, cloud, region, kind, cluster, labels, own_cap=told or autostop))
+        self.machines.append(WorldMachine(one, cloud, region, kind, cluster, labels, own_cap=told or autostop))
         return str(one)
 
     def end(self, one: str) -> None:
@@ -217,7 +217,7 @@ class World:
         machine = next(machine for machine in self.machines if machine.id == one)
         return machine not in self.alive()
 
-    def alive(self) -> list[Machine]:
+    def alive(self) -> list[WorldMachine]:
         """Return the machines that a fake cloud still bills, asked of the clouds themselves."""
         running: set[str] = set()
         for region in {machine.region for machine in self.machines if machine.cloud == "aws"}:

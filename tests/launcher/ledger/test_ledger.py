@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from planner.errors import InputError, NotFoundError, RefusedError, StoreError
-from planner.launcher.ledger.entry import LEGAL, Outcome, State
+from planner.launcher.ledger.entry import LEGAL, LaunchOutcome, State
 from planner.launcher.ledger.ledger import Ledger
 from planner.launcher.plan.target import Target
 from tests.launcher.launches import NOON, launch_of, rate
@@ -79,9 +79,9 @@ def test_a_slower_client_changes_nothing(ledger):
 def test_the_first_outcome_counts_until_a_move_says_better(ledger):
     ledger.plan([launch_of(LOCAL)])
     ledger.move("r1", State.SUBMITTED, at=NOON)
-    ledger.move("r1", State.COLLECTED, at=NOON, outcome=Outcome.TRUNCATED)
+    ledger.move("r1", State.COLLECTED, at=NOON, outcome=LaunchOutcome.TRUNCATED)
     ledger.move("r1", State.DOWN_VERIFIED, at=NOON)
-    assert ledger.entry("r1").outcome is Outcome.TRUNCATED
+    assert ledger.entry("r1").outcome is LaunchOutcome.TRUNCATED
 
 
 def test_a_check_that_raises_plans_none_of_them(ledger):

@@ -1,7 +1,7 @@
 import pytest
 
 from planner.errors import InputError
-from planner.launcher.plan.target import REACHED_BY, SKY_ACCELERATORS, Provider, Target, parse_target
+from planner.launcher.plan.target import REACHED_BY, SKY_ACCELERATORS, LaunchProvider, Target, parse_target
 from tests.bundled import bundled_catalog
 
 TYPES = ("aws/p5e.48xlarge", "aws/p5en.48xlarge", "aws/p4d.24xlarge", "lambda/gpu_8x_h100_sxm5")
@@ -10,14 +10,16 @@ TYPES = ("aws/p5e.48xlarge", "aws/p5en.48xlarge", "aws/p4d.24xlarge", "lambda/gp
 @pytest.mark.parametrize(
     ("text", "provider", "name", "cloud", "sky"),
     [
-        pytest.param("aws/p5e.48xlarge", Provider.AWS, "p5e.48xlarge", True, True, id="aws"),
-        pytest.param("lambda/gpu_8x_h100_sxm5", Provider.LAMBDA, "gpu_8x_h100_sxm5", True, True, id="lambda"),
-        pytest.param("k8s/my-context", Provider.K8S, "my-context", False, True, id="kubernetes"),
-        pytest.param("k8s/user@cluster/x", Provider.K8S, "user@cluster/x", False, True, id="context with a slash"),
-        pytest.param("ssh/pool", Provider.SSH_POOL, "pool", False, True, id="ssh pool"),
-        pytest.param("slurm/hpc", Provider.SLURM, "hpc", False, True, id="slurm"),
-        pytest.param("host/a", Provider.HOST, "a", False, False, id="host"),
-        pytest.param("local", Provider.LOCAL, "local", False, False, id="local"),
+        pytest.param("aws/p5e.48xlarge", LaunchProvider.AWS, "p5e.48xlarge", True, True, id="aws"),
+        pytest.param("lambda/gpu_8x_h100_sxm5", LaunchProvider.LAMBDA, "gpu_8x_h100_sxm5", True, True, id="lambda"),
+        pytest.param("k8s/my-context", LaunchProvider.K8S, "my-context", False, True, id="kubernetes"),
+        pytest.param(
+            "k8s/user@cluster/x", LaunchProvider.K8S, "user@cluster/x", False, True, id="context with a slash"
+        ),
+        pytest.param("ssh/pool", LaunchProvider.SSH_POOL, "pool", False, True, id="ssh pool"),
+        pytest.param("slurm/hpc", LaunchProvider.SLURM, "hpc", False, True, id="slurm"),
+        pytest.param("host/a", LaunchProvider.HOST, "a", False, False, id="host"),
+        pytest.param("local", LaunchProvider.LOCAL, "local", False, False, id="local"),
     ],
 )
 def test_a_target_is_read_and_written_the_same(text, provider, name, cloud, sky):
@@ -27,13 +29,13 @@ def test_a_target_is_read_and_written_the_same(text, provider, name, cloud, sky)
 
 
 def test_every_provider_says_by_what_it_is_reached():
-    assert set(REACHED_BY) == set(Provider)
+    assert set(REACHED_BY) == set(LaunchProvider)
 
 
 def test_a_provider_that_is_not_registered_is_never_taken_for_one_of_sky(monkeypatch):
-    monkeypatch.delitem(REACHED_BY, Provider.SLURM)
+    monkeypatch.delitem(REACHED_BY, LaunchProvider.SLURM)
     with pytest.raises(KeyError, match="slurm"):
-        _ = Target(provider=Provider.SLURM, name="hpc").through_sky
+        _ = Target(provider=LaunchProvider.SLURM, name="hpc").through_sky
 
 
 def test_two_hosts_are_one_run_over_two_nodes():

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from planner.launcher.plan.target import Provider
+from planner.launcher.plan.target import LaunchProvider
 from tests.launcher.clock import Clock
 from tests.launcher.launches import NOON
 
@@ -43,7 +43,7 @@ class Cloud:
     """What is there, and what is wrong with it just now. Seconds are of the clock's own count."""
 
     clock: Clock
-    provider: Provider
+    provider: LaunchProvider
     instances: list[CloudMachine] = field(default_factory=list)
     orders: list[float] = field(default_factory=list)
     """When machines that were ordered come."""
@@ -100,7 +100,7 @@ class Cloud:
         self.come()
         if key not in self.keys or self.now_s < self.blind_until_s:
             return []
-        kept_s = STILL_LISTED_S if self.provider is Provider.AWS else 0.0
+        kept_s = STILL_LISTED_S if self.provider is LaunchProvider.AWS else 0.0
         return [one for one in self.instances if one.ended_s + kept_s > self.now_s]
 
     def end(self, ids: Sequence[str], key: str | None) -> set[str]:

@@ -19,7 +19,7 @@ from planner.launcher.backends.sky.backend import SkyBackend
 from planner.launcher.backends.sky.process import SkyRefusalError
 from planner.launcher.cloud import aws, kubernetes, lambda_labs
 from planner.launcher.plan.backend import Collected, Launch
-from planner.launcher.plan.target import Provider
+from planner.launcher.plan.target import LaunchProvider
 from tests.launcher.launches import NOON
 from tests.launcher.simulated.cloud import REGION, Cloud
 from tests.launcher.simulated.ec2 import Ec2InMemory
@@ -106,7 +106,7 @@ class Sky:
     def _record(self) -> dict[str, Any]:
         machines = self.cloud.instances[:1]
         target_type = machines[0].type if machines else None
-        launched = {"nodes": 1, "region": REGION if self.cloud.provider is Provider.AWS else None}
+        launched = {"nodes": 1, "region": REGION if self.cloud.provider is LaunchProvider.AWS else None}
         if target_type is not None:
             launched["instance_type"] = target_type
         return {

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from planner.adapters.evidence import read_calibration
 from planner.speed.calibration.anchors import Cell, draw_anchors, informative_anchors, most_informative
-from planner.speed.estimator.expected_error import NOISE, PART_ERROR, Known
-from planner.speed.estimator.own_runs import Place, covariance, update
+from planner.speed.estimator.expected_error import NOISE, PART_ERROR, KnownLabels
+from planner.speed.estimator.own_runs import UpdatePoints, covariance, update
 from planner.speed.estimator.text_estimator import fitted, model_text
 from planner.speed.estimator.text_fit import text_sample
 from planner.speed.physics.observation import Labels, Observation
@@ -25,16 +25,18 @@ def evidence() -> list[Observation]:
     return list({repr((sorted(one.config.items()), one.labels)): one for one in text_rows()}.values())[:300]
 
 
-def place_of(rows: list[Observation]) -> Place:
+def place_of(rows: list[Observation]) -> UpdatePoints:
     data, calibration = text_sample(rows), read_calibration()
-    return model_text(fitted(calibration), data.configs, data.labels, Known.of(calibration)).place
+    return model_text(fitted(calibration), data.configs, data.labels, KnownLabels.of(calibration)).place
 
 
-def line(positions: list[float]) -> Place:
+def line(positions: list[float]) -> UpdatePoints:
     """Runs of one machine and workload that differ in one setting alone, whose steps are products alone."""
     count, label = len(positions), Labels("A100", "ampere", "f", "site", "w")
     shares = {name: np.full(count, float(name == "products")) for name in PART_ERROR}
-    return Place([label] * count, shares, np.array(positions)[:, None], np.full(count, 0.3), np.zeros(count, bool))
+    return UpdatePoints(
+        [label] * count, shares, np.array(positions)[:, None], np.full(count, 0.3), np.zeros(count, bool)
+    )
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

@@ -9,7 +9,7 @@ from planner.model.evidence.calibration import Seen
 from planner.speed.estimator.expected_error import (
     FORMAT_ERROR,
     PART_ERROR,
-    Known,
+    KnownLabels,
     count_evidence,
     expected_error,
     groups_of,
@@ -46,7 +46,7 @@ def test_formats_of_many_stand_in_their_order() -> None:
     assert list(formats_of(from_rows(rows))) == ["fp8 on hopper", "16bit on ampere", "16bit on hopper", "fp8 on hopper"]
 
 
-def hopper_of(*formats: str) -> tuple[Configs, Known]:
+def hopper_of(*formats: str) -> tuple[Configs, KnownLabels]:
     """A training in fp8 on an H100, and evidence of H100s in some number formats, three rows each."""
     h100 = bundled_catalog().accelerators["H100-SXM"]
     rows = [small_config() | accelerator_facts(h100, one) for one in formats for _ in range(3)]
@@ -67,7 +67,7 @@ def test_a_format_without_evidence_is_a_group_and_widens_what_is_expected() -> N
     shares = {name: np.zeros(1) for name in PART_ERROR}
     asked, unseen = hopper_of("16bit")
     _, seen = hopper_of("16bit", "fp8")
-    before_it_was_counted = Known({}, largest=unseen.largest)
+    before_it_was_counted = KnownLabels({}, largest=unseen.largest)
     assert "new number format" not in groups_of(asked, labels, before_it_was_counted)
     assert groups_of(asked, labels, unseen) == ("new number format",)
     assert groups_of(asked, labels, seen) == ("same accelerator and framework",)

@@ -28,24 +28,24 @@ CONVERSION = 0.10
 """Where 8 bits have the peak of 16 (Trainium1), turning numbers into them gains nothing and takes its time."""
 
 
-class Case(NamedTuple):
+class LawCase(NamedTuple):
     accelerator: str
     network: str
     framework: str | None
     seq_len: int
     precision: Precision
 
-    def at(self, seq_len: int) -> Case:
+    def at(self, seq_len: int) -> LawCase:
         return self._replace(seq_len=seq_len)
 
 
 @cache
-def grid() -> tuple[dict[Case, dict[str, float]], dict[Case, float]]:
+def grid() -> tuple[dict[LawCase, dict[str, float]], dict[LawCase, float]]:
     """Return configurations, and seconds of one sample on eight accelerators, one sample each."""
     catalog = bundled_catalog()
     assert catalog.calibration is not None
     base = catalog.nodes["aws/p5.48xlarge"]
-    configs: dict[Case, dict[str, float]] = {}
+    configs: dict[LawCase, dict[str, float]] = {}
     for accelerator in catalog.accelerators.values():
         node = base.model_copy(update={"accelerator": accelerator.id, "link": None})
         for network in NETWORKS:
@@ -70,7 +70,7 @@ def grid() -> tuple[dict[Case, dict[str, float]], dict[Case, float]]:
                             micro_batches=4,
                         )
                         if not isinstance(found, Reason):
-                            configs[Case(accelerator.id, network, framework, seq_len, precision)] = found
+                            configs[LawCase(accelerator.id, network, framework, seq_len, precision)] = found
     labels = [labels_of(catalog.accelerators[case.accelerator], case.network, case.framework) for case in configs]
     rates = estimate_text(from_rows(list(configs.values())), labels, catalog.calibration, own=())
     each = zip(configs, rates.tokens_per_s_per_gpu, strict=True)

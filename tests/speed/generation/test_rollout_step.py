@@ -85,5 +85,5 @@ def test_what_a_forward_pass_is_of_a_training_pass(recomputed: float, adapters: 
 
 def test_weights_move_over_the_link_and_an_engine_wakes_up() -> None:
     """16 GB at 40 GB/s are 0.4 s; on the devices that train, the switch comes on top."""
-    assert weight_seconds(weight_bytes=16e9, rate=40e9, colocated=False) == pytest.approx(0.4)
-    assert weight_seconds(weight_bytes=16e9, rate=40e9, colocated=True) == pytest.approx(0.4 + SWITCH_SECONDS)
+    assert weight_seconds(weight_bytes=16e9, rate=40e9, switches=False) == pytest.approx(0.4)
+    assert weight_seconds(weight_bytes=16e9, rate=40e9, switches=True) == pytest.approx(0.4 + SWITCH_SECONDS)

@@ -30,7 +30,7 @@ from tests.bundled import bundled_catalog
 MIB, GIB = 2**20, 2**30
 
 
-class Row(Frozen):
+class MemoryRow(Frozen):
     name: Text
     workload: Text
     micro_batch: Count
@@ -47,7 +47,7 @@ class Row(Frozen):
     recorded_in_use_before_gib: float | None = None
 
 
-ROWS = read_rows(Row, Path(__file__).with_name("h100_peaks.csv"))
+ROWS = read_rows(MemoryRow, Path(__file__).with_name("h100_peaks.csv"))
 LAYERS_OF_THE_CUT = 4
 
 
@@ -58,7 +58,7 @@ def network(name: str) -> tuple[Architecture, int | None]:
     ), preset.seq_len
 
 
-def estimate(row: Row, *, compiled: bool) -> Memory:
+def estimate(row: MemoryRow, *, compiled: bool) -> Memory:
     architecture, seq_len = network(row.workload)
     return device_memory(
         TrainingSetup(
@@ -77,7 +77,7 @@ def estimate(row: Row, *, compiled: bool) -> Memory:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_the_tensors_of_a_step_are_within_a_tenth(row: Row) -> None:
+def test_the_tensors_of_a_step_are_within_a_tenth(row: MemoryRow) -> None:
     assert estimate(row, compiled=row.compiled).tensors_gib == pytest.approx(row.steady_gib, rel=0.1, abs=0.5)
 
 
@@ -91,7 +91,7 @@ def test_the_tensors_of_a_step_are_within_a_tenth(row: Row) -> None:
     ],
     ids=lambda row: row.name,
 )
-def test_what_the_device_must_have_is_within_a_tenth_of_the_recorded_runs(row: Row) -> None:
+def test_what_the_device_must_have_is_within_a_tenth_of_the_recorded_runs(row: MemoryRow) -> None:
     assert row.recorded_reserved_gib is not None
     assert row.recorded_in_use_before_gib is not None
     took_gib = row.recorded_reserved_gib + row.recorded_in_use_before_gib
@@ -105,7 +105,7 @@ def test_an_eager_step_of_the_compiled_run_is_what_the_record_shows() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_with_expandable_segments_the_device_must_have_little_more_than_is_reserved(row: Row) -> None:
+def test_with_expandable_segments_the_device_must_have_little_more_than_is_reserved(row: MemoryRow) -> None:
     context_gib = 1.31  # at the end of each run, with NCCL and cuBLAS
     took_gib = row.reserved_expandable_gib + context_gib
     assert estimate(row, compiled=row.compiled).total_gib == pytest.approx(took_gib, rel=0.15, abs=0.5)
@@ -119,7 +119,7 @@ def test_the_headline_needs_what_its_record_says() -> None:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_nothing_is_refused_that_ran(row: Row) -> None:
+def test_nothing_is_refused_that_ran(row: MemoryRow) -> None:
     h100_gib = 80.0
     chance = chance_within([Likely(1.0, estimate(row, compiled=row.compiled).total_gib)], h100_gib)
     assert fits_device(chance) != "no"

@@ -12,8 +12,8 @@ from planner.adapters.catalog import load_catalog
 from planner.model.catalog import Catalog
 from planner.model.evidence.probe import KernelKind
 from planner.scenario.candidate import Candidate
-from planner.speed.estimator.expected_error import COMMON_VARIANCE, NOISE, Known
-from planner.speed.estimator.own_runs import Place, covariance, update, with_learnt_transfer
+from planner.speed.estimator.expected_error import COMMON_VARIANCE, NOISE, KnownLabels
+from planner.speed.estimator.own_runs import UpdatePoints, covariance, update, with_learnt_transfer
 from planner.speed.estimator.text_estimator import model_rows, model_text
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
@@ -51,17 +51,17 @@ def config(workload: str) -> dict[str, float]:
     return answer.asked.observation.config
 
 
-def places(simulated: SimulatedMachine, rows: list[Observation]) -> tuple[Place, np.ndarray]:
+def places(simulated: SimulatedMachine, rows: list[Observation]) -> tuple[UpdatePoints, np.ndarray]:
     calibration = catalog().calibration
     assert calibration is not None
-    modelled = model_rows(simulated.fit, rows, Known.of(calibration))
+    modelled = model_rows(simulated.fit, rows, KnownLabels.of(calibration))
     return modelled.place, modelled.log_step
 
 
 def true_log_step(simulated: SimulatedMachine, row: Observation) -> float:
     calibration = catalog().calibration
     assert calibration is not None
-    known = Known.of(calibration)
+    known = KnownLabels.of(calibration)
     return float(model_text(simulated.truth, from_rows([row.config]), [row.labels], known).log_step[0])
 
 

@@ -11,6 +11,7 @@ from planner.errors import InputError
 from planner.model.answer.rollout_estimate import RolloutEstimate
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
+from planner.speed.generation.rollout_step import SWITCH_SECONDS
 from planner.speed.throughput.rollout_text import phases_text
 from planner.speed.throughput.speed import Speed, fastest
 from tests.speed.throughput.asking import asked
@@ -75,6 +76,8 @@ def test_hugging_faces_trainer_takes_one_step_on_fresh_completions(catalog: Cata
         pytest.param({"group": 16}, id="larger groups"),
         pytest.param({"generation": {"engine": "trainer"}}, id="the trainer's own generation"),
         pytest.param({"generation": {"devices": 2}}, id="two of the devices generate, in turn"),
+        pytest.param({"generation": {"at_once": 4}}, id="four completions at a time"),
+        pytest.param({"generation": {"sleep_level": 1}}, id="weights that wait in the host's memory"),
     ],
 )
 def test_what_takes_longer(catalog: Catalog, slower: dict[str, Any]) -> None:
@@ -108,6 +111,45 @@ def test_memory_of_both_phases(catalog: Catalog) -> None:
     assert generation.parts["weights"] * found.tensor == pytest.approx(7_615_616_512 * 2 / 2**30, rel=1e-6)
     assert generation.total_gib <= 80
     assert {one.phase for one in found.memory} == {"generation", "training"}
+
+
+def test_the_cache_has_what_a_share_leaves(catalog: Catalog) -> None:
+    """0.4 of 79.19 GiB, less 2 of the engine and 14.18 of all weights on one device, over 28 x 2 x 4 x 128 x 2 bytes
+    of a token and 300 + 900 tokens; 64 completions of a device have less."""
+    found = step(catalog, generation={"tensor": 1, "memory_share": 0.4}, prompts=512)
+    free = 0.4 * 79.19 - 2 - 7_615_616_512 * 2 / 2**30
+    assert found.at_once == int(free * 2**30 / (28 * 2 * 4 * 128 * 2 * 1200))
+
+
+def test_an_engine_that_never_sleeps_is_not_woken_up(catalog: Catalog) -> None:
+    """Two seconds of each step; TRL's engine sleeps only where a plan says so."""
+    asleep = step(catalog, framework="HF Trainer", generation={"tensor": 1, "sleep_level": 2}).seconds["weights"]
+    usual = step(catalog, framework="HF Trainer", generation={"tensor": 1}).seconds["weights"]
+    assert asleep - usual == pytest.approx(SWITCH_SECONDS)
+    host = step(catalog, framework="HF Trainer", generation={"tensor": 1, "sleep_level": 1}).seconds["weights"]
+    assert host - asleep == pytest.approx(2 * 7_615_616_512 * 2 / 20e9)
+
+
+@pytest.mark.parametrize(
+    ("engine", "network", "devices", "at_once", "published"),
+    [
+        pytest.param({"engine": "trainer"}, "llama-2-13b", 8, 2, 2590.72, id="DeepSpeed-Chat, two at a time"),
+        pytest.param({"devices": 2}, "llama-2-13b", 8, 8, 1425.75, id="vLLM, eight at a time"),
+        pytest.param({"devices": 4, "tensor": 4}, "llama-2-70b", 16, 4, 7122.65, id="vLLM over four, four at a time"),
+    ],
+)
+def test_published_generation_in_small_batches(
+    catalog: Catalog, engine: dict[str, Any], network: str, devices: int, at_once: int, published: float
+) -> None:
+    """OpenRLHF's benchmark of 2024 on A800s: 1,024 prompts and answers of 1,024 tokens, with its micro-batches."""
+    found = step(
+        catalog, {"own": "A800-80GB-SXM", "count": 8, "nodes": devices // 8, "network_gbit_per_s": 3200}, ref=network,
+        method="ppo", group=None, prompts=1024, completion_tokens={"mean": 1024, "most": 1024}, reward="model",
+        checkpointing="full", offload="optimizer", strategy=None, framework="DeepSpeed",
+        generation=engine | {"at_once": at_once},
+    )  # fmt: skip
+    assert found.at_once == at_once
+    assert found.seconds["generation"] == pytest.approx(published, rel=0.2)
 
 
 def test_a_large_network_is_divided_to_generate(catalog: Catalog) -> None:

@@ -18,7 +18,7 @@ class NothingMeasuredError(Exception):
     """The probe left nothing."""
 
 
-class Node:
+class ProbedNode:
     """Stands for the processes: samples/s by micro-batch; a size without a rate leaves nothing."""
 
     def __init__(self, rates: Mapping[int, float]) -> None:
@@ -51,7 +51,7 @@ class Node:
     ],
 )
 def test_a_probe_takes_few_steps_of_at_most_two_micro_batches(share: int | None, accumulations: dict[int, int]) -> None:
-    node = Node({8: 19.7, 4: 18.6})
+    node = ProbedNode({8: 19.7, 4: 18.6})
     chosen, probes = node.prober(share).search(start=8, most=8, allowed=allowed_sizes(share))
     assert chosen == 8
     assert {probe.micro_batch: probe.grad_accumulation for probe in probes} == accumulations
@@ -64,11 +64,11 @@ def test_a_probe_takes_few_steps_of_at_most_two_micro_batches(share: int | None,
 
 
 def test_a_probe_that_leaves_nothing_was_too_large_only_after_one_that_fits() -> None:
-    node = Node({4: 18.6, 2: 15.8})
+    node = ProbedNode({4: 18.6, 2: 15.8})
     chosen, probes = node.prober(64).search(start=4, most=8, allowed=allowed_sizes(64))
     assert (chosen, [probe.refused for probe in probes]) == (4, [None, "it was killed", None])
     with pytest.raises(NothingMeasuredError):
-        Node({4: 18.6}).prober(64).search(start=8, most=8, allowed=allowed_sizes(64))
+        ProbedNode({4: 18.6}).prober(64).search(start=8, most=8, allowed=allowed_sizes(64))
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_probe_that_leaves_nothing_was_too_large_only_after_one_that_fits() ->
 def test_the_double_is_probed_where_there_is_room(share: int, reserved_gib: float, tried: list[int]) -> None:
     memory = {"peak_reserved_gib": reserved_gib, "device_gib": 80.0}
     result = {"memory": memory, "environment": {}, "devices_per_node": 1}
-    probes = Node({4: 2.0, 8: 3.0}).prober(share).double(result)
+    probes = ProbedNode({4: 2.0, 8: 3.0}).prober(share).double(result)
     assert [probe.micro_batch for probe in probes] == tried
 
 

@@ -5,11 +5,11 @@ import torch
 
 from planner.launcher.collect.verdict import problems_of
 from planner.model.evidence.run import NodeResult
-from planner.workloads.measure.calibration import ON_CPU, Plan, calibrate
-from planner.workloads.strategies.precision import Precision
+from planner.workloads.measure.calibration import ON_CPU, CalibrationPlan, calibrate
+from planner.workloads.strategies.precision import PrecisionContexts
 
 CPU = torch.device("cpu")
-TINY = Plan(
+TINY = CalibrationPlan(
     matmul_sizes=(32, 64),
     copy_mib=1,
     all_reduce_mib=(1,),
@@ -20,18 +20,20 @@ TINY = Plan(
 )
 
 
-class Alone:
+class SingleRankAgreement:
     """The agreement of one rank with itself."""
 
     def max_over_ranks(self, values):
         return list(values)
 
-    def of_every_rank(self, value):
+    def gather_from_ranks(self, value):
         return [value]
 
 
 def calibrated(plan, precision="fp32"):
-    return calibrate(Precision(precision, CPU), Alone(), rank=0, world_size=1, device=CPU, plan=plan)
+    return calibrate(
+        PrecisionContexts(precision, CPU), SingleRankAgreement(), rank=0, world_size=1, device=CPU, plan=plan
+    )
 
 
 def test_the_best_size_is_the_ceiling():
@@ -49,7 +51,7 @@ def test_products_are_in_the_declared_precision():
 
 
 def test_out_of_time_leaves_the_rest_out():
-    found = calibrated(Plan((32, 64), 1, (1,), 1, 1, seconds_each=0.005, max_seconds=0.0))
+    found = calibrated(CalibrationPlan((32, 64), 1, (1,), 1, 1, seconds_each=0.005, max_seconds=0.0))
     assert list(found["matmul_tflop_per_s_by_size"]) == ["32"]
     assert found["device_copy_gb_per_s"] is None
 

@@ -8,7 +8,7 @@ import torch
 from planner.workloads.batch.micro_batch_probe import PROBE_WINDOW
 from planner.workloads.contract.spec import from_json
 from planner.workloads.measure.loop import observed_samples
-from planner.workloads.strategies.base import StateTensors, Strategy, adamw, gradients_of, optimizer_tensors
+from planner.workloads.strategies.base import StateTensors, TrainingStrategy, adamw, gradients_of, optimizer_tensors
 from tests.workloads.kinds import of_kind
 
 
@@ -32,7 +32,7 @@ def test_batch_norm_takes_two_images(spec_document, kind, micro_batch, samples):
     assert observed_samples(from_json(of_kind(spec_document(micro_batch=micro_batch), kind))) == samples
 
 
-class OneLayer(Strategy):
+class OneLayer(TrainingStrategy):
     """A linear map without a process group."""
 
     def __init__(self, spec):

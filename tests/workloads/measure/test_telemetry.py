@@ -17,7 +17,7 @@ from tests.launcher.collect.h100 import h100_document, h100_record
 POWER_CAP, THERMAL, IDLE = 0x4, 0x20, 0x1
 
 
-class NVMLError(Exception):
+class FakeNVMLError(Exception):
     """As pynvml calls it."""
 
 
@@ -31,12 +31,12 @@ def nvml(**changes):
 
     def handle_of(uuid):
         if uuid not in counters:
-            raise NVMLError("Not Found")
+            raise FakeNVMLError("Not Found")
         return uuid
 
     return SimpleNamespace(
         **{
-            "NVMLError": NVMLError,
+            "NVMLError": FakeNVMLError,
             "NVML_CLOCK_SM": 1,
             "NVML_TEMPERATURE_GPU": 0,
             "nvmlInit": lambda: None,
@@ -57,7 +57,7 @@ def nvml(**changes):
 
 
 def refuse(*arguments):
-    raise NVMLError("Not Supported")
+    raise FakeNVMLError("Not Supported")
 
 
 def watched(module, uuids=("GPU-a", "GPU-b")):

@@ -1,11 +1,13 @@
 import pytest
 
 from planner.workloads.batch.micro_batch_probe import PROBE_WINDOW
-from planner.workloads.contract.spec import Window
+from planner.workloads.contract.spec import MeasurementWindow
 from planner.workloads.measure.window import STOP, is_steady, measured_steps_ahead, warmup_steps_ahead
 
-LONG = Window(min_warmup_steps=10, min_warmup_s=30.0, max_warmup_s=300.0, min_steps=50, min_s=60.0, max_s=120.0)
-SHORT = Window(min_warmup_steps=10, min_warmup_s=0.0, max_warmup_s=5.0, min_steps=10, min_s=1.0, max_s=5.0)
+LONG = MeasurementWindow(
+    min_warmup_steps=10, min_warmup_s=30.0, max_warmup_s=300.0, min_steps=50, min_s=60.0, max_s=120.0
+)
+SHORT = MeasurementWindow(min_warmup_steps=10, min_warmup_s=0.0, max_warmup_s=5.0, min_steps=10, min_s=1.0, max_s=5.0)
 
 
 @pytest.mark.parametrize(
@@ -60,7 +62,7 @@ def test_measuring_goes_on_until_both_minima_or_the_cap(step_seconds, steps_star
     [
         pytest.param(LONG, True, id="a measurement"),
         pytest.param(SHORT, True, id="a smoke test"),
-        pytest.param(Window(**PROBE_WINDOW), False, id="a probe: a second of warm-up, no more and no less"),
+        pytest.param(MeasurementWindow(**PROBE_WINDOW), False, id="a probe: a second of warm-up, no more and no less"),
     ],
 )
 def test_a_warm_up_of_a_fixed_length_is_not_judged(window, waits):

@@ -6,7 +6,7 @@ import torch
 
 from planner.workloads.contract.spec import from_json
 from planner.workloads.inputs.tokens import SyntheticTokens, sequence
-from planner.workloads.models.layers import Attention
+from planner.workloads.models.layers import AttentionLayer
 from planner.workloads.models.registry import build_on_meta, count_parameters
 
 GPT_305M = {
@@ -136,7 +136,7 @@ def test_tokens_are_in_range_and_common_words_are_common(spec_document):
 
 
 def test_a_window_hides_what_is_further_back():
-    attention = Attention(8, heads=2, kv_heads=1, head_dim=4, bias=False, causal=True, window=3)
+    attention = AttentionLayer(8, heads=2, kv_heads=1, head_dim=4, bias=False, causal=True, window=3)
     hidden = torch.randn(1, 10, 8, generator=torch.Generator().manual_seed(0))
     before = attention(hidden, None)
     hidden[0, 4] += 1.0

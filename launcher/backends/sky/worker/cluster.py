@@ -1,15 +1,15 @@
-"""A cluster that is there: how its nodes are reached, and its end; and the end of a server that nobody needs."""
+"""Existing clusters: how to reach their nodes, how to end them, and how to end an unused server."""
 
 from __future__ import annotations
 
 import re
 
 ASKED_FOR = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-"""How SkyPilot names the requests of clients; its server's own housekeeping goes by names in words."""
+"""Pattern of the ids of clients' requests. The server's own housekeeping has names in words."""
 
 
 def reach(cluster: str) -> list[str]:
-    """Write the ssh configuration of the cluster's nodes, as `sky status` does; return the names to use with ssh."""
+    """Write the ssh configuration of the cluster's nodes, as `sky status` does. Return the names to use with ssh."""
     from sky.client.cli import command
 
     records = command._get_cluster_records_and_set_ssh_config([cluster])
@@ -20,14 +20,14 @@ def reach(cluster: str) -> list[str]:
 
 
 def down(cluster: str) -> bool:
-    """End what is still being launched, then take the cluster down; return whether there was one. Never purges."""
+    """End what is still being launched, then take the cluster down. Return whether there was one. Never purges."""
     import sky
     from sky import exceptions
 
     running = [
-        one.request_id
-        for one in sky.api_status(cluster_name=cluster, fields=["request_id", "name", "status", "cluster_name"])
-        if one.cluster_name == cluster and one.name.endswith("launch")
+        request.request_id
+        for request in sky.api_status(cluster_name=cluster, fields=["request_id", "name", "status", "cluster_name"])
+        if request.cluster_name == cluster and request.name.endswith("launch")
     ]
     if running:
         sky.get(sky.api_cancel(running, silent=True))
@@ -39,17 +39,17 @@ def down(cluster: str) -> bool:
 
 
 def rest() -> bool:
-    """End this SkyPilot's API server unless it has work to do; return whether it was ended.
+    """End this SkyPilot's API server unless it has work to do. Return whether it was ended.
 
-    What runs on machines does not need it, and the next question starts it again. Only the server on this process's
-    own port is ended, with its executors.
+    Running jobs do not need it, and the next question starts it again. Only the server on this process's own port is
+    ended, with its executors.
     """
     import sky
     from sky.client import sdk
 
     if not sdk._local_api_server_running():
         return False
-    active = [one.request_id for one in sky.api_status(fields=["request_id", "name", "status"])]
+    active = [request.request_id for request in sky.api_status(fields=["request_id", "name", "status"])]
     if any(re.fullmatch(ASKED_FOR, request) for request in active):
         return False
     return sdk._local_api_server_running(kill=True)

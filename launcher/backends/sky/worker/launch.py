@@ -1,4 +1,4 @@
-"""Submission of launches to SkyPilot, for real or as a dry run."""
+"""Submits launches to SkyPilot, for real or as a dry run."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ DRY_RUN = "planner-dry-run"
 
 
 def dry_run(task: JsonObject, config: list[str]) -> str:
-    """Let SkyPilot check and price the launch; return the table that it prints.
+    """Let SkyPilot check and price the launch. Return the table that it prints.
 
-    Under a name of its own: SkyPilot's server keeps a dry run as a launch, and ours must not look launched.
+    The dry run has its own name: SkyPilot's server stores it as a launch, and ours must not look launched.
     """
     import sky
 
@@ -29,13 +29,13 @@ def dry_run(task: JsonObject, config: list[str]) -> str:
 
 
 def check_settings(config: list[str]) -> None:
-    """Raise SettingError where a person's own settings of SkyPilot would drop a cap of the launch."""
+    """Raise SettingError if the user's own SkyPilot settings would drop a cap of the launch."""
     with _configured(config):
         pass
 
 
 def submit(task: JsonObject, cluster: str, config: list[str], managed: bool) -> str:
-    """Hand the launch to SkyPilot's server, which goes on by itself; return the id of the request."""
+    """Hand the launch to SkyPilot's server, which continues by itself. Return the id of the request."""
     import sky
     from sky import jobs
 
@@ -53,7 +53,7 @@ def _task(config: JsonObject) -> Any:
 
 @contextlib.contextmanager
 def _configured(settings: list[str]) -> Iterator[None]:
-    """Add `a.b=value` settings, joined with the person's own, to SkyPilot's configuration for one launch."""
+    """Add `a.b=value` settings, joined with the user's own, to SkyPilot's configuration for one launch."""
     from sky import skypilot_config
 
     skypilot_config.reload_config()  # the files may have changed since the last question

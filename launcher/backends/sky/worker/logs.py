@@ -1,4 +1,4 @@
-"""The logs of a launch, as far as they have come: of how machines were sought, of set-up and job."""
+"""Logs of a launch, as far as they exist: of provisioning, and of set-up and job."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from planner.launcher.backends.sky.worker.managed import look_managed
 from planner.launcher.backends.sky.worker.plain_text import plain
 
 LAST_LINES = 400
-"""Of a log that is passed on at once."""
+"""Lines of a log that are passed on at once."""
 LAST_CHARACTERS = 8_000_000
 
 
 def log(cluster: str, managed: bool) -> str:
-    """Return the end of the log of set-up and job, as far as it has come."""
+    """Return the end of the log of set-up and job, as far as it exists."""
     import sky
     from sky import jobs
 
     text = io.StringIO()
     if managed:
-        job = look_managed(cluster)["job"]  # by its id: by its name SkyPilot finds no job that is over
+        job = look_managed(cluster)["job"]  # by id: SkyPilot finds no finished job by its name
         if job is not None:
             jobs.tail_logs(job_id=job["id"], follow=False, output_stream=text)
     else:
@@ -28,7 +28,7 @@ def log(cluster: str, managed: bool) -> str:
 
 
 def provision_log(cluster: str) -> str:
-    """Return the end of the log of how the machines were sought and booted."""
+    """Return the end of the log of finding and booting the machines."""
     from sky.client import sdk
 
     text = io.StringIO()
@@ -37,6 +37,6 @@ def provision_log(cluster: str) -> str:
 
 
 def _end(text: io.StringIO) -> str:
-    """Return the end of what was written: one line may be longer than an answer can be."""
+    """Return the end of what was written. A single line may be longer than an answer can be."""
     whole = text.getvalue()
     return plain(whole[-LAST_CHARACTERS:])

@@ -1,9 +1,10 @@
-"""The process that holds SkyPilot, whose package alone imports sky: a question per line in, an answer per line out.
+"""The process that holds SkyPilot: one question per line in, one answer per line out. Only this package imports sky.
 
-A process of its own, because SkyPilot prints to stdout where our data goes, needs seconds to import, and fixes its
-home, its catalogs and its API server when it is imported: a Capacity Block needs others than an ordinary launch.
-Questions come on stdin as `{"id": number, "do": name, ...}`; answers go to a descriptor of their own, whose number is
-the argument, as `{"id": number, "ok": ...}` or `{"id", "error": {"type", "message"}}`: what a library prints is none.
+It is a separate process because SkyPilot prints to stdout where our data goes, needs seconds to import, and fixes its
+home, its catalogs and its API server at import: a Capacity Block needs others than an ordinary launch.
+Questions come on stdin as `{"id": number, "do": name, ...}`. Answers go to a separate descriptor, whose number is the
+argument, as `{"id": number, "ok": ...}` or `{"id", "error": {"type", "message"}}`, so that they cannot mix with what
+libraries print.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ from planner.launcher.backends.sky.worker.status import clusters, look
 
 
 def main() -> None:
-    """Answer questions until whoever asks is gone, and end at once then. Whatever SkyPilot prints goes to stderr.
+    """Answer questions until the client is gone, then end at once. Everything that SkyPilot prints goes to stderr.
 
-    At once, in the middle of an answer too: the next client may already have found that there is nothing, and a
-    submission that went on without its client would come after that.
+    It ends even in the middle of an answer. Otherwise a submission without its client could finish after the next
+    client found that there is nothing.
     """
     answers = os.fdopen(int(sys.argv[1]), "w", encoding="utf-8", errors="replace")
     os.set_inheritable(answers.fileno(), False)
-    os.dup2(sys.stderr.fileno(), 1)  # what C libraries and child processes print
+    os.dup2(sys.stderr.fileno(), 1)  # for output of C libraries and child processes
     sys.stdout = sys.stderr
     asked = os.fdopen(os.dup(0), encoding="utf-8")
     with Path(os.devnull).open(encoding="utf-8") as nothing:
-        os.dup2(nothing.fileno(), 0)  # a program under SkyPilot reads no question
+        os.dup2(nothing.fileno(), 0)  # a program under SkyPilot must not read a question
     questions: queue.Queue[str] = queue.Queue()
     threading.Thread(target=_read, args=(asked, questions), daemon=True).start()
     while True:
@@ -45,9 +46,9 @@ def main() -> None:
         number = question.pop("id")
         try:
             answer: dict[str, Any] = {"ok": ANSWERS[question.pop("do")](**question)}
-        except Exception as error:  # noqa: BLE001  whatever SkyPilot raises has to reach the other side
+        except Exception as error:  # noqa: BLE001  every SkyPilot exception has to reach the other side
             answer = {"error": {"type": type(error).__name__, "message": plain(str(error))}}
-        except SystemExit as error:  # its command-line parts exit where they fail
+        except SystemExit as error:  # its command-line parts exit when they fail
             answer = {"error": {"type": "SystemExit", "message": f"SkyPilot gave up with code {error.code}"}}
         answers.write(json.dumps({"id": number, **answer}, default=str, ensure_ascii=False) + "\n")
         answers.flush()

@@ -1,4 +1,4 @@
-"""Managed jobs, which SkyPilot's controller starts again where spot takes their machines."""
+"""Managed jobs, which SkyPilot's controller restarts after a spot interruption."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.launcher.backends.sky.worker.status import with_reason
 
 JsonObject = dict[str, Any]
 LAST_REQUESTS = 200
-"""Among which a launch is looked for until its controller knows the job."""
+"""Number of requests in which a launch is looked for until its controller knows the job."""
 
 
 def look_managed(cluster: str) -> JsonObject:
@@ -22,7 +22,7 @@ def look_managed(cluster: str) -> JsonObject:
 
 
 def managed_jobs(prefix: str) -> list[JsonObject]:
-    """Return the managed jobs whose names begin so; none where there is no controller that works."""
+    """Return the managed jobs whose names start with the prefix; none if no controller works."""
     import sky
     from sky import exceptions, jobs
 
@@ -47,9 +47,9 @@ def managed_jobs(prefix: str) -> list[JsonObject]:
 
 
 def down_managed(cluster: str) -> bool:
-    """End what would still launch the managed job of this name, then cancel it; its controller takes the machines down.
+    """End what would still launch the managed job of this name, then cancel it. Its controller takes the machines down.
 
-    Return whether there was a job.
+    Returns whether there was a job.
     """
     import sky
     from sky import exceptions, jobs
@@ -69,9 +69,9 @@ def down_managed(cluster: str) -> bool:
 
 
 def _controller_works(error: Any) -> bool:
-    """Return whether a controller that does not answer may be at work: it would start again what is ended elsewhere.
+    """Return whether a controller that does not answer may be at work. It would restart what is ended elsewhere.
 
-    SkyPilot raises the same error where there is none yet, or none any more, and where it is stopped
+    SkyPilot raises the same error if there is no controller and if it is stopped
     (backend_utils.is_controller_accessible of skypilot 0.14.1).
     """
     status = getattr(error.cluster_status, "value", error.cluster_status)
@@ -80,13 +80,13 @@ def _controller_works(error: Any) -> bool:
 
 
 def _request_for(cluster: str) -> JsonObject | None:
-    """Return the newest request to launch a job of this name: only its body names the job."""
+    """Return the newest request to launch a job of this name. Only its body names the job."""
     import sky
 
     fields = ["request_id", "name", "status", "created_at", "request_body"]
     asked: list[JsonObject] = [
-        {"id": one.request_id, "status": str(one.status), "at": one.created_at}
-        for one in sky.api_status(all_status=True, limit=LAST_REQUESTS, fields=fields)
-        if one.name.endswith("jobs.launch") and (json.loads(one.request_body) or {}).get("name") == cluster
+        {"id": request.request_id, "status": str(request.status), "at": request.created_at}
+        for request in sky.api_status(all_status=True, limit=LAST_REQUESTS, fields=fields)
+        if request.name.endswith("jobs.launch") and (json.loads(request.request_body) or {}).get("name") == cluster
     ]
-    return with_reason(max(asked, key=lambda one: one["at"], default=None))
+    return with_reason(max(asked, key=lambda request: request["at"], default=None))

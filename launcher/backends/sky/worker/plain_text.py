@@ -1,4 +1,4 @@
-"""What SkyPilot prints, as plain text."""
+"""SkyPilot's output as plain text."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import re
 
 
 def plain(text: str) -> str:
-    """Take colours and cursor movements out of what SkyPilot prints."""
+    """Remove colours and cursor movements from what SkyPilot prints."""
     return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "")

@@ -1,4 +1,4 @@
-"""A launch's settings joined with a person's own of SkyPilot, so that neither drops a cap of the launch. Pure."""
+"""Joins a launch's settings with the user's own SkyPilot settings, so that no cap of the launch is lost. Pure."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ AT_BOOT = "aws.post_provision_runcmd"
 CONTROLLER = "jobs.controller"
 CONTROLLER_AUTOSTOP = "jobs.controller.resources.autostop"
 LABEL_PREFIX = "planner-"
-"""Of the labels by which machines are found again; they are ours."""
+"""Prefix of the labels by which machines are found again. They are ours."""
 ENDS_THE_SHUTDOWN = re.compile(
     r"\b(shutdown|poweroff|halt|reboot|telinit|kexec|systemctl\s+(?:isolate|kexec|suspend))\b"
 )
-"""Commands after which the time that a machine was told for its shutdown is another one, or none."""
+"""Commands that change or cancel a planned shutdown."""
 MOST_CONTROLLER = {"cpus": 4.0, "memory": 16.0, "disk_size": 256.0}
-"""Of what the bill counts for the controller of managed jobs, an m6i.xlarge (launcher/plan/ancillary_costs.py)."""
+"""Largest controller of managed jobs that the bill covers, an m6i.xlarge (launcher/plan/ancillary_costs.py)."""
 FREE_CONTROLLER = ("infra", "cloud", "region", "zone", "autostop", "use_spot", "labels", "image_id")
-"""Of the controller's settings: they change no price by more than the bill's factor for the dearest region."""
+"""Controller settings that change its price by no more than the bill's factor for the most expensive region."""
 MINUTES = {"": 1.0, "m": 1.0, "h": 60.0, "d": 1440.0, "w": 10080.0}
 
 
 class SettingError(Exception):
-    """A setting of the person's own SkyPilot under which a cap of the launch would not hold."""
+    """A setting of the user's own SkyPilot that would break a cap of the launch."""
 
 
 def joined(asked: list[str], own: Mapping[str, Any]) -> list[str]:
-    """Return the settings `a.b=value` of a launch, joined with the person's own. Raises SettingError."""
+    """Return the settings `a.b=value` of a launch, joined with the user's own. Raises SettingError."""
     if own.get("admin_policy"):
         raise SettingError(f"admin_policy ({own['admin_policy']}) may change or drop what limits a launch")
     for path in _paths(own):
@@ -42,13 +42,13 @@ def joined(asked: list[str], own: Mapping[str, Any]) -> list[str]:
             settings.append(_setting(key, [*json.loads(text), *_commands(theirs)]))
         elif key == CONTROLLER_AUTOSTOP:
             settings.append(_setting(key, _controller(json.loads(text), _at(own, CONTROLLER) or {})))
-        elif not (key.endswith(".remote_identity") and theirs is not None):  # a person's own identities stay
+        elif not (key.endswith(".remote_identity") and theirs is not None):  # the user's own identities stay
             settings.append(setting)
     return settings
 
 
 def _commands(theirs: Any) -> list[Any]:
-    """Return the person's commands at boot, which follow ours."""
+    """Return the user's commands at boot, which follow ours."""
     commands = list(theirs or [])
     for command in commands:
         words = command if isinstance(command, str) else " ".join(map(str, command))
@@ -58,7 +58,7 @@ def _commands(theirs: Any) -> list[Any]:
 
 
 def _controller(ours: dict[str, Any], theirs: Mapping[str, Any]) -> dict[str, Any]:
-    """Return when the controller of managed jobs goes away; where it is a machine, the bill must hold for it."""
+    """Return when the controller of managed jobs terminates. If it is a machine, the bill must cover it."""
     resources = theirs.get("resources") or {}
     if not theirs.get("consolidation_mode"):
         _check_size(resources)
@@ -83,7 +83,7 @@ def _check_size(resources: Mapping[str, Any]) -> None:
         most = MOST_CONTROLLER.get(name)
         number = None if most is None else _number(value)
         if name not in FREE_CONTROLLER and (most is None or number is None or number > most):
-            counted = ", ".join(f"{what} {size:g}" for what, size in MOST_CONTROLLER.items())
+            counted = ", ".join(f"{resource} {size:g}" for resource, size in MOST_CONTROLLER.items())
             raise SettingError(
                 f"{CONTROLLER}.resources.{name}: {value}; the bill counts a controller of at most {counted}"
             )

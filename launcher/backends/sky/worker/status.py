@@ -1,4 +1,4 @@
-"""What SkyPilot knows of a cluster: the requests that concern it, the cluster itself, its job."""
+"""SkyPilot's knowledge of a cluster: the requests that concern it, the cluster itself, its job."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ LAST_WORDS = 12
 
 
 def look(cluster: str, refresh: bool) -> JsonObject:
-    """Return what SkyPilot knows of a cluster: requests that concern it, the cluster, its job.
+    """Return the requests that concern a cluster, the cluster, and its job.
 
-    A cluster that goes down between these questions is told as gone, or as without a job.
+    A cluster that goes down between these questions is reported as gone, or as without a job.
     """
     import sky
     from sky import exceptions
 
     fields = ["request_id", "name", "status", "error", "created_at", "cluster_name"]
     requests: list[JsonObject] = [
-        {"id": one.request_id, "name": one.name, "status": str(one.status), "at": one.created_at}
-        for one in sky.api_status(all_status=True, cluster_name=cluster, limit=50, fields=fields)
-        if one.cluster_name == cluster
+        {"id": request.request_id, "name": request.name, "status": str(request.status), "at": request.created_at}
+        for request in sky.api_status(all_status=True, cluster_name=cluster, limit=50, fields=fields)
+        if request.cluster_name == cluster
     ]
-    launches = [one for one in requests if one["name"].endswith("launch")]
-    newest = with_reason(max(launches, key=lambda one: one["at"], default=None))
+    launches = [request for request in requests if request["name"].endswith("launch")]
+    newest = with_reason(max(launches, key=lambda request: request["at"], default=None))
     record = _record(cluster, refresh=refresh)
     try:
         job = _job(cluster) if record and record["status"] == "UP" else None
@@ -39,14 +39,14 @@ def look(cluster: str, refresh: bool) -> JsonObject:
 
 
 def with_reason(request: JsonObject | None) -> JsonObject | None:
-    """Add to a request that failed why it did."""
+    """Add the reason to a request that failed."""
     if request is not None and request["status"] == "FAILED":
         return {**request, "error": _error_of(request["id"])}
     return request
 
 
 def clusters(prefixes: list[str]) -> list[JsonObject]:
-    """Return SkyPilot's clusters whose names begin so, after asking the clouds."""
+    """Return SkyPilot's clusters whose names start with one of the prefixes, after asking the clouds."""
     import sky
     from sky.utils import common
 
@@ -73,7 +73,9 @@ def _told(record: Any) -> JsonObject:
         "autostop_minutes": record["autostop"],
         "to_down": record["to_down"],
         "launched": None,
-        "ids": [str(one) for one in getattr(getattr(handle, "cached_cluster_info", None), "instances", None) or ()],
+        "ids": [
+            str(instance) for instance in getattr(getattr(handle, "cached_cluster_info", None), "instances", None) or ()
+        ],
     }
     if resources is not None and record["cluster_ever_up"]:
         accelerator, count = next(iter((resources.accelerators or {}).items()), (None, None))
@@ -90,10 +92,10 @@ def _told(record: Any) -> JsonObject:
 
 
 def _price(resources: Any) -> float | None:
-    """Return SkyPilot's price of a node-hour; None where it has none, which it says with 0 or not at all."""
+    """Return SkyPilot's price of a node-hour; None if it has none, which SkyPilot reports as 0 or not at all."""
     try:
         usd = float(resources.get_cost(3600))
-    except Exception:  # noqa: BLE001  a catalog without a price is an exception of pandas, of sky or of Python
+    except Exception:  # noqa: BLE001  a catalog without a price raises an error of pandas, of sky or of Python
         return None
     return usd if 0 < usd < float("inf") else None
 
@@ -101,7 +103,7 @@ def _price(resources: Any) -> float | None:
 def _job(cluster: str) -> JsonObject | None:
     """Return the newest job of the launch, which has the cluster's name; None before there is one.
 
-    What somebody else runs on the cluster (`sky exec`) has another name.
+    Other jobs on the cluster (`sky exec`) have other names.
     """
     import sky
 
@@ -116,14 +118,14 @@ def _job(cluster: str) -> JsonObject | None:
 def _error_of(request: str) -> JsonObject:
     """Return why a request failed: asking for its answer raises that.
 
-    Parts of SkyPilot say why in their log and exit, so the end of the request's log stands in for a reason.
+    Parts of SkyPilot explain in their log and exit, so the end of the request's log stands in for a reason.
     """
     import sky
 
     log = io.StringIO()
     try:
         sky.stream_and_get(request, output_stream=log)  # type: ignore[call-overload]
-    except Exception as error:  # noqa: BLE001  it is the answer
+    except Exception as error:  # noqa: BLE001  the error is the answer
         return {"type": type(error).__name__, "message": plain(str(error))}
     except SystemExit:
         said = [line for line in plain(log.getvalue()).splitlines() if line.strip()]

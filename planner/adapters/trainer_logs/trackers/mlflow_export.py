@@ -11,7 +11,7 @@ MOST_PARAMS = 500
 
 
 def read(source: LogSource) -> list[TrainerLog]:
-    """Return one training of each run, timed by the metric of training with the most entries."""
+    """Return one training for each run, timed by the training metric with the most entries."""
     logs = []
     for root in sorted({name.rpartition("metrics/")[0] for name in source.names if "metrics/" in name}):
         metrics = [name for name in source.names if name.startswith(f"{root}metrics/") and _trains(name)]
@@ -32,7 +32,7 @@ def read(source: LogSource) -> list[TrainerLog]:
 
 
 def _without_history(source: LogSource, root: str, metrics: list[str]) -> list[TrainerLog]:
-    """Return the training of a run whose metrics have one entry each: its steps, and the seconds if one says them."""
+    """Return the training of a run whose metrics have one entry each: its steps, and seconds if a metric has them."""
     single = {name.rpartition("/")[2].casefold(): points[0] for name in metrics if (points := _points(source, name))}
     steps = max((step for step, _, _ in single.values()), default=0)
     if not steps:

@@ -10,10 +10,10 @@ from planner.adapters.trainer_logs.trainer_log import ONLY_TOTALS, Total, Traine
 
 SUMMARY = r"(?:wandb-)?summary\.json"
 STEPS = ("train/global_step", "trainer/global_step", "global_step", "_step")
-"""The surer name first: W&B's own `_step` counts logged rows."""
+"""Step metrics, the most reliable first. W&B's own `_step` counts logged rows."""
 SECONDS = ("train_runtime", "train/train_runtime", "train/runtime")
 RUNTIME = "_runtime"
-"""Of the whole process, with start and end."""
+"""Metric with the seconds of the whole process, including start and end."""
 
 
 def read(source: LogSource) -> list[TrainerLog]:

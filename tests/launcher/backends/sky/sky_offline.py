@@ -22,7 +22,7 @@ START_TIMEOUT_S = 180
 
 
 @dataclass(frozen=True)
-class Clouds:
+class OfflineClouds:
     """The fakes, and the environment in which SkyPilot takes them for the world."""
 
     aws: Server
@@ -38,7 +38,7 @@ class Clouds:
 
 
 @contextlib.contextmanager
-def clouds(folder: Path) -> Iterator[Clouds]:
+def clouds(folder: Path) -> Iterator[OfflineClouds]:
     """Start the fakes, and end them and every API server that SkyPilot started in their HOME."""
     more = {**AWS_KEYS, "MOTO_IAM_LOAD_MANAGED_POLICIES": "true"}
     with (
@@ -49,12 +49,12 @@ def clouds(folder: Path) -> Iterator[Clouds]:
         home = folder / "home"
         environment = make_home(home, aws_url=aws.url, lambda_url=lambda_labs.url, kubernetes_url=kubernetes.url)
         try:
-            yield Clouds(aws, lambda_labs, kubernetes, home, environment)
+            yield OfflineClouds(aws, lambda_labs, kubernetes, home, environment)
         finally:
             end_servers(home)
 
 
-def start_api_server(made: Clouds) -> None:
+def start_api_server(made: OfflineClouds) -> None:
     """Start SkyPilot's API server in this environment; on another port if another program took the first one.
 
     SkyPilot derives the port of its queue from that of the server; it lies where clients get their ports from.

@@ -9,7 +9,7 @@ import boto3
 
 from planner.launcher.backends.sky.backend import SkyBackend
 from planner.launcher.plan.backend import Launch
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from tests.launcher.launches import NOON
 
 STANDIN = """
@@ -28,9 +28,11 @@ for line in sys.stdin:
 """
 FAILED = {"error": {"type": "CommandError", "message": "it went wrong"}}
 NOTHING = {"launch": None, "cluster": None, "job": None}
-P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", accelerator="H200-SXM", devices_per_node=8, region="us-east-2")
+P5E = Target(
+    provider=LaunchProvider.AWS, name="p5e.48xlarge", accelerator="H200-SXM", devices_per_node=8, region="us-east-2"
+)
 MANAGED = P5E.model_copy(update={"managed": True, "purchase": "spot"})
-LAMBDA = Target(provider=Provider.LAMBDA, name="gpu_8x_h100_sxm5", accelerator="H100-SXM", devices_per_node=8)
+LAMBDA = Target(provider=LaunchProvider.LAMBDA, name="gpu_8x_h100_sxm5", accelerator="H100-SXM", devices_per_node=8)
 Says = Callable[..., SkyBackend]
 
 

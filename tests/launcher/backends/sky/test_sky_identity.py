@@ -5,18 +5,18 @@ from __future__ import annotations
 import pytest
 
 from planner.launcher.backends.sky.identity import identities
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 from tests.launcher.launches import launch_of
 
 
 @pytest.mark.parametrize(
     ("provider", "store", "aws"),
     [
-        pytest.param(Provider.AWS, None, "SERVICE_ACCOUNT", id="AWS gives its machines a role"),
-        pytest.param(Provider.AWS, "s3://runs", "SERVICE_ACCOUNT", id="with which they push"),
-        pytest.param(Provider.LAMBDA, None, "NO_UPLOAD", id="Lambda needs no key of AWS"),
-        pytest.param(Provider.LAMBDA, "s3://runs", None, id="but to push"),
-        pytest.param(Provider.K8S, None, "NO_UPLOAD", id="nor do pods"),
+        pytest.param(LaunchProvider.AWS, None, "SERVICE_ACCOUNT", id="AWS gives its machines a role"),
+        pytest.param(LaunchProvider.AWS, "s3://runs", "SERVICE_ACCOUNT", id="with which they push"),
+        pytest.param(LaunchProvider.LAMBDA, None, "NO_UPLOAD", id="Lambda needs no key of AWS"),
+        pytest.param(LaunchProvider.LAMBDA, "s3://runs", None, id="but to push"),
+        pytest.param(LaunchProvider.K8S, None, "NO_UPLOAD", id="nor do pods"),
     ],
 )
 def test_keys_of_aws(provider, store, aws):
@@ -24,4 +24,4 @@ def test_keys_of_aws(provider, store, aws):
     found = dict(setting.split(".remote_identity=") for setting in identities(launch))
     assert found.get("aws") == aws
     assert found["gcp"] == found["azure"] == "NO_UPLOAD"
-    assert ("kubernetes" in found) is (provider is not Provider.K8S)
+    assert ("kubernetes" in found) is (provider is not LaunchProvider.K8S)

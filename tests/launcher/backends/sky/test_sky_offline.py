@@ -21,32 +21,38 @@ import pytest
 from planner.errors import InputError, NodeError
 from planner.launcher.backends.sky.backend import SkyBackend
 from planner.launcher.backends.sky.process import SkyRefusalError
-from planner.launcher.plan.backend import Phase
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.backend import LaunchPhase
+from planner.launcher.plan.target import LaunchProvider, Target
 from tests.fakes.aws_network import open_network
 from tests.fakes.aws_policy import enforce, user_keys
 from tests.fakes.sky_home import CONTEXT, SSH_POOL
 from tests.launcher.backends.contract import check_never_submitted
-from tests.launcher.backends.sky.sky_offline import Clouds, clouds, start_api_server
+from tests.launcher.backends.sky.sky_offline import OfflineClouds, clouds, start_api_server
 from tests.launcher.launches import launch_of, rate
 
 pytestmark = pytest.mark.slow
 TASKS = Path(__file__).parents[4] / "launcher" / "tasks"
 LAMBDA_CANARY, TOKEN_CANARY = "canary-lambda-key", "canary-hf-token"
 ROOT_KEYS = {"aws_access_key_id": "testing", "aws_secret_access_key": "testing"}
-P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", accelerator="H200-SXM", devices_per_node=8, region="us-east-2")
-P4D = Target(
-    provider=Provider.AWS, name="p4d.24xlarge", accelerator="A100-40GB-SXM", devices_per_node=8, region="us-east-1"
+P5E = Target(
+    provider=LaunchProvider.AWS, name="p5e.48xlarge", accelerator="H200-SXM", devices_per_node=8, region="us-east-2"
 )
-LAMBDA = Target(provider=Provider.LAMBDA, name="gpu_8x_h100_sxm5", accelerator="H100-SXM", devices_per_node=8)
-K8S = Target(provider=Provider.K8S, name=CONTEXT, accelerator="H200-SXM", devices_per_node=8)
-RACK = Target(provider=Provider.SSH_POOL, name=SSH_POOL, accelerator="H200-SXM", devices_per_node=8)
+P4D = Target(
+    provider=LaunchProvider.AWS,
+    name="p4d.24xlarge",
+    accelerator="A100-40GB-SXM",
+    devices_per_node=8,
+    region="us-east-1",
+)
+LAMBDA = Target(provider=LaunchProvider.LAMBDA, name="gpu_8x_h100_sxm5", accelerator="H100-SXM", devices_per_node=8)
+K8S = Target(provider=LaunchProvider.K8S, name=CONTEXT, accelerator="H200-SXM", devices_per_node=8)
+RACK = Target(provider=LaunchProvider.SSH_POOL, name=SSH_POOL, accelerator="H200-SXM", devices_per_node=8)
 SPOT = {"purchase": "spot"}
 MANAGED = P5E.model_copy(update={"purchase": "spot", "managed": True})
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clouds]:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OfflineClouds]:
     """The clouds; on AWS SkyPilot and we have the rights of the shipped policy and no other."""
     with clouds(tmp_path_factory.mktemp("sky")) as made:
         root, url = boto3.session.Session(**ROOT_KEYS), made.aws.url
@@ -61,7 +67,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Clouds]:
 
 
 @pytest.fixture(scope="module")
-def shared(world: Clouds) -> Iterator[SkyBackend]:
+def shared(world: OfflineClouds) -> Iterator[SkyBackend]:
     """One backend: its process imports sky once."""
     backend = SkyBackend(world.home.parent / "workspace" / "sky", sky_home=world.home)
     yield backend
@@ -69,7 +75,7 @@ def shared(world: Clouds) -> Iterator[SkyBackend]:
 
 
 @pytest.fixture
-def sky(world: Clouds, shared: SkyBackend, monkeypatch: pytest.MonkeyPatch) -> SkyBackend:
+def sky(world: OfflineClouds, shared: SkyBackend, monkeypatch: pytest.MonkeyPatch) -> SkyBackend:
     """The backend, in the world's environment, with the clouds as empty as they can be made."""
     for name in list(os.environ):
         if name not in ("PLANNER_HOME", "NO_COLOR", "PYTEST_CURRENT_TEST"):
@@ -97,11 +103,11 @@ def started(run_id: str, *, expires_at: datetime, region: str = "us-east-2") -> 
     return str(made["Instances"][0]["InstanceId"])
 
 
-class Row(dict[str, str]):
+class SkyRow(dict[str, str]):
     """The chosen row of SkyPilot's table."""
 
     @classmethod
-    def of(cls, shown: tuple[str, ...]) -> Row:
+    def of(cls, shown: tuple[str, ...]) -> SkyRow:
         heads = next(line for line in shown if "INSTANCE" in line)
         chosen = next(line for line in shown if line.rstrip().endswith("\u2714"))
         starts = [(match.start(), match[0].strip()) for match in re.finditer(r"\S+( \(\$\))?", heads)]
@@ -128,7 +134,7 @@ class Row(dict[str, str]):
 )
 def test_the_dry_run_of_a_target_chooses_it_and_nothing_else(sky, target, instance, gpus, usd_per_hour):
     """The prices are those of the seeded catalogs, rounded; of machines that stand there SkyPilot says 0."""
-    row = Row.of(sky.check(launch_of(target, run_id="dry")))
+    row = SkyRow.of(sky.check(launch_of(target, run_id="dry")))
     assert row["GPUS"] == gpus
     assert row["COST ($)"] == usd_per_hour
     if instance is not None:
@@ -168,8 +174,8 @@ def test_a_capacity_block_is_priced_from_a_catalog_of_its_own(sky, world):
         reservationType="capacity-block",
     )
     shown = sky.check(launch_of(block, run_id="block", price=rate(39.80)))
-    assert Row.of(shown)["INSTANCE"] == "p5e.48xlarge"
-    assert float(Row.of(shown)["COST ($)"]) in (0.0, 39.8), "SkyPilot takes what is reserved to cost nothing more"
+    assert SkyRow.of(shown)["INSTANCE"] == "p5e.48xlarge"
+    assert float(SkyRow.of(shown)["COST ($)"]) in (0.0, 39.8), "SkyPilot takes what is reserved to cost nothing more"
     before = servers(world)
     own = sky._processes.of(launch_of(block, run_id="block", price=rate(39.80)))
     assert own.ask("rest"), "nobody asked its server for anything more"
@@ -179,7 +185,7 @@ def test_a_capacity_block_is_priced_from_a_catalog_of_its_own(sky, world):
         sky.check(launch_of(P5E, run_id="dry"))
 
 
-def servers(world: Clouds) -> list[str]:
+def servers(world: OfflineClouds) -> list[str]:
     """Return the ports of SkyPilot's API servers in this HOME."""
     ports = []
     for process in psutil.process_iter():
@@ -220,7 +226,7 @@ def test_it_is_refused_submitted_once_and_leaves_nothing(sky, world):
     status = sky.status(launch)
     while not status.phase.is_over:
         status = sky.status(launch)
-    assert status.phase is Phase.REFUSED
+    assert status.phase is LaunchPhase.REFUSED
     assert "SkyPilot found no such machine" in status.detail
     asked = world.aws.ask("calls")
     assert any(call["action"] == "RunInstances" for call in asked)

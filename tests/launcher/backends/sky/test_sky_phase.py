@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from planner.launcher.backends.sky.phase import JOB, MANAGED_JOB, managed_status_of, status_of
-from planner.launcher.plan.backend import Phase
+from planner.launcher.plan.backend import LaunchPhase
 
 UP = {"name": "pl-x", "status": "UP", "launched": None}
 LAUNCHED = {
@@ -37,29 +37,37 @@ def seen(
 @pytest.mark.parametrize(
     ("what", "phase"),
     [
-        pytest.param(seen(request="PENDING", cluster=None), Phase.PENDING, id="the request waits"),
-        pytest.param(seen(request="RUNNING", cluster="INIT"), Phase.PENDING, id="machines boot"),
-        pytest.param(seen(request="RUNNING", cluster="UP"), Phase.PENDING, id="machines are prepared"),
-        pytest.param(seen(), Phase.SETTING_UP, id="up, and no job yet"),
-        pytest.param(seen(job="PENDING"), Phase.SETTING_UP, id="the job waits"),
-        pytest.param(seen(job="SETTING_UP"), Phase.SETTING_UP, id="the job sets up"),
-        pytest.param(seen(job="RUNNING"), Phase.RUNNING, id="the job runs"),
-        pytest.param(seen(request="RUNNING", job="RUNNING"), Phase.RUNNING, id="the job runs before the request ends"),
-        pytest.param(seen(job="SUCCEEDED"), Phase.SUCCEEDED, id="the job is done"),
-        pytest.param(seen(job="FAILED"), Phase.FAILED, id="the job failed"),
-        pytest.param(seen(job="FAILED_DRIVER"), Phase.FAILED, id="the job's driver died"),
-        pytest.param(seen(job="FAILED_SETUP"), Phase.SETUP_FAILED, id="set-up failed"),
+        pytest.param(seen(request="PENDING", cluster=None), LaunchPhase.PENDING, id="the request waits"),
+        pytest.param(seen(request="RUNNING", cluster="INIT"), LaunchPhase.PENDING, id="machines boot"),
+        pytest.param(seen(request="RUNNING", cluster="UP"), LaunchPhase.PENDING, id="machines are prepared"),
+        pytest.param(seen(), LaunchPhase.SETTING_UP, id="up, and no job yet"),
+        pytest.param(seen(job="PENDING"), LaunchPhase.SETTING_UP, id="the job waits"),
+        pytest.param(seen(job="SETTING_UP"), LaunchPhase.SETTING_UP, id="the job sets up"),
+        pytest.param(seen(job="RUNNING"), LaunchPhase.RUNNING, id="the job runs"),
         pytest.param(
-            seen(request="FAILED", cluster=None, error="ResourcesUnavailableError"), Phase.REFUSED, id="no capacity"
+            seen(request="RUNNING", job="RUNNING"), LaunchPhase.RUNNING, id="the job runs before the request ends"
         ),
-        pytest.param(seen(request="FAILED", cluster=None, error="NoCloudAccessError"), Phase.REFUSED, id="no access"),
-        pytest.param(seen(request="FAILED", cluster="INIT", error="CommandError"), Phase.SETUP_FAILED, id="no runtime"),
-        pytest.param(seen(cluster=None), Phase.LOST, id="it was up and is gone"),
-        pytest.param(seen(request=None, cluster=None), Phase.LOST, id="nobody knows it"),
-        pytest.param(seen(cluster="STOPPED"), Phase.LOST, id="stopped by somebody"),
-        pytest.param(seen(cluster="AUTOSTOPPING"), Phase.LOST, id="it takes itself down"),
-        pytest.param(seen(cluster="INIT"), Phase.UNKNOWN, id="half of it is there"),
-        pytest.param(seen(job="A_WORD_OF_LATER"), Phase.UNKNOWN, id="a word that we do not know"),
+        pytest.param(seen(job="SUCCEEDED"), LaunchPhase.SUCCEEDED, id="the job is done"),
+        pytest.param(seen(job="FAILED"), LaunchPhase.FAILED, id="the job failed"),
+        pytest.param(seen(job="FAILED_DRIVER"), LaunchPhase.FAILED, id="the job's driver died"),
+        pytest.param(seen(job="FAILED_SETUP"), LaunchPhase.SETUP_FAILED, id="set-up failed"),
+        pytest.param(
+            seen(request="FAILED", cluster=None, error="ResourcesUnavailableError"),
+            LaunchPhase.REFUSED,
+            id="no capacity",
+        ),
+        pytest.param(
+            seen(request="FAILED", cluster=None, error="NoCloudAccessError"), LaunchPhase.REFUSED, id="no access"
+        ),
+        pytest.param(
+            seen(request="FAILED", cluster="INIT", error="CommandError"), LaunchPhase.SETUP_FAILED, id="no runtime"
+        ),
+        pytest.param(seen(cluster=None), LaunchPhase.LOST, id="it was up and is gone"),
+        pytest.param(seen(request=None, cluster=None), LaunchPhase.LOST, id="nobody knows it"),
+        pytest.param(seen(cluster="STOPPED"), LaunchPhase.LOST, id="stopped by somebody"),
+        pytest.param(seen(cluster="AUTOSTOPPING"), LaunchPhase.LOST, id="it takes itself down"),
+        pytest.param(seen(cluster="INIT"), LaunchPhase.UNKNOWN, id="half of it is there"),
+        pytest.param(seen(job="A_WORD_OF_LATER"), LaunchPhase.UNKNOWN, id="a word that we do not know"),
     ],
 )
 def test_the_phase_of_a_launch(what, phase):
@@ -75,7 +83,7 @@ def test_a_launch_that_aws_forbids_is_refused_and_says_which_rights_are_needed()
     what = seen(request="FAILED", cluster=None, error="SystemExit")
     what["launch"]["error"]["message"] = "Failed to fetch the profile\nError code: AccessDenied"
     status = status_of(what)
-    assert status.phase is Phase.REFUSED
+    assert status.phase is LaunchPhase.REFUSED
     assert status.detail.endswith("AWS forbids it. Ask for the rights in launcher/iam/aws-policy.json.")
 
 
@@ -90,18 +98,18 @@ def test_what_was_launched_is_reported():
 @pytest.mark.parametrize(
     ("word", "phase"),
     [
-        ("PENDING", Phase.PENDING),
-        ("STARTING", Phase.PENDING),
-        ("RUNNING", Phase.RUNNING),
-        ("RECOVERING", Phase.PENDING),
-        ("SUCCEEDED", Phase.SUCCEEDED),
-        ("FAILED", Phase.FAILED),
-        ("FAILED_SETUP", Phase.SETUP_FAILED),
-        ("FAILED_NO_RESOURCE", Phase.REFUSED),
-        ("FAILED_PRECHECKS", Phase.REFUSED),
-        ("FAILED_CONTROLLER", Phase.LOST),
-        ("CANCELLED", Phase.LOST),
-        ("A_WORD_OF_LATER", Phase.UNKNOWN),
+        ("PENDING", LaunchPhase.PENDING),
+        ("STARTING", LaunchPhase.PENDING),
+        ("RUNNING", LaunchPhase.RUNNING),
+        ("RECOVERING", LaunchPhase.PENDING),
+        ("SUCCEEDED", LaunchPhase.SUCCEEDED),
+        ("FAILED", LaunchPhase.FAILED),
+        ("FAILED_SETUP", LaunchPhase.SETUP_FAILED),
+        ("FAILED_NO_RESOURCE", LaunchPhase.REFUSED),
+        ("FAILED_PRECHECKS", LaunchPhase.REFUSED),
+        ("FAILED_CONTROLLER", LaunchPhase.LOST),
+        ("CANCELLED", LaunchPhase.LOST),
+        ("A_WORD_OF_LATER", LaunchPhase.UNKNOWN),
     ],
 )
 def test_the_phase_of_a_managed_job(word, phase):
@@ -117,10 +125,14 @@ FAILED_REQUEST = {"id": "r", "at": 1.0, "status": "FAILED", "error": {"type": "N
 @pytest.mark.parametrize(
     ("request_", "phase", "said"),
     [
-        pytest.param({"id": "r", "at": 1.0, "status": "RUNNING"}, Phase.PENDING, "starting the controller", id="asked"),
-        pytest.param(FAILED_REQUEST, Phase.REFUSED, "may not use this provider", id="refused"),
-        pytest.param({"id": "r", "at": 1.0, "status": "SUCCEEDED"}, Phase.LOST, "does not know it", id="forgotten"),
-        pytest.param(None, Phase.LOST, "does not know it", id="never asked for"),
+        pytest.param(
+            {"id": "r", "at": 1.0, "status": "RUNNING"}, LaunchPhase.PENDING, "starting the controller", id="asked"
+        ),
+        pytest.param(FAILED_REQUEST, LaunchPhase.REFUSED, "may not use this provider", id="refused"),
+        pytest.param(
+            {"id": "r", "at": 1.0, "status": "SUCCEEDED"}, LaunchPhase.LOST, "does not know it", id="forgotten"
+        ),
+        pytest.param(None, LaunchPhase.LOST, "does not know it", id="never asked for"),
     ],
 )
 def test_before_there_is_a_managed_job_its_request_tells(request_, phase, said):

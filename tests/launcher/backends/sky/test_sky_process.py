@@ -20,7 +20,7 @@ from planner.launcher.backends.sky import process as process_module
 from planner.launcher.backends.sky.catalog import CATALOG, own_catalog
 from planner.launcher.backends.sky.process import SkyProcess, SkyRefusalError
 from planner.launcher.backends.sky.rsync import copy_results
-from planner.launcher.plan.target import Provider, Target
+from planner.launcher.plan.target import LaunchProvider, Target
 
 STANDIN = """
 import json, os, subprocess, sys, time
@@ -53,7 +53,7 @@ for line in sys.stdin:
     answers.write(json.dumps({"id": number, **answer}) + "\\n")
     answers.flush()
 """
-P5E = Target(provider=Provider.AWS, name="p5e.48xlarge", region="us-east-2", reservation="cr-1")
+P5E = Target(provider=LaunchProvider.AWS, name="p5e.48xlarge", region="us-east-2", reservation="cr-1")
 
 
 @pytest.fixture
