@@ -20,6 +20,7 @@ from planner.present.charts import CHART_READING
 from planner.present.columns.option_column import OptionTable
 from planner.present.columns.registry import columns_of, offered_columns
 from planner.present.columns.short_reasons import SHORT_REASONS
+from planner.present.columns.year_columns import YearTable, year_columns
 from planner.present.facts import QUANTITIES
 from planner.present.page.sentences import PHRASES, SENTENCES
 from planner.present.page.terms import TERMS
@@ -55,6 +56,7 @@ def messages() -> set[str]:
     found |= {*QUANTITIES.values(), *SHORT_REASONS.values()}
     found |= {text for column in offered_columns() for text in (column.title, column.words)}
     found |= {column.head(table) for table in (OptionTable.PAGE, OptionTable.REPORT) for column in columns_of(table)}
+    found |= {column.head(YearTable.PAGE) for column in year_columns(YearTable.PAGE)}
     for kind in (Hold, Basis, AuditVerdict, Severity):
         found |= {one.value for one in kind}
     for folder in SOURCES:

@@ -15,11 +15,11 @@ from planner.model.hardware.machines import Accelerator, Node
 from planner.model.network.image_network import ImageNetwork
 from planner.model.network.workload import Checkpointing, Precision
 from planner.network.image_operators import operators_of, training_macs
+from planner.speed.evidence.measured_batches import length_of
 from planner.speed.evidence.measured_image_config import find_network, is_of_images
 from planner.speed.evidence.measured_network import network_of
 from planner.speed.evidence.measured_text_config import format_of_row, measured_tokens, other_training
 from planner.speed.evidence.measured_training import training_of
-from planner.speed.memory.measured_batches import length_of
 
 FORMATS = {
     Precision.FP32: "fp32", Precision.TF32: "tf32", Precision.BF16: "bf16", Precision.FP16: "16bit",

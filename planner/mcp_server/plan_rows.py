@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from planner.decide.recommend.wording import percent_text
+from collections.abc import Sequence
+
 from planner.mcp_server.tool_answer import ToolAnswer, table_of
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.answer.explanation import ExplainDocument, OptionExplanation
-from planner.model.answer.option_estimate import RankedOption
-from planner.present.columns.rows import option_rows
+from planner.present.columns.rows import short_rows
 from planner.present.explanation_answer import answer_lines
-from planner.present.facts import chance_to_keep_limits, name_text
-from planner.present.table import Row, price_text, quantity_text
+from planner.present.table import Row, quantity_text
 from planner.speed.throughput.prediction_notes import part_names
-
-LEFT_OUT = ("notes", "rank", "pareto", "hold")
-"""Columns of the long tables that a short answer has no room for."""
 
 
 def comparison_answer(
-    document: ComparisonDocument, *, assumed: tuple[str, ...] = (), first: int = 1, go_on: bool = True
+    document: ComparisonDocument,
+    *,
+    assumed: tuple[str, ...] = (),
+    first: int = 1,
+    more: Sequence[str] = (),
+    go_on: bool = True,
 ) -> ToolAnswer:
-    """Return the recommendation with the options best first."""
-    rows, left = table_of([_option(number, one) for number, one in enumerate(document.options, start=1)], first=first)
+    """Return the recommendation with the options best first; with `more` columns, by their keys."""
+    rows, left = table_of(short_rows(document, more), first=first)
     following = [f"explain(answer_id='{document.answer_id}', option='1') says why"] if go_on else []
     if left:
         following.append(f"explain(answer_id='{document.answer_id}', from_row={first + len(rows)}) shows more rows")
@@ -35,32 +36,13 @@ def comparison_answer(
     )
 
 
-def listed_answer(document: EstimateDocument | CampaignDocument, *, first: int) -> ToolAnswer:
-    """Return the options of an estimate or a campaign, in the plan's order."""
-    table = [{k: v for k, v in row.items() if k not in LEFT_OUT} for row in option_rows(document)]
-    rows, left = table_of(table, first=first)
+def listed_answer(document: EstimateDocument | CampaignDocument, *, first: int, more: Sequence[str] = ()) -> ToolAnswer:
+    """Return the options of an estimate or a campaign, in the plan's order; with `more` columns, by their keys."""
+    rows, left = table_of(short_rows(document, more), first=first)
     return ToolAnswer(
         headline=[document.plan], rows=rows, rows_left_out=left, assumptions=list(document.notes),
         answer_id=document.answer_id,
     )  # fmt: skip
-
-
-def _option(number: int, option: RankedOption) -> Row:
-    chance = chance_to_keep_limits(option)
-    usd = option.campaign_usd if option.pay_now_usd is not None else option.payable_usd
-    return {
-        "row": str(number),
-        "option": option.id,
-        "machine": name_text(option),
-        "hold": "" if option.hold is None else option.hold.value,
-        "pay now": "" if option.pay_now_usd is None else quantity_text(option.pay_now_usd),
-        "hours": quantity_text(option.campaign_hours),
-        "usd": quantity_text(usd),
-        "done by": str(option.done_by or option.finish or ""),
-        "chance to keep the limits": "" if chance is None else percent_text(chance),
-        "price": "" if option.price is None else price_text(option),
-        "why not": option.why_not or "",
-    }
 
 
 def explained_answer(document: ExplainDocument, *, answer_id: str) -> ToolAnswer:

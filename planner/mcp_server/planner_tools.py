@@ -32,6 +32,7 @@ from planner.model.network.workload import Checkpointing, Strategy
 from planner.model.plan.find_filters import FindFilters, Terms
 from planner.model.plan.plan import Plan
 from planner.model.prices.offer import PriceKind
+from planner.present.columns.registry import asked_columns
 from planner.use_cases import answer_ids, catalogs, find, networks, plans, prices
 from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import plan_of_question
@@ -284,15 +285,18 @@ class PlannerTools:
             given.Word | None, Field(description="Row or id of one option: why its numbers are so.", examples=["1"])
         ] = None,
         from_row: Annotated[int, Field(ge=1, le=10_000, description="Without option: the table from this row.")] = 1,
+        columns: Annotated[
+            given.Names, Field(description="Without option: more columns of it.", examples=[["energy_kwh", "co2"]])
+        ] = [],  # noqa: B006
     ) -> ToolAnswer:
-        """Say more of an earlier answer: why an option's numbers are what they are, or the next rows of its table.
+        """Say more of an earlier answer: why an option's numbers are so, or more rows or columns of its table.
 
         Use it when the user asks why, doubts a number, or needs more than eight rows. Do not use it before ask, compare
         or find has given an id, nor to change the question: ask anew then.
         """
         kept = kept_answer(answer_id)
         if option is None:
-            return _again(kept, from_row)
+            return _again(kept, from_row, asked_columns(",".join(columns)))
         if kept.plan is None:
             raise InputError(f"answer {answer_id} has no options.", fix="Leave option out.")
         plan = parse_model(Plan, {"schema_version": 1, **kept.plan}, where=f"answer {answer_id}")
@@ -306,8 +310,8 @@ class PlannerTools:
         return comparison_answer(document, assumed=assumed, go_on=kept)
 
 
-def _again(kept: KeptAnswer, from_row: int) -> ToolAnswer:
-    """Return a kept answer's table from a row on."""
+def _again(kept: KeptAnswer, from_row: int, more: tuple[str, ...]) -> ToolAnswer:
+    """Return a kept answer's table from a row on, with more columns by their keys."""
     document = kept.answer
     if isinstance(document, MemoryDocument):
         return memory_answer(document)
@@ -318,5 +322,5 @@ def _again(kept: KeptAnswer, from_row: int) -> ToolAnswer:
     if from_row > len(document.options):
         raise InputError(f"from_row {from_row}: the answer has {len(document.options)} rows.", fix="Take a lower one.")
     if isinstance(document, ComparisonDocument):
-        return comparison_answer(document, assumed=kept.assumed, first=from_row)
-    return listed_answer(document, first=from_row)
+        return comparison_answer(document, assumed=kept.assumed, first=from_row, more=more)
+    return listed_answer(document, first=from_row, more=more)

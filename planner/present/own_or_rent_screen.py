@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from planner.decide.recommend.wording import percent_text, share_text, short_amount
+from planner.decide.recommend.wording import share_text, short_amount
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
-from planner.model.owning.hold import Hold
 from planner.model.owning.site import Acquisition
-from planner.model.prices.offer import PriceKind
+from planner.model.quantity import Quantity
+from planner.present.columns.table_column import short_plain_text
+from planner.present.columns.year_columns import (
+    OLD,
+    YearColumn,
+    YearEntry,
+    YearTable,
+    signs,
+    year_columns,
+    year_entries,
+)
 from planner.present.option_marks import renewed_by
 from planner.present.screen import Column, again, table_lines, wrapped, wrapped_items
 from planner.present.table import Row
@@ -18,7 +27,8 @@ MARKS = {
     "s": "spot: may be taken away",
     "m": "marketplace: may be taken away",
 }
-OLD = "*"
+RANGE = " range"
+"""Behind the key of a quantity's column: that of its range."""
 
 OWNING = {
     Acquisition.PURCHASE: "Owning: in full, as if bought today.",
@@ -29,16 +39,19 @@ AS_IF_BOUGHT = "Owning: as if bought today; already_owned in its site counts wha
 LEASE_OWED = "Owning: electricity alone; the signed lease, its place and its people are owed either way."
 NOT_SOLD = "Owning: without what yours would sell for; resale_usd of its option counts it."
 NARROW = 80
+NARROW_NAME = 16
+"""Down to which a name breaks on a screen narrower than that."""
 
 
 def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False) -> list[str]:
     """Return the whole answer as lines of a screen; with `every`, all rows of the table."""
     year = document.by_plan
     assert year is not None, "every answer is given on a year"
-    rows = _shown(year, every=every)
+    entries = _shown(document, every=every)
+    rows = [entry.option for entry in entries]
     lines = [*wrapped(_title(year), width=width), ""]
     lines += [line for sentence in document.headline for line in wrapped(sentence, width=width)]
-    lines += ["", *table_lines(_columns(document, width), [_cells(row, year) for row in rows], width=width)]
+    lines += ["", *table_lines(_columns(document, width), [_cells(entry) for entry in entries], width=width)]
     left = len(year.compared) - len(rows)
     notes = [f"and {left} more: --all"] if left > 0 else []
     notes += [document.horizons.text] if document.horizons is not None else []
@@ -50,34 +63,8 @@ def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False
 
 def year_rows(document: OwnOrRentDocument) -> list[Row]:
     """One row per machine, cheapest first, in plain numbers, for programs."""
-    year = document.by_plan
-    assert year is not None, "every answer is given on a year"
-    code = document.currency.code if document.currency else None
-    return [_plain(option, code) for option in year.options]
-
-
-def _plain(option: YearOption, code: str | None) -> Row:
-    usd, even, local = option.usd_per_year, option.break_even, option.local_per_year
-    chance = option.chance_owning_cheaper
-    row = {
-        "hold": option.hold.value,
-        "machine": option.display_name,
-        "option": option.id,
-        "USD a year": "" if usd is None else _number(usd.value),
-        "low": "" if usd is None else _number(usd.low),
-        "high": "" if usd is None else _number(usd.high),
-        "against owning, USD": _number(option.above_owning_usd_per_year),
-        "chance owning is cheaper": "" if chance is None else f"{chance:.3f}",
-        "chance it costs less": "" if option.chance_costs_less is None else f"{option.chance_costs_less:.3f}",
-        "less than": option.costs_less_than or "",
-        "owning pays from, trainings a year": str(even.trainings_per_year or "") if even else "",
-        "owning pays from, busy share": f"{even.busy_fraction:.4f}" if even else "",
-        "owning pays from, hours a year": f"{even.busy_hours_per_year:.1f}" if even else "",
-        "USD at once": _number(option.usd_at_once),
-        "price stale": "yes" if option.price_stale else "",
-        "why not": option.why_not or "",
-    }
-    return row if code is None else row | {f"{code} a year": "" if local is None else f"{local.value:.2f}"}
+    columns, code = year_columns(YearTable.ROWS, local=document.currency is not None), _code(document)
+    return [{_head(one, YearTable.ROWS, code): one.cell(row) for one in columns} for row in year_entries(document)]
 
 
 def _title(year: PlannedYear) -> str:
@@ -89,75 +76,52 @@ def _title(year: PlannedYear) -> str:
 
 
 def _columns(document: OwnOrRentDocument, width: int) -> list[Column]:
-    code = document.currency.code if document.currency else ""
-    return [
-        Column(key="hold"),
-        Column(key="machine", title="machine", wrap=28 if width >= NARROW else 16),
-        Column(key="usd", title="USD a year", right=True),
-        Column(key="range", title="(90 %)", drop=4, gap=1),
-        Column(key="local", title=f"{code} a year", right=True, drop=3),
-        Column(key="against", title="vs owning", right=True, drop=2),
-        Column(key="sure", title="costs less", right=True, drop=1),
-        Column(key="trainings", title="pays from", right=True),
-        Column(key="busy", title="busy", right=True, drop=5),
-        Column(key="hours", title="hours", right=True, drop=6),
-        Column(key="marks"),
-    ]
+    """Return the screen's columns, a quantity's range beside it."""
+    table: list[Column] = []
+    for one in year_columns(YearTable.SCREEN, local=document.currency is not None):
+        wrap = one.wrap if width >= NARROW else min(one.wrap, NARROW_NAME)
+        right = one.right or one.quantity or one.share
+        title = _head(one, YearTable.SCREEN, _code(document))
+        table.append(Column(key=one.key, title=title, right=right, drop=one.drop, wrap=wrap))
+        if one.quantity:
+            table.append(Column(key=one.key + RANGE, title="(90 %)", drop=one.range_drop, gap=1))
+    return table
 
 
-def _cells(option: YearOption, year: PlannedYear) -> Row:
-    usd, even, local = option.usd_per_year, option.break_even, option.local_per_year
-    assert usd is not None, "rows without a cost are not shown"
-    rented = option.hold in (Hold.RENT, Hold.USE) and option.id != year.owning
-    return {
-        "hold": option.hold.value.upper(),
-        "machine": option.display_name,
-        "usd": short_amount(usd.value),
-        "range": ""
-        if usd.low == usd.high
-        else f"({short_amount(usd.low)}-{short_amount(usd.high)})".replace("(-", "(0-"),
-        "local": short_amount(local.value) if local else "",
-        "against": _against(option.above_owning_usd_per_year),
-        "sure": "" if option.chance_costs_less is None else percent_text(option.chance_costs_less),
-        "trainings": _pays_from(option) if rented else "",
-        "busy": share_text(even.busy_fraction) if even else "",
-        "hours": f"{even.busy_hours_per_year:,.0f}" if even else "",
-        "marks": " ".join([*_signs(option), *(["<-"] if option.id == year.recommended else [])]),
-    }
+def _cells(row: YearEntry) -> Row:
+    cells: Row = {}
+    for column in year_columns(YearTable.SCREEN):
+        value = column.value(row)
+        if isinstance(value, Quantity):
+            ends = f"({short_amount(value.low)}-{short_amount(value.high)})".replace("(-", "(0-")
+            cells[column.key + RANGE] = "" if value.low == value.high else ends
+            cells[column.key] = short_amount(value.value)
+        else:
+            cells[column.key] = column.shown(row) if column.shown else short_plain_text(column, value)
+    return cells
 
 
-def _against(usd: float | None) -> str:
-    """Write what it costs more than the machine that is asked about, whose own row has no such number."""
-    return "owning" if usd is None else f"{'+' if usd > 0 else ''}{short_amount(usd)}"
+def _head(column: YearColumn, table: YearTable, code: str) -> str:
+    return column.head(table).format(code=code)
 
 
-def _pays_from(option: YearOption) -> str:
-    even = option.break_even
-    if even is None:
-        return "never"
-    trainings = even.trainings_per_year
-    if trainings == 1:
-        return "always"
-    return f"{share_text(even.busy_fraction)} busy" if trainings is None else f"{trainings:,}"
+def _code(document: OwnOrRentDocument) -> str:
+    return document.currency.code if document.currency else ""
 
 
-def _shown(year: PlannedYear, *, every: bool) -> list[YearOption]:
+def _shown(document: OwnOrRentDocument, *, every: bool) -> list[YearEntry]:
     """Return the rows that fit: the cheapest, with the machine that is asked about."""
-    known = year.compared
-    own = next(option for option in year.options if option.id == year.owning)
+    rows = year_entries(document)
+    known = [row for row in rows if row.is_compared]
+    own = next(row for row in rows if row.is_owning)
     if every:
         return known
     first = known[:SHOWN]
     return first if own in first else [*known[: SHOWN - 1], own]
 
 
-def _signs(option: YearOption) -> list[str]:
-    kind = {PriceKind.SPOT: "s", PriceKind.MARKETPLACE: "m"}.get(option.price_kind) if option.price_kind else None
-    return [sign for sign in (kind, OLD if option.price_stale else None) if sign]
-
-
 def _marks(document: OwnOrRentDocument, year: PlannedYear, rows: list[YearOption]) -> list[str]:
-    used = {sign for row in rows for sign in _signs(row)}
+    used = {sign for row in rows for sign in signs(row)}
     explained = [f"{sign} {text}." for sign, text in MARKS.items() if sign in used]
     if OLD in used:
         explained.append(f"{OLD} old price: {renewed_by([row.price_refreshed for row in rows if row.price_stale])}.")
@@ -218,7 +182,3 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
 
 def _hours(hours: float) -> str:
     return f"{hours:,.0f}" if hours >= 10 else f"{hours:.2g}"
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.2f}"

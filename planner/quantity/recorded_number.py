@@ -100,7 +100,7 @@ class Recorded:
         return self._of_one("abs", abs(float(self)))
 
     def exp(self) -> Any:
-        """Return e to the power of this number. numpy calls this and the four methods below on arrays of such numbers."""
+        """Return e to the power of this number. numpy calls this and the next four methods on arrays of them."""
         return self._of_one("exp", math.exp(float(self)))
 
     def log(self) -> Any:

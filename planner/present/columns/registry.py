@@ -83,6 +83,10 @@ LAYOUTS: dict[OptionTable, tuple[str, ...]] = {
         "notes", "display_name", "hold", "ready_on", "done_by", "chance_deadline", "chance_budget", "chance_both",
         *QUANTITIES, MORE,
     ),
+    OptionTable.AGENT: (
+        "number", "option", "machine", "hold", "pay_now_usd", "time", "money", "done_by", "chance", "price", MORE,
+        "why_not",
+    ),
 }  # fmt: skip
 
 

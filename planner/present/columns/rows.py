@@ -20,3 +20,10 @@ def option_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row
         table = OptionTable.CAMPAIGN
     columns = columns_of(table, more)
     return [{column.head(table): column.cell(entry) for column in columns} for entry in entries_of(document)]
+
+
+def short_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row]:
+    """Return one short row per option for agents, without what is not known."""
+    columns = columns_of(OptionTable.AGENT, more)
+    cells = [{one.head(OptionTable.AGENT): one.cell_short(entry) for one in columns} for entry in entries_of(document)]
+    return [{title: cell for title, cell in row.items() if cell} for row in cells]

@@ -11,15 +11,16 @@ from planner.model.answer.reason import text_of
 from planner.model.quantity import Quantity
 from planner.present.bill_text import bill_text, local_text
 from planner.present.columns.entry import Entry
-from planner.present.columns.option_column import OptionColumn, OptionTable, Value, plain_text, told_quantity
+from planner.present.columns.option_column import OptionColumn, OptionTable
 from planner.present.columns.short_reasons import short_reason
+from planner.present.columns.table_column import Value, plain_text, told_quantity
 from planner.present.facts import QUANTITIES, machine_text, name_text, price_date_text, quantity_of, terms_text
 from planner.present.option_marks import fit_text, marks
 from planner.present.page.terms import terms_of
 from planner.present.table import NOT_KNOWN, accelerators_text, price_text
 
 KNOWN = "known"
-REPORT, SCREEN = OptionTable.REPORT, OptionTable.SCREEN
+REPORT, SCREEN, AGENT = OptionTable.REPORT, OptionTable.SCREEN, OptionTable.AGENT
 NARROWEST_NAME = 20
 
 
@@ -91,7 +92,7 @@ def _notes(option: OptionEstimate) -> str:
 
 
 WRITTEN = (
-    OptionColumn(key="number", title="#", right=True, drop=0, value=lambda entry: entry.number),
+    OptionColumn(key="number", title="#", right=True, drop=0, titles={AGENT: "row"}, value=lambda entry: entry.number),
     OptionColumn(key="option", title="option", value=lambda entry: entry.option.id),
     OptionColumn(
         key="machine", title="machine", drop=0, wrap=NARROWEST_NAME, titles={REPORT: "option"},
@@ -116,11 +117,12 @@ WRITTEN = (
     ),
     OptionColumn(key="price_of", title="price of", value=lambda entry: price_date_text(entry.option)),
     OptionColumn(
-        key="time", title="time", quantity=True, drop=7, range_drop=9, titles={SCREEN: "", REPORT: "campaign time"},
+        key="time", title="time", quantity=True, drop=7, range_drop=9,
+        titles={SCREEN: "", REPORT: "campaign time", AGENT: "hours"},
         value=lambda entry: entry.hours,
     ),
     OptionColumn(
-        key="money", title="cost", quantity=True, drop=0, range_drop=5, titles={SCREEN: ""},
+        key="money", title="cost", quantity=True, drop=0, range_drop=5, titles={SCREEN: "", AGENT: "usd"},
         value=lambda entry: entry.usd,
     ),
     OptionColumn(
@@ -133,7 +135,7 @@ WRITTEN = (
     ),
     OptionColumn(key="done_by", title="done by", drop=3, value=lambda entry: entry.done_by),
     OptionColumn(
-        key="chance", title="chance", share=True, drop=2,
+        key="chance", title="chance", share=True, drop=2, titles={AGENT: "chance to keep the limits"},
         value=lambda entry: entry.chance,
     ),
     OptionColumn(

@@ -16,8 +16,9 @@ from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity, Unit
 from planner.present import facts
 from planner.present.columns.entry import Entry, entries_of
-from planner.present.columns.option_column import OptionColumn, OptionTable, short_plain_text
+from planner.present.columns.option_column import OptionColumn, OptionTable
 from planner.present.columns.registry import LAYOUTS, columns_of
+from planner.present.columns.table_column import short_plain_text
 from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
 from planner.present.page.mix import Figure, mix_figures

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 from html import escape
 
 from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.model.quantity import Quantity, Unit
+from planner.present.columns.table_column import short_plain_text
+from planner.present.columns.year_columns import YearColumn, YearEntry, YearTable, year_columns, year_entries
 from planner.present.page.money import Money
 from planner.present.page.sentences import horizons_text, translated
 from planner.present.page.templating import render
 from planner.present.page.words import Words
+from planner.present.table import NOT_KNOWN
 
 
 @dataclass(frozen=True)
@@ -18,16 +22,6 @@ class YearPage:
 
     document: OwnOrRentDocument
     words: Words
-
-    @property
-    def usd(self) -> Money:
-        """How dollars are written."""
-        return Money(self.words)
-
-    @property
-    def local(self) -> Money:
-        """How the plan's own currency is written."""
-        return Money(self.words, self.document.currency)
 
     def headline_html(self) -> str:
         """Render what to do, and what to know beside it."""
@@ -53,7 +47,26 @@ class YearPage:
             return ""
         names = {option.id: option.display_name for option in year.options}
         own = next(option for option in year.options if option.id == year.owning)
+        columns = year_columns(YearTable.PAGE, local=self.document.currency is not None)
         return render(
-            "year.html", "ways", self, self.words, year=year, currency=self.document.currency,
+            "year.html", "ways", self, self.words, columns=columns, entries=year_entries(self.document), year=year,
             own=own.display_name, rival=names.get(own.costs_less_than or ""),
         )  # fmt: skip
+
+    def head(self, column: YearColumn) -> str:
+        """Return a column's title."""
+        currency = self.document.currency
+        return self.words(column.head(YearTable.PAGE), code=currency.code if currency else "")
+
+    def cells(self, column: YearColumn, entry: YearEntry) -> tuple[str, ...]:
+        """Return what a column says of a machine; of a quantity also its 90 % range."""
+        value, words = column.value(entry), self.words
+        if isinstance(value, Quantity) and value.unit in (Unit.USD, Unit.USD_PER_YEAR):
+            usd = Money(words)
+            return usd.text(value.value), usd.range(value)
+        if isinstance(value, Quantity):
+            return words.figure(value), words.figure_range(value)
+        if isinstance(value, float) and column.share:
+            return (words.percent(value),)
+        text = column.told(entry, words) if column.told else short_plain_text(column, value)
+        return (text or NOT_KNOWN, "") if column.quantity else (text or NOT_KNOWN,)

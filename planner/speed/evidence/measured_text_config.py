@@ -9,11 +9,11 @@ from planner.model.evidence.measurement import Measurement
 from planner.model.hardware.accelerator_name import accelerator_named
 from planner.model.hardware.machines import Accelerator
 from planner.scenario.frameworks import framework_family
+from planner.speed.evidence.measured_batches import batches_of, length_of
 from planner.speed.evidence.measured_machine import machine_of, spread_of
 from planner.speed.evidence.measured_method import objective_of, pairs_of, tokens_of_pairs
 from planner.speed.evidence.measured_network import is_mixture, network_of, states_experts
 from planner.speed.evidence.measured_training import training_of
-from planner.speed.memory.measured_batches import batches_of, length_of
 from planner.speed.physics.accelerator_facts import accelerator_facts, chip_of, generation_of, peak_flops, says_bf16
 from planner.speed.physics.observation import Labels, Observation, Refusal
 

@@ -54,3 +54,20 @@ def test_a_plan_whose_runs_end_sooner_than_those_of_its_row_has_chances_of_its_o
                            objective="time")  # fmt: skip
     assert found.feasible
     assert middle_hours(found) == pytest.approx(43.0)
+
+
+def test_runs_of_a_service_go_side_by_side_from_the_first_hour_on():
+    """Four runs of 10M tokens at 2.5 USD a million: 25 USD each; two at once for 2 h each end after 4 h."""
+    plan = Plan.model_validate(
+        {
+            "schema_version": 1, "name": "a service", "workload": {"ref": "llama3-8b", "seq_len": 1000},
+            "work": {"tokens": 1e7}, "campaign": {"runs": 4, "start": "2026-12-01", "at_once": 2},
+            "options": [
+                {"offer": "acme/llama", "price": "hosted_training", "usd_per_million_tokens": 2.5, "training_hours": 2}
+            ],
+        }
+    )  # fmt: skip
+    found = plans.campaign(plan, bundled_catalog(), today=TODAY, objective="time")
+    assert found.campaign_usd is not None
+    assert found.campaign_usd.value == pytest.approx(100.0)
+    assert middle_hours(found) == pytest.approx(4.0)

@@ -25,3 +25,32 @@ def test_the_fastest_of_three_machines_that_share_a_pool():
     found = solve(asked, Objective.TIME, Effort(30))
     assert found is not None
     assert found.hours == pytest.approx(3.0)
+
+
+def test_of_equally_fast_plans_the_cheaper_one_is_taken():
+    """A run of 2 h on either machine; what is a little slower and free is no choice where time counts."""
+    bins, options = (Bin(1), Bin(1), Bin(1)), (Option(), Option(), Option())
+    ways = (Way(0, 0, 0, 2.0, 9.0), Way(0, 1, 1, 2.0, 4.0), Way(0, 2, 2, 3.0, 0.0))
+    found = solve(Instance((Group(1),), options, bins, ways, {}), Objective.TIME, Effort(30))
+    assert found is not None
+    assert (found.hours, found.to_pay) == pytest.approx((2.0, 4.0))
+    cheapest = solve(Instance((Group(1),), options, bins, ways, {}), Objective.COST, Effort(30))
+    assert cheapest is not None
+    assert (cheapest.hours, cheapest.to_pay) == pytest.approx((3.0, 0.0))
+
+
+def test_of_equally_cheap_plans_the_faster_one_is_taken():
+    ways = (Way(0, 0, 0, 5.0, 4.0), Way(0, 1, 1, 2.0, 4.0), Way(0, 2, 2, 1.0, 9.0))
+    asked = Instance((Group(1),), (Option(), Option(), Option()), (Bin(1), Bin(1), Bin(1)), ways, {})
+    found = solve(asked, Objective.COST, Effort(30))
+    assert found is not None
+    assert (found.hours, found.to_pay) == pytest.approx((2.0, 4.0))
+
+
+def test_a_run_that_need_not_hurry_goes_where_it_is_cheap():
+    """One run takes 10 h whatever is done; of three others of 2 h at 9 USD, or 5 h at 1, two fit the cheap machine."""
+    bins, options = (Bin(1), Bin(1), Bin(3)), (Option(), Option(), Option())
+    ways = (Way(0, 0, 0, 10.0, 7.0), Way(1, 1, 1, 5.0, 1.0), Way(1, 2, 2, 2.0, 9.0))
+    found = solve(Instance((Group(1), Group(3)), options, bins, ways, {}), Objective.TIME, Effort(30))
+    assert found is not None
+    assert (found.hours, found.to_pay) == pytest.approx((10.0, 7 + 2 * 1 + 9))

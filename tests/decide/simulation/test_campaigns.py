@@ -27,6 +27,12 @@ def test_a_range_is_drawn_with_its_middle_and_its_ends():
     assert (from_range(np.random.default_rng(1), Interval.exact(3.0), (4,)) == 3.0).all()
 
 
+def test_an_exact_number_takes_no_draw_from_those_that_follow():
+    after, fresh = np.random.default_rng(1), np.random.default_rng(1)
+    from_range(after, Interval.exact(3.0), (4,))
+    assert after.random() == fresh.random()
+
+
 def test_convergence_spreads_by_run():
     drawn = by_chance(np.random.default_rng(1), 0.1645, (200_000,))
     assert np.std(drawn) == pytest.approx(0.1, rel=0.01)

@@ -14,6 +14,7 @@ import pytest
 from planner.api import Comparison
 from planner.cli.main import run
 from planner.errors import NotFoundError
+from planner.mcp_server.plan_rows import comparison_answer
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Basis, Quantity, Unit
@@ -92,6 +93,7 @@ FORMATS: dict[str, Callable[[ComparisonDocument, tuple[str, ...]], str]] = {
     "report as CSV": as_csv,
     "workbook": _workbook,
     "app": lambda document, more: AnswerPage(document, Words(), _day(document), more).rows_html(),
+    "agent": lambda document, more: str(comparison_answer(document, more=more).rows),
     "frame": lambda document, more: Comparison(document).to_frame(columns=",".join(more)).to_csv(),
 }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from planner.speed.physics.interconnect import parse_network_gbit
 from tests.speed.evidence.measured_row import config
 
 
@@ -55,28 +54,3 @@ def test_a_row_says_its_wires(changes: dict[str, str], key: str, value: float) -
 )
 def test_shards_of_weights(words: str, shards: float) -> None:
     assert config(parallelism=words)["shards"] == shards
-
-
-def test_ports_of_each_card_add_up_to_those_of_the_node() -> None:
-    assert parse_network_gbit("3x 100GbE per card", per_node=8) == 2400
-    for words in ("400Gbps/GPU", "400 Gb/s/card", "400 Gb/s per GPU (8 per node)"):
-        assert parse_network_gbit(words, per_node=8) == 3200
-
-
-@pytest.mark.parametrize(
-    ("text", "gbit"),
-    [
-        pytest.param("1600Gbps/node RoCE", 1600, id="of the node"),
-        pytest.param("4x ConnectX-7 IB NDR 400Gb/Sec", 1600, id="four cards"),
-        pytest.param("8x ConnectX-7 IB NDR 400Gb/Sec", 3200, id="eight cards"),
-        pytest.param("400Gbps", 400, id="a number"),
-        pytest.param("GPUDirect-TCPXO, 8x 200 Gbps", 1600, id="a name before the count"),
-        pytest.param("NDR InfiniBand, 8 x 400 Gb/s", 3200, id="a name and spaces"),
-        pytest.param("3.2 Tbps", 3200, id="in Tbit/s"),
-        pytest.param("400 Gbps x8 per node", 3200, id="the count after the rate"),
-        pytest.param("400 Gb/s on PCIe x16", 400, id="lanes are no ports"),
-        pytest.param("not stated", None, id="nothing"),
-    ],
-)
-def test_networks_between_machines(text: str, gbit: float | None) -> None:
-    assert parse_network_gbit(text) == gbit

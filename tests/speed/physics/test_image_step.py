@@ -15,6 +15,7 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.calibration import Calibration
 from planner.model.network.architecture import Resnet, Vit
 from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.network.image_blocks import Operator
 from planner.scenario.cluster import Cluster
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.estimator.image_estimator import estimate_images
@@ -208,3 +209,9 @@ def test_an_unknown_label_is_named_by_what_it_lacks() -> None:
     one = gather([described()])
     lacking = Labels("GTX-9999", "another", "a framework", "a lab", "resnet50")
     assert estimate_images(one, [lacking], calibration()).groups == ("new generation",)
+
+
+def test_attention_in_windows_launches_two_kernels_more_than_plain_attention() -> None:
+    """Windows are cut out before the four kernels of a written attention, and put together behind them."""
+    operators = (Operator(kind="windows"), Operator(kind="attention"), Operator(kind="linear"))
+    assert gather([Described(operators, described().facts)]).kernels == pytest.approx([6 + 4 + 1])

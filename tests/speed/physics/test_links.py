@@ -6,7 +6,13 @@ import pytest
 
 from planner.model.hardware.machines import Link
 from planner.speed.physics import communication
-from planner.speed.physics.interconnect import assumed_link, interconnect_of, is_rack, pcie_generation
+from planner.speed.physics.interconnect import (
+    assumed_link,
+    interconnect_of,
+    is_rack,
+    parse_network_gbit,
+    pcie_generation,
+)
 from tests.bundled import bundled_catalog
 from tests.speed.physics.decoder_configs import FREE, MIXTURE, PRIORS, configs
 
@@ -139,3 +145,34 @@ def test_a_ring_of_machines_takes_a_step_from_each_to_the_next() -> None:
     without, with_steps = (float(communication.sharded_seconds(c, FREE | {"hop_us": hop})[0]) for hop in (0.0, 10.0))
     layers = float(c.layers[0])
     assert with_steps - without == pytest.approx(3 * layers * 7 * 10e-6)
+
+
+def test_slices_of_a_tensor_in_one_machine_use_its_links_alone() -> None:
+    """Four all-reduces of 1024 tokens x 1024 x 2 bytes: each twice 7/8 of it at 300 GB/s; 1 byte/s between machines."""
+    found = communication.tensor_seconds(configs(tp=8.0, dp=1.0, nvlink_domain=8.0, intra=300e9, inter=1.0), FREE)
+    assert float(found[0]) == pytest.approx(4 * 2 * 7 / 8 * 1024 * 1024 * 2 / 300e9)
+
+
+def test_ports_of_each_card_add_up_to_those_of_the_node() -> None:
+    assert parse_network_gbit("3x 100GbE per card", per_node=8) == 2400
+    for words in ("400Gbps/GPU", "400 Gb/s/card", "400 Gb/s per GPU (8 per node)"):
+        assert parse_network_gbit(words, per_node=8) == 3200
+
+
+@pytest.mark.parametrize(
+    ("text", "gbit"),
+    [
+        pytest.param("1600Gbps/node RoCE", 1600, id="of the node"),
+        pytest.param("4x ConnectX-7 IB NDR 400Gb/Sec", 1600, id="four cards"),
+        pytest.param("8x ConnectX-7 IB NDR 400Gb/Sec", 3200, id="eight cards"),
+        pytest.param("400Gbps", 400, id="a number"),
+        pytest.param("GPUDirect-TCPXO, 8x 200 Gbps", 1600, id="a name before the count"),
+        pytest.param("NDR InfiniBand, 8 x 400 Gb/s", 3200, id="a name and spaces"),
+        pytest.param("3.2 Tbps", 3200, id="in Tbit/s"),
+        pytest.param("400 Gbps x8 per node", 3200, id="the count after the rate"),
+        pytest.param("400 Gb/s on PCIe x16", 400, id="lanes are no ports"),
+        pytest.param("not stated", None, id="nothing"),
+    ],
+)
+def test_networks_between_machines(text: str, gbit: float | None) -> None:
+    assert parse_network_gbit(text) == gbit

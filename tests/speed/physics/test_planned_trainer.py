@@ -10,7 +10,7 @@ from planner.model.network.trainer_memory import TrainerSettings
 from planner.speed.physics.planned_trainer import planned_attention, planned_trainer
 from planner.speed.physics.step import step
 from tests.bundled import bundled_catalog
-from tests.speed.physics.decoder_configs import PRIORS, configs
+from tests.speed.physics.decoder_configs import PRIORS, configs, described
 
 
 def changed(adapters: Adapters | None = None, *, paged: float = 0.0, **settings: str) -> dict[str, float]:
@@ -81,3 +81,10 @@ def test_a_step_by_its_optimizer():
     assert of_lean == pytest.approx(of_usual / 2, rel=1e-6)
     assert seconds(optimizer_scale=1.0) < seconds(paged_bytes=4.0) < seconds(paged_bytes=8.0)
     assert seconds(optimizer_offload=1.0) == seconds(optimizer_offload=1.0, optimizer_scale=0.5)
+
+
+def test_an_offloaded_step_moves_16_bytes_of_every_parameter_over_the_bus():
+    """Weight, gradient and two moments of 4 bytes each."""
+    parameters = described()["parameters"]
+    found = step(configs(optimizer_offload=1.0), PRIORS | {"offload_gb": 20.0})
+    assert float(found.shares["optimizer"][0] * found.seconds[0]) == pytest.approx(parameters * 16 / 20e9)

@@ -1,0 +1,53 @@
+"""What the headline of own-or-rent says to do, and what it costs a year, by hand."""
+
+from __future__ import annotations
+
+from planner.decide.owning.owning_sentence import headline
+from planner.model.answer.planned_year import CountedFrom, PlannedYear, YearOption
+from planner.model.owning.hold import Hold
+from planner.model.quantity import Basis, Quantity, Unit
+from tests.decide.owning.test_year_options import DEAR, OURS, PC
+
+
+def _exact(value: float, unit: Unit) -> Quantity:
+    return Quantity(value=value, low=value, high=value, unit=unit, basis=Basis.ASSUMED, source="hand")
+
+
+def _year(*options: YearOption, recommended: str, firm: str | None = None) -> PlannedYear:
+    return PlannedYear(
+        counted_from=CountedFrom.CAMPAIGN, counted="by hand", trainings_wanted=50, trainings=50,
+        hours_per_training=_exact(20, Unit.HOURS), most_trainings=400, busy_hours=1000,
+        busy_fraction=_exact(0.125, Unit.RATIO), site_busy_fraction=0.7,
+        usd_per_busy_gpu_hour=_exact(3, Unit.USD_PER_GPU_HOUR), owning="ours", recommended=recommended,
+        cheapest_firm=firm, pay_as_you_go=firm, cheapest_rent=firm, options=options,
+    )  # fmt: skip
+
+
+def test_a_cheaper_machine_stands_beside_what_keeping_costs() -> None:
+    assert headline(_year(PC, OURS, recommended="pc")) == (
+        "Buy pc: 1,300 USD a year for 50 trainings; keeping ours costs 3,000 USD.",
+    )
+
+
+def test_a_dearer_one_is_recommended_only_where_ours_is_not_surely_cheaper() -> None:
+    assert headline(_year(OURS, DEAR, recommended="dear"))[0] == (
+        "Rent dear: 9,000 USD a year for 50 trainings; keeping ours at 3,000 USD is not surely cheaper."
+    )
+
+
+def test_keeping_is_held_against_paying_as_one_goes() -> None:
+    """9,000 - 3,000 USD."""
+    said = headline(_year(OURS, DEAR, recommended="ours", firm="dear"))
+    assert said[0] == "Keep ours: 3,000 USD a year for 50 trainings, 6,000 USD less than renting dear."
+
+
+def test_nothing_that_fits_has_the_reason() -> None:
+    broken = OURS.model_copy(update={"why_not": "it does not fit"})
+    (said,) = headline(_year(broken, recommended="none"))
+    assert said == "Nothing fits: ours: it does not fit."
+
+
+def test_without_anything_to_rent_the_plan_is_told_so() -> None:
+    said = headline(_year(OURS, recommended="ours"))
+    assert said[0] == "Keep ours: 3,000 USD a year for 50 trainings; the plan names nothing firm to rent."
+    assert OURS.hold is Hold.HAVE
