@@ -56,7 +56,7 @@ def messages() -> set[str]:
     found |= {text for column in offered_columns() for text in (column.title, column.words)}
     found |= {column.head(table) for table in (OptionTable.PAGE, OptionTable.REPORT) for column in columns_of(table)}
     for kind in (Hold, Basis, AuditVerdict, Severity):
-        found |= {one.value for one in kind}
+        found |= {member.value for member in kind}
     for folder in SOURCES:
         for path in folder.rglob("*.py"):
             found |= set(_of_python(path))
@@ -96,7 +96,7 @@ def translations(language: str) -> dict[str, str]:
 def main() -> int:
     """Compile the catalogs; 1 where a message is not translated."""
     lacking = 0
-    for language in [one for one in LANGUAGES if one != "en"]:
+    for language in [language for language in LANGUAGES if language != "en"]:
         (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.mo").write_bytes(compiled(language))
         known = translations(language)
         for message in sorted(messages() - {key for key, text in known.items() if text}):

@@ -1,4 +1,4 @@
-"""Every code of a finding or an explanation, with what it means; docs/audit.md lists the same."""
+"""Every code of a finding or an explanation, with its meaning. docs/audit.md lists the same."""
 
 from __future__ import annotations
 

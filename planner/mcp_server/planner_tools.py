@@ -1,4 +1,4 @@
-"""The tools: each asks the use case behind the command of the same name. None writes, launches or fetches anything."""
+"""The tools: each calls the use case of the command with the same name. None writes, launches or fetches anything."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
 @dataclass(frozen=True)
 class PlannerTools:
-    """The tools of one folder, which is the working directory, and of one workspace."""
+    """Tools for one folder (the working directory) and one workspace."""
 
     folder: Path
     home: str | None = None
@@ -56,7 +56,7 @@ class PlannerTools:
     def readable(self) -> tuple[Path, ...]:
         """Return the folders from which files may be read: the folder, workspace, run store and the planner's own."""
         runs = os.environ.get("PLANNER_RUNS")
-        named = (Path(runs),) if runs and "://" not in runs else ()  # by the person who started the server
+        named = (Path(runs),) if runs and "://" not in runs else ()  # set by the user who started the server
         return (self.folder, workspace_dir(self.home), *named, catalogs_dir(), examples_dir(), answers_dir())
 
     @guarded
@@ -307,7 +307,7 @@ class PlannerTools:
 
 
 def _again(kept: KeptAnswer, from_row: int) -> ToolAnswer:
-    """Return a kept answer's table from a row on."""
+    """Return a stored answer's table from a row on."""
     document = kept.answer
     if isinstance(document, MemoryDocument):
         return memory_answer(document)

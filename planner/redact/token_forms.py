@@ -74,8 +74,8 @@ class NamedForm:
     @cached_property
     def behind(self) -> re.Pattern[str]:
         """Everything from the end of the name to the end of the secret, which is group 1."""
-        one = class_of(self.characters)
-        return re.compile(rf"{_SEPARATED}({one}{{{self.least},{self.full}}})(?![0-9A-Za-z_(])")
+        letter = class_of(self.characters)
+        return re.compile(rf"{_SEPARATED}({letter}{{{self.least},{self.full}}})(?![0-9A-Za-z_(])")
 
 
 @cache

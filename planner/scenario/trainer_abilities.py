@@ -45,12 +45,14 @@ table may do anything. Fully sharded with Composer and plain FSDP keeps weights 
 UNSTATED_TRAINERS = {
     "FSDP": "pytorch fsdp", "DeepSpeed": "deepspeed", "torchtitan": "torchtitan", "Megatron-LM": "megatron",
 }  # fmt: skip
-"""What people call the trainers among which a plan that names none may choose, and their families. PyTorch's DDP needs
-none of them: all run it."""
+"""Usual names of the trainers that a plan without a trainer may mean, and their families.
+
+PyTorch's DDP runs with all of them.
+"""
 
 
 def is_run_by(framework: str | None, strategy: Strategy, split: Split) -> bool:
-    """Return whether a trainer runs a strategy with a split; of a plan that names none, whether any of the usual does.
+    """Return whether a trainer runs a strategy with a split; without a trainer, whether any usual one does.
 
     On one device no strategy is needed.
     """
@@ -60,7 +62,7 @@ def is_run_by(framework: str | None, strategy: Strategy, split: Split) -> bool:
 
 
 def trainers_of(strategy: Strategy, split: Split) -> tuple[str, ...]:
-    """Return which of the trainers that a plan may mean, when it names none, run a strategy with a split."""
+    """Return which of the trainers that a plan without a trainer may mean run a strategy with a split."""
     return tuple(name for name, family in UNSTATED_TRAINERS.items() if _runs(ABILITIES[family], strategy, split))
 
 

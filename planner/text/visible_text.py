@@ -17,7 +17,8 @@ def visible_text(text: str) -> str:
     r"""Return the text with `\x1b` instead of an escape, `\u202e` instead of a change of direction, and so on.
 
     All but the first 32 are written as in JSON strings, so that a JSON document stays valid.
-    r"""
+    r
+    """
     return _UNSEEN.sub(_escape, text)
 
 
