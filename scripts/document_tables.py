@@ -25,7 +25,7 @@ TARGET = Path(__file__).parents[1] / "docs" / "document-tables.md"
 GUIDE = examples_dir() / "guide"
 STATION = examples_dir() / "dgx_station_v100.yaml"
 TODAY = date(2026, 11, 24)
-"""Of the comparisons: prices are as old as they are on this day."""
+"""Day of the comparisons, from which the age of prices counts."""
 BYTES_PER_PARAMETER = 16
 """Weights and gradients in bf16, fp32 copy and both moments of Adam: Rajbhandari and others, SC 2020, section 3.1."""
 

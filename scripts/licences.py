@@ -23,7 +23,8 @@ from scripts.lock_dependencies import LOCKED, versions
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "licences.md"
 NOT_INSTALLED = Path(__file__).with_name("licences_of_platforms.csv")
-"""What torch needs on machines with a GPU, and others on Windows, which need not be installed where this runs."""
+"""Packages that torch needs on machines with a GPU, and others on Windows, which need not be installed where this runs.
+"""
 PARTS = ("app", "bench", "prices", "launch")
 COPYLEFT = re.compile(r"GPL|GNU|MPL|Mozilla", re.IGNORECASE)
 LONGEST = 60

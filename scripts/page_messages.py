@@ -34,7 +34,7 @@ COLUMNS = (
     "line", "quantity", "USD each", "USD", "90 % range", "basis", "formula and source", "hours", "what",
     "Machine", "Terms", "Price", "As of", "Source", "Assumption", "Value", "Basis", "exact",
 )  # fmt: skip
-"""Of the tables of bills and hours, and of the report in Markdown beside its options."""
+"""Messages of the tables of bills and hours, and of the report in Markdown beside its options."""
 ASSUMED = (
     "electricity", "pue", "goodput", "mfu", "power in training", "time between failures of one accelerator",
     "time between preemptions of one spot node", "restart after an interruption", "evaluation",

@@ -75,7 +75,7 @@ def _against(run: StatedRun, ceiling: Ceiling, *, forced_recomputation: bool) ->
         share += f" ({headline / ceiling.peak:.0%} with full attention)"
     fewer_bits = _fewer_bits(run)
     raise_ = doubtful if fewer_bits else impossible
-    suffix = f"; only {' or '.join(fewer_bits)} could do it, and nobody states that" if fewer_bits else ""
+    suffix = f"; only {' or '.join(fewer_bits)} could do it, and the run does not state that" if fewer_bits else ""
     fix = "Record tokens, devices, precision and active parameters of the run."
     if done > ceiling.peak:
         return [raise_("above_peak", f"It would execute {share}: above the peak{suffix}.", *facts, fix=fix)]

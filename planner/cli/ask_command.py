@@ -69,7 +69,7 @@ class LimitOptions:
         list[str] | None, typer.Option(metavar="OFFER", help="Offer (aws/p5.48xlarge, p4d); default: the best dozen")
     ] = None
     network: NetworkOption = None
-    budget: Annotated[float | None, typer.Option(metavar="USD", help="At most so much money for all of it")] = None
+    budget: Annotated[float | None, typer.Option(metavar="USD", help="Budget for all of it")] = None
     by: Annotated[str | None, typer.Option(metavar="DATE", help="Done by 2027-06-30, 2027-06, or in 3w")] = None
     runs: Annotated[int | None, typer.Option(help="Trainings; default: 1")] = None
     kwh: Annotated[float | None, typer.Option(metavar="USD", help="Price of a kWh; default: by --country")] = None

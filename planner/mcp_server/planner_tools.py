@@ -84,7 +84,7 @@ class PlannerTools:
             ),
         ] = [],  # noqa: B006
         budget: Annotated[
-            float | None, Field(ge=0, le=1e15, description="At most so many USD for all of it.", examples=[300])
+            float | None, Field(ge=0, le=1e15, description="Budget in USD for all of it.", examples=[300])
         ] = None,
         by: Annotated[
             given.Word | None, Field(description="Done by a day, a month, or in 3w.", examples=["2027-06-30", "3w"])
@@ -147,7 +147,7 @@ class PlannerTools:
         ] = [],  # noqa: B006
         provider: Annotated[given.Names, Field(description="Only these.", examples=[["lambda"]])] = [],  # noqa: B006
         region: Annotated[given.Names, Field(description="Only these.", examples=[["us-east-1"]])] = [],  # noqa: B006
-        terms: Annotated[Terms | None, Field(description="firm: nobody takes it away; spot: cheaper.")] = None,
+        terms: Annotated[Terms | None, Field(description="firm: is never taken away; spot: cheaper.")] = None,
         max_usd_per_hour: Annotated[given.Amount | None, Field(description="Of all nodes, at the list price.")] = None,
         available: Annotated[bool, Field(description="Only what its source says is to be had.")] = False,
         *,

@@ -40,12 +40,12 @@ class TokenForm:
 
     @cached_property
     def rest(self) -> re.Pattern[str]:
-        """What may follow of a token that is longer than examined."""
+        """Return the pattern after a token that is longer than examined."""
         return re.compile(f"{class_of(self.characters)}*")
 
     @cached_property
     def front(self) -> tuple[re.Pattern[str], int] | None:
-        """What stands before the beginning, and the most characters of it."""
+        """Return the pattern before the beginning, and its most characters."""
         if not self.before:
             return None
         characters, _, length = self.before.partition("*")

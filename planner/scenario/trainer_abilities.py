@@ -1,4 +1,4 @@
-"""Which ways to spread a training each trainer runs: one table, by family."""
+"""Strategies and splits that each trainer supports: one table, by family."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from planner.scenario.frameworks import planned_family
 
 
 class Abilities(NamedTuple):
-    """Which ways to spread a training a framework runs."""
+    """Strategies and splits that a framework supports."""
 
     strategies: frozenset[Strategy]
     splits: frozenset[str] = frozenset()
-    """Of `tensor`, `pipeline`, `context`, `experts`, `shards` (hybrid sharding)."""
+    """Splits among `tensor`, `pipeline`, `context`, `experts`, `shards` (hybrid sharding)."""
 
 
 _ZERO = frozenset({Strategy.DDP, Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3})

@@ -1,4 +1,4 @@
-"""What is trained and how: one description for plans, run records and logs, compared field by field."""
+"""Description of a training for plans, run records and logs, compared field by field."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def padded_length(mean: float, most: float, sequences: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSetup:
-    """What is trained and how. None in a field means that the source does not state it.
+    """Network, method and settings of a training. None in a field means that the source does not state it.
 
     Every field takes part in `differences`, so a field that is added here cannot be forgotten when runs are matched.
     """

@@ -83,12 +83,12 @@ def _unpack(path: Path, folder: Path) -> None:
     try:
         with tarfile.open(path, _mode(path)) as tar:
             passed = 0
-            for member in _few(tar, path):
-                place = _place(member.name, folder, path)
-                passed += member.size
+            for entry in _few(tar, path):
+                place = _place(entry.name, folder, path)
+                passed += entry.size
                 if passed > MOST_PASSED_BYTES:
                     raise InputError(f"{path}: unpacks to more than {MOST_PASSED_BYTES / 1e6:,.0f} MB.", fix=FIX)
-                file = tar.extractfile(member) if member.isfile() and place is not None and _fits(member.size) else None
+                file = tar.extractfile(entry) if entry.isfile() and place is not None and _fits(entry.size) else None
                 if file is not None and place is not None:
                     with file:
                         room -= _write(file, place, room, path)

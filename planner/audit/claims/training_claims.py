@@ -101,7 +101,7 @@ def _speed(
     says += f"{_days(at_peak / USUAL_MFU)} days"
     if share * ceiling.peak > ceiling.flops:
         if fewer := _fewer_bits(claim, accelerator, share * ceiling.peak):
-            says = f"{says}; only {fewer} could do it, and nobody states that"
+            says = f"{says}; only {fewer} could do it, and the claim does not state that"
             return [doubtful("faster_than_physics", f"{says}.", *facts, fix=FIX)]
         return [impossible("faster_than_physics", f"{says}.", *facts, fix=FIX)]
     if share * ceiling.peak > BEST_OF_CEILING * ceiling.flops:

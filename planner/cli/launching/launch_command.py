@@ -37,7 +37,7 @@ app = command_app()
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchWorkloadOptions(BenchWorkloadOptions):
-    """What is measured: the training of a network, or kernels one by one."""
+    """Measurement: the training of a network, or kernels one by one."""
 
     workload: Annotated[
         str,

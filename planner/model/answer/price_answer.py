@@ -104,7 +104,7 @@ class SourceReport(Frozen):
     left_out: dict[str, int]
     """Number of rows that are no prices of ours, by reason."""
     not_asked: tuple[str, ...] = ()
-    """What could have been asked of the source and was not, each with its reason."""
+    """Further questions that the source could answer and that were not asked, each with its reason."""
 
 
 class RefreshDocument(Frozen):

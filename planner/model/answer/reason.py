@@ -127,7 +127,7 @@ class ReasonCode(StrEnum):
     DOMINATED = "dominated"
     """Another option is no slower and no more expensive, and better in one of both."""
     FIT_NOT_CHECKED = "fit_not_checked"
-    """Whether the training fits the device could not be checked; options that fit come first."""
+    """The training may or may not fit the device, which could not be checked. Options that fit come first."""
     NOT_PREFERRED = "not_preferred"
     """The recommended option is better in what the plan prefers: cost or time."""
 

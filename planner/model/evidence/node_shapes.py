@@ -124,7 +124,7 @@ def bounded(value: Any) -> Any:
                 below += item.values()
             elif isinstance(item, list | tuple):
                 below += item
-            elif isinstance(item, int | float) and not -1e18 <= one <= 1e18:
+            elif isinstance(item, int | float) and not -1e18 <= item <= 1e18:
                 raise ValueError("holds a number that nothing measures")
         seen += len(below)
         if seen > MOST_ITEMS:

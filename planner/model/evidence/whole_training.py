@@ -49,9 +49,9 @@ class Exclusion(StrEnum):
     COMPUTED = "computed"
     """Hours are steps x seconds of a step, so interruptions are not included."""
     OTHER_METHOD = "other-method"
-    """What is trained is neither all weights nor adapters."""
+    """Training of something other than all weights or adapters."""
     DUPLICATE = "duplicate"
-    """The same run is in another row."""
+    """Repetition of a run in another row."""
 
 
 class WholeTraining(Frozen):

@@ -100,11 +100,11 @@ class ClusterSale(StrEnum):
 
     SELF_SERVICE = "self_service"
     RESERVED = "reserved"
-    """For a term that is bought in advance."""
+    """Sold for a term that is bought in advance."""
     QUOTE = "quote"
     """The provider is asked for an offer."""
     SINGLE_NODES = "single_nodes"
-    """Not at all: the provider does not connect such nodes."""
+    """Not sold together: the provider does not connect such nodes."""
 
 
 class Node(Frozen):

@@ -51,14 +51,14 @@ class Optimizer(StrEnum):
     ADAFACTOR = "adafactor"
     """Rows and columns of the second moment."""
     SGD = "sgd"
-    """With momentum."""
+    """SGD with momentum."""
     PAGED_ADAMW = "paged-adamw"
     """bitsandbytes: its moments wait in the host's memory, page by page, if the device is short of memory."""
     PAGED_ADAMW_8BIT = "paged-adamw-8bit"
 
     @property
     def resident(self) -> Optimizer:
-        """The same optimizer with all of its moments on the device."""
+        """Return the same optimizer with all of its moments on the device."""
         return RESIDENT.get(self, self)
 
     @property

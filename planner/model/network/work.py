@@ -1,4 +1,4 @@
-"""What a plan trains, and how much of it."""
+"""Network and amount of a plan's training."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.model.network.architecture import Architecture, check_seq_len
 
 
 class WorkloadChoice(Frozen):
-    """Network to train, by exactly one of: a measured run, a name, a written-out architecture, a model's config.json."""
+    """Network to train, by exactly one of: a measured run, a name, an explicit architecture, a model's config.json."""
 
     measured: Id | None = None
     """Id of a measured run whose network is trained."""

@@ -1,4 +1,4 @@
-"""What is trained: the network, its precision, and its distribution over devices."""
+"""Workloads: the network, its precision, and its distribution over devices."""
 
 from __future__ import annotations
 

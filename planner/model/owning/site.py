@@ -177,7 +177,7 @@ class Incentive(Frozen):
     expires: Day | None = None
     """Last day on which it is available."""
     source: Text
-    """Where it comes from."""
+    """Source of the incentive."""
     as_of: Day
     """Date of the source."""
 
@@ -201,7 +201,7 @@ class Tax(Frozen):
     rate: FractionFigure
     """Share of the profit."""
     source: Text
-    """Where the rate comes from."""
+    """Source of the rate."""
 
 
 class Site(Frozen):
@@ -291,7 +291,7 @@ class Site(Frozen):
     tax: Tax | None = None
     """Tax on profit."""
     source: Text
-    """Where the figures come from."""
+    """Source of the figures."""
     as_of: Day
     """Day to which ages and the expiry of incentives are counted."""
 

@@ -29,7 +29,7 @@ class Goodput(Frozen):
     node_hours_per_preemption: PositiveFigure | None = None
     """Node-hours between two times that a spot machine is preempted."""
     restart_hours: HoursFigure | None = None
-    """From an interruption until the training steps again: noticing, replacing, loading."""
+    """Hours from an interruption until the training steps again: noticing, replacing, loading."""
     checkpoint_interval_hours: PositiveFigure | None = None
     """Interval between checkpoints. Default: the best one, at most `longest_interval_hours` of the defaults."""
     checkpoint_writing: CheckpointWriting | None = None

@@ -32,7 +32,7 @@ Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
 
 
 class FlopsConvention(StrEnum):
-    """Which operations "FLOPs per token" counts; see `planner/network/flops.py`."""
+    """Operations that "FLOPs per token" counts; see `planner/network/flops.py`."""
 
     FULL_ATTENTION = "full_attention"
     CAUSAL = "causal"
@@ -180,7 +180,7 @@ class Assumptions(Frozen):
     mfu: Fraction | None = None
     """Model FLOPs utilization assumed on unmeasured hardware, relative to the dense peak."""
     flops_convention: FlopsConvention = FlopsConvention.FULL_ATTENTION
-    """Which operations count as model FLOPs."""
+    """Operations that count as model FLOPs."""
     setup_hours: Hours | None = None
     """Hours of each launch of a rented machine until the first step: provisioning and installing."""
     idle_tail_hours: Hours | None = None
@@ -267,7 +267,7 @@ class Owning(StrEnum):
     """
 
     MARGINAL = "marginal"
-    """What a training adds to the bills."""
+    """Cost that a training adds to the bills."""
     FULL = "full"
     """Full cost with purchase, place and staff: `full_usd` of an option."""
 
@@ -290,7 +290,7 @@ class Plan(Frozen):
     name: Text
     """Name of the plan, shown above every answer."""
     workload: WorkloadChoice
-    """What is trained."""
+    """Network to train."""
     work: Work
     """How much is trained."""
     training: Training = Training()
