@@ -63,12 +63,12 @@ STEPS = 128
 """Steps of Simpson's rule. The chance of two events is then accurate to 1e-5."""
 
 
-def chance_of_both(one: float, other: float, *, correlation: float) -> float:
+def chance_of_both(first: float, other: float, *, correlation: float) -> float:
     """Return the chance that two numbers both stay under their limits: `both_below` of the chance of each."""
-    return applied("chance_of_both", both_below, one, other, correlation)
+    return applied("chance_of_both", both_below, first, other, correlation)
 
 
-def both_below(one: float, other: float, correlation: float) -> float:
+def both_below(first: float, other: float, correlation: float) -> float:
     """Return the chance that two numbers both stay under their limits, from the chance of each.
 
     chance = p q + 1 / (2 pi) x integral from 0 to asin(r) of exp(-(x^2 + y^2 - 2 x y sin t) / (2 cos^2 t)) dt
@@ -76,9 +76,9 @@ def both_below(one: float, other: float, correlation: float) -> float:
 
     Source: Plackett, A reduction formula for normal multivariate integrals, Biometrika 41 (1954) 351.
     """
-    if correlation >= 1 - 1e-6 or not (0 < one < 1 and 0 < other < 1):
-        return min(one, other)
-    x, y = NORMAL.inv_cdf(one), NORMAL.inv_cdf(other)
+    if correlation >= 1 - 1e-6 or not (0 < first < 1 and 0 < other < 1):
+        return min(first, other)
+    x, y = NORMAL.inv_cdf(first), NORMAL.inv_cdf(other)
     width = math.asin(correlation) / STEPS
 
     def density(angle: float) -> float:
@@ -87,4 +87,4 @@ def both_below(one: float, other: float, correlation: float) -> float:
 
     inner = sum((4 if step % 2 else 2) * density(step * width) for step in range(1, STEPS))
     integral = width / 3 * (density(0.0) + inner + density(STEPS * width))
-    return min(one, other, one * other + integral / (2 * math.pi))
+    return min(first, other, first * other + integral / (2 * math.pi))
