@@ -10,6 +10,7 @@ import ast
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,13 +68,14 @@ def _docstrings(module: ast.Module) -> Iterator[tuple[str, bool]]:
         body = getattr(node, "body", None)
         if not isinstance(body, list) or not body:
             continue
-        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        is_property = is_function and any("property" in ast.unparse(mark) for mark in node.decorator_list)
+        marks = node.decorator_list if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+        is_function = marks is not None
+        is_property = any("property" in ast.unparse(mark) for mark in marks or ())
         if isinstance(node, ast.Module | ast.ClassDef) or is_function:
             text = _text_of(body[0])
             if text is not None:
                 yield text, is_function and not is_property
-        for before, after in zip(body, body[1:], strict=False):
+        for before, after in pairwise(body):
             text = _text_of(after)
             if isinstance(before, ast.Assign | ast.AnnAssign) and text is not None:
                 yield text, False

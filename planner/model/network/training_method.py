@@ -105,8 +105,8 @@ class Generation(Frozen):
     asynchronous: Flag = False
     """True if generation runs one step ahead of training, on devices of its own."""
     memory_share: Fraction | None = None
-    """Share of a device's memory that an engine reserves for its weights and cache: vLLM's gpu_memory_utilization. Left out:
-    what the training leaves of 0.9."""
+    """Share of a device's memory that an engine reserves for its weights and cache: vLLM's gpu_memory_utilization.
+    Default: what the training leaves of 0.9."""
     sleep_level: Literal[0, 1, 2] | None = None
     """What an engine gives back while its devices train. 0: nothing. 1: the cache, and its weights wait in the host's
     memory. 2: cache and weights, as new ones come. Left out: what the trainer does by default."""
