@@ -53,26 +53,25 @@ test: .venv/installed-all
 	@scripts/system-packages
 	@$(MAKE) --no-print-directory check
 
-# COVERAGE=1, as in CI: `make test` and then `make test-slow` add up what they run of the code, and test-slow judges it.
-COV = $(if $(COVERAGE),--cov --cov-report=)
-
+# COVERAGE=1, as in CI: the fast tests are judged by what they run of the code. Measuring doubles their processor time,
+# so the slow ones are not measured.
 check: .venv/installed-all
 	@echo "== format";  $(BIN)/ruff format --check .
 	@echo "== lint";    $(BIN)/ruff check .
 	@echo "== types";   $(BIN)/mypy
 	@echo "== layers";  $(BIN)/lint-imports
 	@echo "== declared"; $(BIN)/deptry .
-	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not browser" $(COV)
-
-test-slow: .venv/installed-all
-	@scripts/system-packages
-	@echo "== the slow tests and the browser's"
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or browser" $(if $(COVERAGE),$(COV) --cov-append)
+	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not browser" $(if $(COVERAGE),--cov --cov-report=)
 ifdef COVERAGE
 	@mkdir -p build
 	$(BIN)/python -m coverage json -q -o build/coverage.json
 	@$(BIN)/python scripts/coverage_by_room.py build/coverage.json
 endif
+
+test-slow: .venv/installed-all
+	@scripts/system-packages
+	@echo "== the slow tests and the browser's"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or browser"
 
 $(E2E)/installed: tests/e2e/requirements.txt | $(BIN)/python
 	@echo "== Making the fake node's environment (two minutes, once)"

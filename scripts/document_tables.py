@@ -25,7 +25,7 @@ TARGET = Path(__file__).parents[1] / "docs" / "document-tables.md"
 GUIDE = examples_dir() / "guide"
 STATION = examples_dir() / "dgx_station_v100.yaml"
 TODAY = date(2026, 11, 24)
-"""Of the comparisons: prices are as old as they are on this day."""
+"""Day of the comparisons, from which the age of prices counts."""
 BYTES_PER_PARAMETER = 16
 """Weights and gradients in bf16, fp32 copy and both moments of Adam: Rajbhandari and others, SC 2020, section 3.1."""
 
@@ -121,8 +121,8 @@ def _budgets() -> Iterator[str]:
     yield "|---|---|---|"
     for name in BUDGETS:
         document = compared(GUIDE / f"{name}.yaml")
-        shown = next(one for one in document.options if one.id == (document.recommended or document.nearest))
-        chance = min(one for one in (shown.chance_deadline, shown.chance_budget) if one is not None)
+        shown = next(option for option in document.options if option.id == (document.recommended or document.nearest))
+        chance = min(chance_ for chance_ in (shown.chance_deadline, shown.chance_budget) if chance_ is not None)
         sure = f"{min(99, int(100 * chance))} %"
         yield f"| [{document.plan}](../examples/guide/{name}.yaml) | {document.headline[0]} | {sure} |"
 
@@ -151,7 +151,7 @@ def _campaigns() -> Iterator[str]:
     yield "|---|" + "---|" * (len(COUNTS) + 1)
     documents = [campaign(*count) for count in COUNTS]
     base = [_days(_option(document, "dgx-station-v100")) for document in documents]
-    for option in sorted(documents[0].options, key=lambda one: (one.hold or "", one.id)):
+    for option in sorted(documents[0].options, key=lambda option_: (option_.hold or "", option_.id)):
         cells = [
             _cell(_option(document, option.id), days, at_once)
             for document, days, (_, at_once) in zip(documents, base, COUNTS, strict=True)
@@ -183,7 +183,9 @@ def _pays_from(option: RankedOption) -> str:
     if option.hold != "buy":
         return ""
     year = own_or_rent(plans.read_plan(STATION), open_catalog(None), today=TODAY, site=option.site).by_plan
-    rent = next((one for one in year.options if one.id == year.cheapest_firm), None) if year is not None else None
+    rent = (
+        next((option for option in year.options if option.id == year.cheapest_firm), None) if year is not None else None
+    )
     if rent is None or rent.break_even is None:
         return "never"
     return f"{rent.break_even.trainings_per_year:,} ({rent.break_even.busy_fraction:.0%} busy)"

@@ -18,7 +18,7 @@ CATALOGS = Path(__file__).parents[1] / "catalogs"
 def fitted(catalog: Catalog, *, today: date) -> PracticeFit:
     """Return the fit to all that is not excluded."""
     table = (CATALOGS / FOLDER / TABLE).read_bytes()
-    rows = [one for one in whole_trainings() if one.excluded is None]
+    rows = [whole_training for whole_training in whole_trainings() if whole_training.excluded is None]
     return fitted_practice(rows, catalog, table=table, today=today)
 
 

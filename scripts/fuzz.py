@@ -79,10 +79,12 @@ def _watch(ended: Iterable[TrialOutcome], asked: argparse.Namespace) -> Counter[
             print(f"{codes.total()} inputs, {speed:.0f}/s, {faults.total()} faults", flush=True)
     seconds = time.monotonic() - began
     print(f"{codes.total()} inputs in {seconds:.0f} s, {codes.total() / seconds:.0f}/s, exit codes {dict(codes)}")
-    for what, one in (("longest", longest), ("largest", largest)):
-        if one is not None:
-            command = " ".join(one.trial.command)
-            print(f"{what}: {one.seconds:.2f} s, {one.megabytes:.0f} MB, input {one.trial.index}: {command}")
+    for what, example in (("longest", longest), ("largest", largest)):
+        if example is not None:
+            command = " ".join(example.trial.command)
+            print(
+                f"{what}: {example.seconds:.2f} s, {example.megabytes:.0f} MB, input {example.trial.index}: {command}"
+            )
     return faults
 
 

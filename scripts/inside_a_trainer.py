@@ -1,4 +1,4 @@
-"""What `trainer_logs.py` runs in a trainer's environment: makes the network, and runs the trainer with a clock."""
+"""Program that `trainer_logs.py` runs in a trainer's environment: makes the network and times the trainer."""
 
 from __future__ import annotations
 

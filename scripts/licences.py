@@ -23,7 +23,8 @@ from scripts.lock_dependencies import LOCKED, versions
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "licences.md"
 NOT_INSTALLED = Path(__file__).with_name("licences_of_platforms.csv")
-"""What torch needs on machines with a GPU, and others on Windows, which need not be installed where this runs."""
+"""Packages that torch needs on machines with a GPU, and others on Windows, which need not be installed where this runs.
+"""
 PARTS = ("app", "bench", "prices", "launch")
 COPYLEFT = re.compile(r"GPL|GNU|MPL|Mozilla", re.IGNORECASE)
 LONGEST = 60
@@ -66,8 +67,8 @@ class Package(NamedTuple):
 def page() -> str:
     """Return the page."""
     packages = list(_packages())
-    copyleft = [one for one in packages if COPYLEFT.search(one.licence)]
-    others = [one for one in packages if one not in copyleft]
+    copyleft = [package for package in packages if COPYLEFT.search(package.licence)]
+    others = [package for package in packages if package not in copyleft]
     return HEAD + TABLE + _rows(copyleft) + REST + TABLE + _rows(others) + FOOT
 
 
@@ -79,7 +80,7 @@ def _packages() -> Iterator[Package]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     needs = {"core": closure(project["dependencies"])}
     needs |= {part: closure(project["optional-dependencies"][part]) for part in PARTS}
-    installed = {canonicalize_name(one.metadata["Name"]) for one in metadata.distributions()}
+    installed = {canonicalize_name(distribution.metadata["Name"]) for distribution in metadata.distributions()}
     with NOT_INSTALLED.open(encoding="utf-8") as file:
         stated = {row["package"]: row["licence"] for row in csv.DictReader(file)}
     for name, version in sorted(versions("ci").items()):
@@ -104,7 +105,7 @@ def closure(requirements: Iterable[str]) -> set[str]:
         found.add(key)
         for text in _requires(key[0]):
             needed = Requirement(text)
-            if needed.marker is None or any(needed.marker.evaluate({"extra": one}) for one in ("", *asked.extras)):
+            if needed.marker is None or any(needed.marker.evaluate({"extra": extra}) for extra in ("", *asked.extras)):
                 waiting.append(needed)
     return {name for name, _ in found}
 
@@ -120,7 +121,11 @@ def licence_of(name: str) -> str:
     """Return what a package says of its licence: an SPDX expression, else its short name, else its classifiers."""
     said = metadata.metadata(name).json
     expression, short = said.get("license_expression"), str(said.get("license", "")).strip()
-    classifiers = [one.rpartition(" :: ")[2] for one in said.get("classifier", ()) if one.startswith("License ::")]
+    classifiers = [
+        classifier.rpartition(" :: ")[2]
+        for classifier in said.get("classifier", ())
+        if classifier.startswith("License ::")
+    ]
     if expression:
         return str(expression)
     if short and "\n" not in short and len(short) <= LONGEST and not short.startswith("Copyright"):

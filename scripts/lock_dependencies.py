@@ -24,7 +24,7 @@ LOCKED = {
     "image": (tuple(f"--extra={extra}" for extra in IMAGE_EXTRAS), IMAGE_ALSO),
     "ci": (tuple(f"--extra={extra}" for extra in CI_EXTRAS), ("hatchling", "editables")),
 }
-"""By name: what is taken of pyproject.toml, and what besides."""
+"""Dependencies by name: those from pyproject.toml, and further ones."""
 HEADER = (
     "# Written by make lock from pyproject.toml and constraints.txt. pip install --require-hashes -r locks/{}.txt\n"
 )

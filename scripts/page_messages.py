@@ -35,7 +35,7 @@ COLUMNS = (
     "line", "quantity", "USD each", "USD", "90 % range", "basis", "formula and source", "hours", "what",
     "Machine", "Terms", "Price", "As of", "Source", "Assumption", "Value", "Basis", "exact",
 )  # fmt: skip
-"""Of the tables of bills and hours, and of the report in Markdown beside its options."""
+"""Messages of the tables of bills and hours, and of the report in Markdown beside its options."""
 ASSUMED = (
     "electricity", "pue", "goodput", "mfu", "power in training", "time between failures of one accelerator",
     "time between preemptions of one spot node", "restart after an interruption", "evaluation",
@@ -58,7 +58,7 @@ def messages() -> set[str]:
     found |= {column.head(table) for table in (OptionTable.PAGE, OptionTable.REPORT) for column in columns_of(table)}
     found |= {column.head(YearTable.PAGE) for column in year_columns(YearTable.PAGE)}
     for kind in (Hold, Basis, AuditVerdict, Severity):
-        found |= {one.value for one in kind}
+        found |= {member.value for member in kind}
     for folder in SOURCES:
         for path in folder.rglob("*.py"):
             found |= set(_of_python(path))
@@ -98,7 +98,7 @@ def translations(language: str) -> dict[str, str]:
 def main() -> int:
     """Compile the catalogs; 1 where a message is not translated."""
     lacking = 0
-    for language in [one for one in LANGUAGES if one != "en"]:
+    for language in [language for language in LANGUAGES if language != "en"]:
         (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.mo").write_bytes(compiled(language))
         known = translations(language)
         for message in sorted(messages() - {key for key, text in known.items() if text}):

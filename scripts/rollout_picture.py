@@ -84,7 +84,7 @@ def picture(catalog: Catalog) -> str:
             y += ROW + 2
         y += GAP
     x = LEFT
-    for name in dict.fromkeys(one for _, step in steps for one in (*step.seconds, "waiting")):
+    for name in dict.fromkeys(phase for _, step in steps for phase in (*step.seconds, "waiting")):
         shapes.append(f'<rect x="{x}" y="{y}" width="12" height="12" fill="{COLOURS[name]}"/>')
         shapes.append(_text(x + 16, y + 11, name.replace("_", " ")))
         x += 30 + 7 * len(name)

@@ -94,14 +94,14 @@ def saved(name: str) -> SavedConfiguration | None:
     model.tie_weights()
     classes = {"architectures": [type(model).__name__]}
     published, whole = (json.loads(config.to_json_string(use_diff=diff)) | classes for diff in (True, False))
-    unique = {id(one): one.numel() for one in model.parameters()}
+    unique = {id(parameter): parameter.numel() for parameter in model.parameters()}
     return SavedConfiguration(name, published, whole, sum(unique.values()))
 
 
 def main() -> None:
     """Write the file."""
     rows = [found for name in names() if (found := saved(name)) is not None]
-    lines = [json.dumps({"name": one.name, "parameters": one.parameters, "config": one.published}) for one in rows]
+    lines = [json.dumps({"name": row.name, "parameters": row.parameters, "config": row.published}) for row in rows]
     FILE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -63,4 +63,4 @@ BROWSER_FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-"""Of a Chromium that sees nothing but this machine."""
+"""Options of a Chromium that sees only this machine."""

@@ -31,7 +31,7 @@ TORCH = "torch==2.13.0"
 
 
 class Trainer(NamedTuple):
-    """What is installed, what is run, and which of the files that it writes are kept."""
+    """Packages to install, the command to run, and the files to keep of those it writes."""
 
     packages: tuple[str, ...]
     module: str

@@ -59,7 +59,7 @@ def lambda_key_of(launch: Launch, *, learn: bool = False) -> str:
 
 
 def wrong_witness(launch: Launch) -> str | None:
-    """Return why no credentials here can tell what is left of a launch; None if its own account can be asked.
+    """Return why no credentials here can tell what remains of a launch; None if its own account can be asked.
 
     A launch of an older ledger has no account. Then any account counts.
     """

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from planner.aws_session import aws_session
 from planner.errors import MissingExtraError, NodeError
 from planner.launcher.cloud.label import date_of, expiry_of
-from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.plan.task import EXPIRY_LABEL, RUN_LABEL, cluster_name
 from planner.model.aws_error import explain
 from planner.time_limits import all_within, within
@@ -39,7 +39,7 @@ FORBIDDEN = ("UnauthorizedOperation", "AccessDenied", "AccessDeniedException")
 class Listing:
     """Machines in the regions that answered, and the errors of the others."""
 
-    machines: tuple[CloudMachine, ...]
+    machines: tuple[ListedMachine, ...]
     silent: Mapping[str, NodeError] = field(default_factory=dict)
     forbidden: tuple[str, ...] = ()
     """Silent regions in which the account is not allowed to look."""
@@ -47,7 +47,7 @@ class Listing:
     """Time of the answer by EC2's clock."""
 
 
-def instances(*, run_id: str | None, region: str | None) -> list[CloudMachine]:
+def instances(*, run_id: str | None, region: str | None) -> list[ListedMachine]:
     """Return our instances: of one launch or all, in one region or in every region of the account.
 
     They carry our label or, if someone removed that, the name that SkyPilot gives its clusters.
@@ -89,13 +89,13 @@ def listed(
 class _Answer:
     """Machines of one region, or the reason why it does not list them."""
 
-    machines: Sequence[CloudMachine] = ()
+    machines: Sequence[ListedMachine] = ()
     error: NodeError | None = None
     forbidden: bool = False
     at: datetime | None = None
 
 
-def terminate(machines: Sequence[CloudMachine]) -> None:
+def terminate(machines: Sequence[ListedMachine]) -> None:
     """Terminate these instances and cancel these requests. Something that is gone already is no error.
 
     EC2 refuses a whole request for one bad instance, so a refused group is retried one by one. Every region and
@@ -184,7 +184,7 @@ def code_of(error: NodeError) -> str:
 
 def _instances_in(
     region: str, filters: Sequence[dict[str, Any]], *, spot: bool, run_id: str | None
-) -> tuple[list[CloudMachine], datetime | None]:
+) -> tuple[list[ListedMachine], datetime | None]:
     """Return a region's machines by SkyPilot's name, our label and id, with the time by EC2's clock."""
     client = ec2(region)
     found: dict[str, tuple[dict[str, Any], str | None]] = {}
@@ -204,7 +204,7 @@ def _instances_in(
 
 def _requests_in(
     client: Any, region: str, wanted: dict[str, Any], found: Sequence[dict[str, Any]]
-) -> list[CloudMachine]:
+) -> list[ListedMachine]:
     """Return requests for spot machines that may still start one: with our label, or whose instance has it.
 
     An active request has an instance, which is listed itself. When that ends, a persistent request starts another.
@@ -220,7 +220,7 @@ def _requests_in(
         for request in page["SpotInstanceRequests"]
     }
     return [
-        CloudMachine(
+        ListedMachine(
             id=name,
             name=name,
             where=region,
@@ -235,10 +235,10 @@ def _requests_in(
     ]
 
 
-def _machine(instance: dict[str, Any], region: str, run_id: str | None, *, seen_at: datetime | None) -> CloudMachine:
+def _machine(instance: dict[str, Any], region: str, run_id: str | None, *, seen_at: datetime | None) -> ListedMachine:
     tags = tags_of(instance)
     state = instance["State"]["Name"]
-    return CloudMachine(
+    return ListedMachine(
         id=instance["InstanceId"],
         name=tags.get("Name", instance["InstanceId"]),
         where=region,

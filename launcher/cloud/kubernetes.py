@@ -13,7 +13,7 @@ from typing import Any
 from planner import time_limits
 from planner.errors import MissingExtraError, NodeError
 from planner.launcher.cloud.label import date_of, expiry_of
-from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.plan.target import LaunchProvider, Target
 from planner.launcher.plan.task import EXPIRY_LABEL, RUN_LABEL
 from planner.time_limits import within
@@ -24,7 +24,7 @@ DEAD = ("Succeeded", "Failed")
 NOT_FOUND = 404
 
 
-def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = None) -> list[CloudMachine]:
+def pods(*, context: str, run_id: str | None, ids: Mapping[str, str] | None = None) -> list[ListedMachine]:
     """Return the pods with our label, of one launch or all, in every namespace of the context.
 
     `ids` are pods of the launch that were seen before, with the unique id of each. They count whatever label they have.
@@ -60,7 +60,7 @@ def contexts() -> list[str]:
     return sorted(str(context["name"]) for context in listed)
 
 
-def delete(machines: Sequence[CloudMachine], *, context: str) -> None:
+def delete(machines: Sequence[ListedMachine], *, context: str) -> None:
     """Delete these pods, as many as possible, before the first refusal is raised. A missing pod is no error."""
     failures: list[NodeError] = []
     for machine in machines:
@@ -86,7 +86,7 @@ def _pod(context: str, qualified_name: str) -> Any | None:
     return None
 
 
-def _delete(machine: CloudMachine, context: str) -> None:
+def _delete(machine: ListedMachine, context: str) -> None:
     from kubernetes.client import ApiException
 
     namespace, _, name = machine.id.partition("/")
@@ -117,10 +117,10 @@ def cluster_identity(target: Target) -> str:
     return f"{address} {hashlib.sha256(authority).hexdigest()}"
 
 
-def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> CloudMachine:
+def _machine(pod: Any, context: str, *, seen_at: datetime | None) -> ListedMachine:
     labels = pod.metadata.labels or {}
     phase = str((pod.status.phase if pod.status is not None else None) or "Unknown")
-    return CloudMachine(
+    return ListedMachine(
         id=f"{pod.metadata.namespace}/{pod.metadata.name}",
         name=pod.metadata.name,
         where=f"context {context}, namespace {pod.metadata.namespace}",

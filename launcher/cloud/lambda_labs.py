@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from planner import time_limits
 from planner.errors import NodeError
 from planner.launcher.cloud.label import date_of
-from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.machine import ListedMachine
 from planner.time_limits import within
 
 ENDPOINT = "https://cloud.lambdalabs.com/api/v1"
@@ -31,7 +31,7 @@ PAGE_TOKENS = ("next_page_token", "page_token")
 """Fields in which Lambda's API may name the next page, as its audit events do."""
 
 
-def instances(*, cluster: str | None, key: str, ids: Collection[str] = ()) -> list[CloudMachine]:
+def instances(*, cluster: str | None, key: str, ids: Collection[str] = ()) -> list[ListedMachine]:
     """Return the instances of one cluster, or all of ours, in this key's account and all of its regions.
 
     Lambda keeps no labels, so the name decides: SkyPilot calls them `<cluster>-<user>-head` and `-worker`, where the
@@ -43,7 +43,7 @@ def instances(*, cluster: str | None, key: str, ids: Collection[str] = ()) -> li
     return seen_at(cluster=cluster, key=key, ids=ids)[0]
 
 
-def seen_at(*, cluster: str | None, key: str, ids: Collection[str] = ()) -> tuple[list[CloudMachine], datetime | None]:
+def seen_at(*, cluster: str | None, key: str, ids: Collection[str] = ()) -> tuple[list[ListedMachine], datetime | None]:
     """Return the instances as `instances` does, with the time of the answer by Lambda's clock."""
     ours = re.compile(rf"pl-(?P<run_id>.+)-{USER}-(head|worker)")
     try:
@@ -66,7 +66,7 @@ def lists_any(ids: Collection[str], *, key: str) -> bool:
     return any(str(instance.get("id")) in ids for instance in listed)
 
 
-def terminate(machines: Sequence[CloudMachine], *, key: str) -> None:
+def terminate(machines: Sequence[ListedMachine], *, key: str) -> None:
     """Terminate these instances, as many as possible, before the first refusal is raised. A missing instance is no
     error.
 
@@ -154,9 +154,9 @@ def _listed(key: str) -> tuple[list[dict[str, Any]], datetime | None]:
     raise NodeError("Lambda's list of instances repeats itself.", fix="Look in Lambda's console.")
 
 
-def _machine(instance: dict[str, Any], run_id: str, *, seen_at: datetime | None) -> CloudMachine:
+def _machine(instance: dict[str, Any], run_id: str, *, seen_at: datetime | None) -> ListedMachine:
     state = str(instance.get("status", "unknown"))
-    return CloudMachine(
+    return ListedMachine(
         id=str(instance["id"]),
         name=str(instance["name"]),
         where=str((instance.get("region") or {}).get("name", "unknown region")),

@@ -8,7 +8,7 @@ from planner.launcher.plan.sighting import Sight, Sighting
 from planner.model.base import Frozen
 
 
-class CloudMachine(Frozen):
+class ListedMachine(Frozen):
     """A machine of ours that a cloud lists."""
 
     id: str

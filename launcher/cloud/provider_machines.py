@@ -10,7 +10,7 @@ from planner.errors import NodeError, PlannerError
 from planner.launcher.cloud import aws, kubernetes, lambda_labs
 from planner.launcher.cloud.account import lambda_account, lambda_key_of
 from planner.launcher.cloud.aws_storage import StorageAnswer, stored_in
-from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.plan.backend import Launch
 from planner.launcher.plan.sighting import ANYTHING, KnownMachine, Sight, Sighting
 from planner.launcher.plan.target import CLOUDS, LaunchProvider, Target
@@ -24,7 +24,7 @@ WHO = {LaunchProvider.AWS: "EC2", LaunchProvider.LAMBDA: "Lambda"}
 class ProviderView:
     """A provider's machines of a launch, including ended machines that it still lists."""
 
-    machines: tuple[CloudMachine, ...]
+    machines: tuple[ListedMachine, ...]
     said: str
     """The party asked, the place, and the answer, in words."""
     problem: NodeError | None = None
@@ -38,7 +38,7 @@ class ProviderAnswer:
     """One provider's machines of any launch of ours. `problem` says why it could not be asked, wholly or in part."""
 
     where: str
-    machines: tuple[CloudMachine, ...] = ()
+    machines: tuple[ListedMachine, ...] = ()
     problem: str | None = None
     no_credentials: bool = False
     """True if it was not asked: no launch used it, and there are no credentials here."""
@@ -110,14 +110,14 @@ def _places(launch: Launch) -> set[str]:
     return {machine.where for machine in known_machines(launch) if machine.where}
 
 
-def machines_of(launch: Launch) -> list[CloudMachine]:
+def machines_of(launch: Launch) -> list[ListedMachine]:
     """Return the provider's machines of this launch in the region that was asked for."""
     if launch.target.provider is LaunchProvider.AWS:
         return aws.instances(run_id=launch.run_id, region=launch.target.region)
     return list(look(launch).machines)
 
 
-def to_end(launch: Launch, seen: ProviderView) -> list[CloudMachine]:
+def to_end(launch: Launch, seen: ProviderView) -> list[ListedMachine]:
     """Return the machines of a launch that must be ended: the living ones, and every id that was never listed as ended.
 
     A list may be outdated or lack a tag, while the provider answers a request to end an id by that id. Kubernetes is an
@@ -129,7 +129,7 @@ def to_end(launch: Launch, seen: ProviderView) -> list[CloudMachine]:
     if launch.target.provider not in CLOUDS:
         return wanted
     return wanted + [
-        CloudMachine(
+        ListedMachine(
             id=machine.id, name=machine.id, where=machine.where, state="not listed", alive=False, run_id=launch.run_id
         )
         for machine in known_machines(launch)
@@ -137,7 +137,7 @@ def to_end(launch: Launch, seen: ProviderView) -> list[CloudMachine]:
     ]
 
 
-def delete(machines: Sequence[CloudMachine], launch: Launch) -> None:
+def delete(machines: Sequence[ListedMachine], launch: Launch) -> None:
     """End these machines of a launch at their provider, each in its own region."""
     target = launch.target
     if not machines:
@@ -230,7 +230,7 @@ def _aws_ended(run_id: str) -> list[ProviderAnswer]:
     asked = [region for region in regions if region not in silent]
     where = f"EC2 in {len(asked)} regions"
 
-    def of_this_launch() -> list[CloudMachine]:
+    def of_this_launch() -> list[ListedMachine]:
         listed = aws.listed(run_id=run_id, regions=asked, spot=True)
         return [machine for machine in listed.machines if machine.run_id == run_id]  # EC2 treats * and ? as wildcards
 
@@ -239,10 +239,10 @@ def _aws_ended(run_id: str) -> list[ProviderAnswer]:
 
 
 def _ended(
-    where: str, ask: Callable[[], Sequence[CloudMachine]], end: Callable[[Sequence[CloudMachine]], None]
+    where: str, ask: Callable[[], Sequence[ListedMachine]], end: Callable[[Sequence[ListedMachine]], None]
 ) -> ProviderAnswer:
     problem: str | None = None
-    machines: tuple[CloudMachine, ...] = ()
+    machines: tuple[ListedMachine, ...] = ()
     try:
         alive = [machine for machine in ask() if machine.alive]
         if alive:
@@ -282,7 +282,7 @@ def _of_lambda(*, used: bool) -> list[ProviderAnswer]:
     return answers
 
 
-def _answers(where: str, question: Callable[[], Sequence[CloudMachine]]) -> list[ProviderAnswer]:
+def _answers(where: str, question: Callable[[], Sequence[ListedMachine]]) -> list[ProviderAnswer]:
     try:
         return [ProviderAnswer(where=where, machines=tuple(question()))]
     except Exception as error:  # noqa: BLE001  whatever a library raises, the provider was not asked
@@ -293,7 +293,7 @@ def _why(error: Exception) -> str:
     return error.message if isinstance(error, PlannerError) else f"{type(error).__name__}: {error}"
 
 
-def _counted(machines: Sequence[CloudMachine]) -> str:
+def _counted(machines: Sequence[ListedMachine]) -> str:
     states: dict[str, int] = {}
     for machine in machines:
         states[machine.state] = states.get(machine.state, 0) + 1

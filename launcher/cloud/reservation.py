@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from planner.errors import NodeError
 from planner.launcher.cloud.aws import ec2, explained
-from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.plan.target import Target
 from planner.time_limits import within
 
@@ -57,7 +57,7 @@ def check_reservation(target: Target) -> str:
     return f"{name}: active, {free} free instance(s) of {target.name}"
 
 
-def reservation_of(machines: Sequence[CloudMachine], target: Target) -> str | None:
+def reservation_of(machines: Sequence[ListedMachine], target: Target) -> str | None:
     """Return the reservation that all living machines are in, otherwise the first other one;
 
     None before there are any.

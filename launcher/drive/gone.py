@@ -31,7 +31,7 @@ A launch is proven by the weakest proof that one of its machines needs.
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a launch is gone."""
+    """Decision on whether a launch is gone."""
 
     gone: bool
     said: str

@@ -82,7 +82,7 @@ class LaunchPhase(StrEnum):
 
 
 class Launched(Frozen):
-    """What the provider supplied; a field is None if the provider does not report it."""
+    """Machines that the provider supplied; a field is None if the provider does not report it."""
 
     instance_type: str | None = None
     accelerator: str | None = None

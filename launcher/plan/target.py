@@ -58,7 +58,7 @@ NAMED = {
     LaunchProvider.SLURM: "a Slurm cluster",
     LaunchProvider.HOST: "a host of hosts.yaml",
 }
-"""What the name after the slash stands for."""
+"""Meaning of the name after the slash."""
 
 Purchase = Literal["on_demand", "spot", "reservation", "capacity_block"]
 

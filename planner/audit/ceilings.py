@@ -1,4 +1,4 @@
-"""The fastest that an accelerator was ever measured in a number format; its data sheet's peak where nobody measured."""
+"""Highest measured speed of an accelerator in a number format, or its data sheet's peak if there is none."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from planner.model.hardware.matmul_ceiling import MatmulCeiling
 from planner.speed.physics.accelerator_facts import SIXTEEN_BITS, chip_of, peak_flops
 
 TOLERANCE = 1.02
-"""Above a measured ceiling: clocks of one device differ from the next."""
+"""Tolerance above a measured ceiling, because clocks differ from device to device."""
 BEST_OF_CEILING = 0.79
-"""Best published training over the measured ceiling: BERT-large on A100 at 69 % of the dense peak (NVIDIA
-DeepLearningExamples, phase 1 of pre-training; catalogs/evidence), which is 79 % of 271.2 TFLOP/s."""
+"""Best published training relative to the measured ceiling.
+
+BERT-large on A100 reached 69 % of the dense peak (NVIDIA DeepLearningExamples, phase 1 of pre-training;
+catalogs/evidence), which is 79 % of 271.2 TFLOP/s.
+"""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,7 @@ class Ceiling:
 
 
 def ceiling_of(accelerator: Accelerator, number_format: str, measured: Iterable[MatmulCeiling]) -> Ceiling | None:
-    """Return the ceiling: as measured on this accelerator or its chip (`with_chips`), else the data sheet's peak."""
+    """Return the ceiling: measured on this accelerator or its chip (`with_chips`), otherwise the data sheet's peak."""
     peak = peak_flops(accelerator, number_format)
     if peak is None:
         return None
@@ -39,7 +42,7 @@ def ceiling_of(accelerator: Accelerator, number_format: str, measured: Iterable[
 
 
 def with_chips(measured: Iterable[MatmulCeiling], accelerators: Mapping[str, Accelerator]) -> list[MatmulCeiling]:
-    """Add a row for every accelerator of a measured chip: the highest measured on any of its kind."""
+    """Add a row for every accelerator of a measured chip: the highest rate measured on any of its kind."""
     rows = list(measured)
     best: dict[tuple[str, str], MatmulCeiling] = {}
     for row in rows:
@@ -49,9 +52,9 @@ def with_chips(measured: Iterable[MatmulCeiling], accelerators: Mapping[str, Acc
                 best[key] = row
     known = {(row.accelerator, row.number_format) for row in rows}
     others = [
-        row.model_copy(update={"accelerator": one.id, "source": f"{row.source}; on {row.accelerator}"})
+        row.model_copy(update={"accelerator": accelerator.id, "source": f"{row.source}; on {row.accelerator}"})
         for (chip, number_format), row in best.items()
-        for one in accelerators.values()
-        if chip_of(one) == chip and (one.id, number_format) not in known
+        for accelerator in accelerators.values()
+        if chip_of(accelerator) == chip and (accelerator.id, number_format) not in known
     ]
     return rows + others

@@ -1,4 +1,4 @@
-"""Every code of a finding or an explanation, with what it means; docs/cli.md lists them."""
+"""Every code of a finding or an explanation, with its meaning. docs/cli.md lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two or more runs: do they differ in their hardware alone? What the ratio is, and what to run again."""
+"""Compares two or more runs: whether only their hardware differs, the ratio, and what to run again."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from planner.model.network.workload import BenchMode
 from planner.scenario.training_setup import Agreement, differences, setup_of_run, setup_texts
 
 NEEDED = ("precision", "global_batch")
-"""Settings that a comparison needs to know, even where no run states them."""
+"""Settings that a comparison needs to know, even if no run states them."""
 SOFTWARE = ("torch", "cuda", "nccl", "framework", "transformers", "deepspeed")
 
 
 def compare_runs(runs: Sequence[StatedRun], audits: Sequence[RunAudit], catalog: Catalog) -> ComparisonAudit | None:
-    """Return whether the runs can rank what they ran on; None of fewer than two, or of rows of a table.
+    """Return whether the runs can rank what they ran on; None for fewer than two, or for rows of a table.
 
-    Unfair: something beside the hardware differs, or one of the runs cannot be true. Undecidable: a setting on which
-    speed depends is not stated. Runs on one kind and count of accelerator are not held to have been tuned.
+    Unfair means that something besides the hardware differs, or one of the runs cannot be true. Undecidable means that
+    a setting on which speed depends is not stated. Runs on one kind and count of accelerator need not be tuned.
     """
     records = [run.record for run in runs if run.record is not None]
     if len(records) < 2 or len(records) < len(runs):
@@ -38,9 +38,9 @@ def compare_runs(runs: Sequence[StatedRun], audits: Sequence[RunAudit], catalog:
     for run, audit in zip(runs[1:], audits[1:], strict=True):
         findings += ratio_findings((runs[0], audits[0]), (run, audit), catalog)
     verdict = ComparisonVerdict.FAIR
-    if any(one.severity is Severity.OPEN for one in findings):
+    if any(finding.severity is Severity.OPEN for finding in findings):
         verdict = ComparisonVerdict.UNDECIDABLE
-    if any(one.severity in (Severity.IMPOSSIBLE, Severity.DOUBTFUL) for one in findings):
+    if any(finding.severity in (Severity.IMPOSSIBLE, Severity.DOUBTFUL) for finding in findings):
         verdict = ComparisonVerdict.UNFAIR
     again = _again(records) if verdict is not ComparisonVerdict.FAIR else ()
     return ComparisonAudit(verdict=verdict, findings=tuple(findings), rerun=again)
@@ -48,21 +48,24 @@ def compare_runs(runs: Sequence[StatedRun], audits: Sequence[RunAudit], catalog:
 
 def _of_the_runs(audits: Sequence[RunAudit]) -> list[Finding]:
     findings = []
-    for one in audits:
-        if one.verdict is AuditVerdict.IMPOSSIBLE:
-            findings.append(impossible("run_impossible", f"{one.id} cannot be true as stated: it ranks nothing."))
-        elif one.verdict is AuditVerdict.DOUBTFUL:
-            findings.append(doubtful("run_doubtful", f"{one.id} is doubtful."))
+    for audit in audits:
+        if audit.verdict is AuditVerdict.IMPOSSIBLE:
+            findings.append(impossible("run_impossible", f"{audit.id} cannot be true as stated: it ranks nothing."))
+        elif audit.verdict is AuditVerdict.DOUBTFUL:
+            findings.append(doubtful("run_doubtful", f"{audit.id} is doubtful."))
     return findings
 
 
 def _settings(records: Sequence[RunRecord]) -> list[Finding]:
-    """Return what differs beside the hardware, and what is not known to agree."""
+    """Return what differs besides the hardware, and what is not known to agree."""
     findings = [*_setups(records), *_software(records)]
-    measured = [_measured_type(one) for one in records]
-    if len({one for one in measured if one}) > 1:
+    measured = [_measured_type(record) for record in records]
+    if len({type_ for type_ in measured if type_}) > 1:
         findings.append(doubtful("precision_differs", f"The products ran in {', '.join(map(str, measured))}."))
-    if any(one.data is None and one.method_version is None for one in records) and records[0].seq_len is not None:
+    if (
+        any(record.data is None and record.method_version is None for record in records)
+        and records[0].seq_len is not None
+    ):
         says = "Nobody says whether samples were full: samples/s are no tokens/s."
         findings.append(unknown("packing_not_stated", says, fix="Record tokens and padding of the window."))
     return findings + _tuning(records)
@@ -79,11 +82,11 @@ CODES = {
     "global_batch": ("global_batch_differs", "global batch"),
     "compiled": ("software_differs", "compilation"),
 }
-"""Codes of the fields of a setup, and what people call them. All other fields are `setup_differs`."""
+"""Codes of the fields of a setup, with their usual names. All other fields are `setup_differs`."""
 FOLLOWS = {"adapters": "method", "kernels": "compiled", "loss": "compiled"}
-"""Fields that are not reported again where the field that decides them does not agree."""
+"""Fields that are not reported again if the field that decides them does not agree."""
 NOT_COMPARED = ("micro_batch",)
-"""Each device may have its own micro-batch at one global batch."""
+"""Field that is not compared: each device may have its own micro-batch at one global batch."""
 
 
 def _setups(records: Sequence[RunRecord]) -> Iterator[Finding]:
@@ -91,10 +94,10 @@ def _setups(records: Sequence[RunRecord]) -> Iterator[Finding]:
 
     A field that no run states is not mentioned, unless a comparison always needs it.
     """
-    first, *others = setups = [setup_of_run(one) for one in records]
+    first, *others = setups = [setup_of_run(record) for record in records]
     found = [differences(first, other) for other in others]
     texts = [setup_texts(setup) for setup in setups]
-    agreement = {name: _least_agreement(one[name] for one in found) for name in found[0]}
+    agreement = {name: _least_agreement(agreements[name] for agreements in found) for name in found[0]}
     for name, agrees in agreement.items():
         decided_by = FOLLOWS.get(name)
         decided = decided_by is not None and agreement[decided_by] is not Agreement.EQUAL
@@ -111,18 +114,18 @@ def _setups(records: Sequence[RunRecord]) -> Iterator[Finding]:
 
 
 def _least_agreement(found: Iterable[Agreement]) -> Agreement:
-    """Return how a field of several runs relates to that of the first: one that differs counts most."""
+    """Return how a field of several runs relates to that of the first. One that differs counts most."""
     order = (Agreement.EQUAL, Agreement.UNKNOWN, Agreement.DIFFERENT)
     return max(found, key=order.index)
 
 
 def _software(records: Sequence[RunRecord]) -> Iterator[Finding]:
     """Yield the packages whose versions differ, or that no run states."""
-    if not any(any(one.environment.get(name) for name in SOFTWARE) for one in records):
+    if not any(any(record.environment.get(name) for name in SOFTWARE) for record in records):
         says = "No run states the versions of its software."
         yield unknown("software_not_stated", says, fix="Record torch, CUDA or ROCm, and the trainer.")
     for name in SOFTWARE:
-        versions = {str(one.environment[name]) for one in records if name in one.environment}
+        versions = {str(record.environment[name]) for record in records if name in record.environment}
         if len(versions) > 1:
             says = f"{name} differs: {', '.join(sorted(versions))}."
             yield doubtful("software_differs", says, fix="Run both with the newer one.")
@@ -134,10 +137,10 @@ def _measured_type(record: RunRecord) -> str | None:
 
 
 def _tuning(records: Sequence[RunRecord]) -> list[Finding]:
-    if len({one.hardware.accelerator for one in records}) < 2:
+    if len({record.hardware.accelerator for record in records}) < 2:
         return []
-    tuned = all(one.mode is BenchMode.TUNED for one in records)
-    batches = {one.global_batch for one in records}
+    tuned = all(record.mode is BenchMode.TUNED for record in records)
+    batches = {record.global_batch for record in records}
     if tuned and None not in batches and len(batches) == 1:
         return []
     says = "The micro-batch was not tuned on each device at one global batch."
@@ -145,7 +148,7 @@ def _tuning(records: Sequence[RunRecord]) -> list[Finding]:
 
 
 def _global_batch(record: RunRecord) -> int:
-    """Return the samples of a step: as stated, or the fewest that its micro-batch makes; 0 where neither is known."""
+    """Return the samples of a step: as stated, or the fewest from its micro-batch; 0 if neither is known."""
     devices = record.hardware.accelerators
     return record.global_batch or (record.micro_batch or 0) * (record.grad_accumulation or 1) * devices
 

@@ -1,4 +1,4 @@
-"""What a record says twice: counts, sizes, formats, machines. Both cannot be right where they differ."""
+"""Compares facts that a record states twice: counts, sizes, formats, machines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from planner.speed.throughput.matching_runs import training_peak_tflops
 
 COUNTS_AGREE = 0.02
 SIZES_AGREE = 2.0
-"""A name may leave embeddings out, or count active parameters alone: Gemma 2B has 2.5 billion."""
+"""Ratio of sizes that still agree.
+
+A name may leave embeddings out, or count only active parameters: Gemma 2B has 2.5 billion.
+"""
 MFU_AGREES = 0.1
 MIXTURE = re.compile(r"\b\w*moe\w*\b|mixture of experts|\bmixtral\b", re.IGNORECASE)
 SIZE = re.compile(r"(?<![\d.a-z])(\d+(?:\.\d+)?)(b|m)(?![a-z\d])", re.IGNORECASE)
@@ -25,13 +28,13 @@ COMPUTED_IN = {
     Precision.FLOAT8: ("fp8", "float8"), Precision.FP32: ("fp32", "float32", "tf32"),
     Precision.TF32: ("tf32", "float32", "fp32"),
 }  # fmt: skip
-"""How the name of the products' type begins."""
+"""Start of the name of the products' type."""
 LEAST_SHARE, LEAST_SHARE_OF_FLOAT8 = 0.9, 0.3
-"""Of the products in the format that is declared; under float8 attention and the head stay in 16 bits."""
+"""Smallest share of products in the declared format. Under float8, attention and the head stay in 16 bits."""
 
 
 def consistency_findings(run: StatedRun) -> list[Finding]:
-    """Return where a record contradicts itself or the catalog's machine; rows of tables say nothing twice."""
+    """Return where a record contradicts itself or the catalog's machine. Rows of tables state nothing twice."""
     record = run.record
     if record is None:
         return []
@@ -84,7 +87,7 @@ def _rate(record: RunRecord) -> list[Finding]:
 
 
 def _batch(record: RunRecord) -> list[Finding]:
-    """Hold the global batch against micro-batch x accumulation x replicas, of which there are at most the devices."""
+    """Compare the global batch with micro-batch x accumulation x replicas, of which there are at most the devices."""
     if record.micro_batch is None or record.global_batch is None:
         return []
     least = record.micro_batch * (record.grad_accumulation or 1)
@@ -106,7 +109,7 @@ def _batch(record: RunRecord) -> list[Finding]:
 
 
 def _size(record: RunRecord) -> list[Finding]:
-    """Hold the parameters that are stated or named against those that the network has."""
+    """Compare the stated or named number of parameters with that of the network."""
     network = record.architecture
     if network is None or network.sample == "image":
         return []
@@ -143,7 +146,7 @@ def _kind(record: RunRecord) -> list[Finding]:
 
 
 def _format(record: RunRecord) -> list[Finding]:
-    """Hold the precision that is declared against the type that the products were counted in."""
+    """Compare the declared precision with the type in which the products were counted."""
     total = sum(record.matmul_flops_by_dtype.values())
     if record.precision is None or not total:
         return []
@@ -159,7 +162,7 @@ def _format(record: RunRecord) -> list[Finding]:
 
 
 def _mfu(run: StatedRun, record: RunRecord) -> list[Finding]:
-    """Hold a stated share of the peak against the one that its throughput gives: causal to full attention."""
+    """Compare a stated share of the peak with that of its throughput, from causal to full attention."""
     if run.work is None or run.accelerator is None or run.samples_per_s is None:
         return []
     peak, _ = training_peak_tflops(run.accelerator, record.precision)

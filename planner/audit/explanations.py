@@ -1,4 +1,4 @@
-"""What would make an impossible run true: each with the figure at which it would, and the cheapest run that tells."""
+"""Explanations that would make an impossible run true: the necessary figure, and the cheapest run that tells."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ OF_OTHER_FACTS = {
         "nvidia-smi -L, and the type of the products in a profile of one step",
     ),
 }  # fmt: skip
-"""What would make true what memory, machine or format rule out: code, words, and the cheapest test."""
+"""Explanations for what memory, machine or format rule out: code, words, and the cheapest test."""
 
 
 def surviving(
     run: StatedRun, measured: Sequence[MatmulCeiling], findings: Sequence[Finding], *, forced: bool
 ) -> tuple[Surviving, ...]:
-    """Return every explanation that the record does not rule out; our own benchmark counts what it did."""
-    codes = {one.code for one in findings if one.severity in (Severity.IMPOSSIBLE, Severity.DOUBTFUL)}
+    """Return every explanation that the record does not rule out. Our own benchmark counts its own facts."""
+    codes = {finding.code for finding in findings if finding.severity in (Severity.IMPOSSIBLE, Severity.DOUBTFUL)}
     listed = []
     if codes.intersection((*ABOVE_CEILING, "above_best_published")):
         listed += _of_the_rate(run, measured, forced=forced, published=not codes.intersection(ABOVE_CEILING))
-    heavy = [one for one in findings if one.code in OF_OTHER_FACTS]
-    reported = any(fact.name == "reported" for one in heavy for fact in one.evidence)
+    heavy = [finding for finding in findings if finding.code in OF_OTHER_FACTS]
+    reported = any(fact.name == "reported" for finding in heavy for fact in finding.evidence)
     for code, (name, says, test) in OF_OTHER_FACTS.items():
         if code in codes and not (reported and code == "memory_above_capacity"):
             listed.append(Surviving(code=name, says=says, test=test))
@@ -58,7 +58,7 @@ def surviving(
 def _of_the_rate(
     run: StatedRun, measured: Sequence[MatmulCeiling], *, forced: bool, published: bool
 ) -> list[Surviving]:
-    """List what would bring the FLOP/s down to the measured ceiling; `published`: to the best published share of it."""
+    """List what would bring the FLOP/s down to the measured ceiling (with `published`, to its best published share)."""
     if run.work is None or run.accelerator is None or run.samples_per_s is None:
         return []
     ceiling = ceiling_of(run.accelerator, run.number_format or ASSUMED_FORMAT, measured)
@@ -94,19 +94,21 @@ def _of_the_rate(
 
 
 def _shorter_batch(run: StatedRun) -> Surviving | None:
-    """Say so where one sample would fit: a smaller micro-batch, or shorter samples."""
+    """Return the explanation of a smaller micro-batch or shorter samples, if one sample would fit."""
     if run.record is None or run.accelerator is None or run.accelerator.hbm_gib is None:
         return None
-    one = least_gib(run, micro_batch=1)
-    if one is None or one > run.accelerator.hbm_gib or (run.record.micro_batch or 1) == 1:
+    sample_gib = least_gib(run, micro_batch=1)
+    if sample_gib is None or sample_gib > run.accelerator.hbm_gib or (run.record.micro_batch or 1) == 1:
         return None
-    says = f"a smaller micro-batch than {run.record.micro_batch}, or shorter samples: one takes about {one:.0f} GiB"
+    says = (
+        f"a smaller micro-batch than {run.record.micro_batch}, or shorter samples: one takes about {sample_gib:.0f} GiB"
+    )
     test = f"planner bench {run.record.workload} --micro-batch auto"
     return Surviving(code="smaller_batch", says=says, test=test)
 
 
 def _fewer_bits(run: StatedRun, accelerator: Accelerator, done: float) -> list[str]:
-    """Return the faster formats in which the accelerator could do so much, of the most bits first."""
+    """Return the faster formats in which the accelerator could do this much, those with the most bits first."""
     stated = peak_flops(accelerator, run.number_format or ASSUMED_FORMAT) or 0.0
     peaks = {name: peak_flops(accelerator, name) or 0.0 for name in TOLD_APART}
     if run.number_format == "bf16" and emulates_bf16(accelerator):

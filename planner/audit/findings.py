@@ -1,4 +1,4 @@
-"""Short ways to write a finding."""
+"""Shorthand for writing findings."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from planner.model.answer.audit import Evidence, Finding, Severity
 
 MANY_TIMES = 10
 MOST = 1e300
-"""Of a number that a document may hold; what divides by next to nothing is shown as this."""
+"""Largest number in a document. A division by nearly zero is shown as this."""
 Fact = tuple[str, float, str, str]
 """Name, value, unit, source."""
 
 
 def found(code: str, severity: Severity, says: str, *facts: Fact, fix: str = "") -> Finding:
-    """Return a finding; its code must be documented."""
+    """Return a finding. Its code must be documented."""
     assert code in CODES, code
     evidence = tuple(
         Evidence(name=name, value=max(-MOST, min(value, MOST)), unit=unit, source=source)
@@ -23,22 +23,22 @@ def found(code: str, severity: Severity, says: str, *facts: Fact, fix: str = "")
 
 
 def impossible(code: str, says: str, *facts: Fact, fix: str = "") -> Finding:
-    """Return what cannot be true as stated."""
+    """Return a finding that something cannot be true as stated."""
     return found(code, Severity.IMPOSSIBLE, says, *facts, fix=fix)
 
 
 def doubtful(code: str, says: str, *facts: Fact, fix: str = "") -> Finding:
-    """Return what is hard to believe."""
+    """Return a finding that something is hard to believe."""
     return found(code, Severity.DOUBTFUL, says, *facts, fix=fix)
 
 
 def unknown(code: str, says: str, *facts: Fact, fix: str = "") -> Finding:
-    """Return what is missing."""
+    """Return a finding that something is missing."""
     return found(code, Severity.OPEN, says, *facts, fix=fix)
 
 
 def note(code: str, says: str, *facts: Fact, fix: str = "") -> Finding:
-    """Return what does not bear on the verdict."""
+    """Return a finding that does not affect the verdict."""
     return found(code, Severity.NOTE, says, *facts, fix=fix)
 
 
@@ -48,7 +48,7 @@ def share_of(value: float, whole: str) -> str:
 
 
 def digits(value: float) -> str:
-    """Write a number for people: four digits with separators, and never an exponent where it can be read without."""
+    """Write a number for people: four digits with separators, without an exponent if it is readable without."""
     if 1e9 <= abs(value) < 1e15:
         return f"{value / 1e9:,.4g} billion" if abs(value) < 1e13 else f"{value / 1e12:,.4g} trillion"
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e9 else f"{value:,.4g}"

@@ -1,4 +1,4 @@
-"""Parts that would make a run faster, where they exist for its machine: cost, gain and pay-back."""
+"""Parts that would make a run faster, if they exist for its machine: cost, gain and payback."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ from planner.speed.diagnosis.diagnose import SMALLEST_GAIN, gain_range
 from planner.speed.diagnosis.run_setup import RunSetup, expectations
 
 HOUR_KINDS = (PriceKind.ON_DEMAND, PriceKind.MARKETPLACE)
-"""Of the prices that an hour of such accelerators is valued at."""
+"""Kinds of prices that value an hour of such accelerators."""
 
 
 def hardware_fixes(setup: RunSetup, parts: Sequence[Upgrade], catalog: Catalog) -> tuple[HardwareFix, ...]:
-    """Return the parts that gain at least 5 %, the soonest paid back first.
+    """Return the parts that gain at least 5 %, the fastest payback first.
 
-    pay-back = price / (USD of an hour of such accelerators x (gain - 1)): hours of training that would be saved.
+    payback = price / (USD of an hour of such accelerators x (gain - 1)): hours of training that would be saved.
     """
     calibration = catalog.calibration_for(setup.training.sample)
     if calibration is None:
         return ()
     tried = [(part, changed) for part in parts if (changed := _changed(setup, part)) is not None]
-    base, *others = expectations([setup, *(one for _, (one, _) in tried)], calibration)
+    base, *others = expectations([setup, *(changed for _, (changed, _) in tried)], calibration)
     hour = _cheapest_hour(setup, catalog)
     fixes = []
     for (part, (_, count)), answer in zip(tried, others, strict=True):
         if base is None or answer is None or answer.value < SMALLEST_GAIN * base.value:
             continue
         fixes.append(_fix(part, count, answer.value / base.value, hour, setup))
-    return tuple(sorted(fixes, key=lambda one: one.payback_hours or float("inf")))
+    return tuple(sorted(fixes, key=lambda fix: fix.payback_hours or float("inf")))
 
 
 @formula("h")
 def payback_hours(*, usd: float, usd_per_hour: float, gain: float) -> float:
-    """Return after how much training a part has paid: USD / (USD an hour of the machine x (gain - 1))."""
+    """Return the hours of training after which a part has paid off: USD / (USD an hour of the machine x (gain - 1))."""
     return usd / (usd_per_hour * (gain - 1))
 
 
 def _changed(setup: RunSetup, part: Upgrade) -> tuple[RunSetup, int] | None:
-    """Return the run with the part, and how many are needed; None where it changes nothing or does not fit."""
+    """Return the run with the part, and the number needed; None if it changes nothing or does not fit."""
     if not part.fits(setup.accelerator.id):
         return None
     if part.kind == "network":
@@ -58,20 +58,20 @@ def _changed(setup: RunSetup, part: Upgrade) -> tuple[RunSetup, int] | None:
     config = setup.config()
     if config is None or config["bus_sharers"] <= 1:
         return None
-    # of more cards, every second transfer of a ring stays within a pair, and leaves the bus
+    # with more cards, every second transfer of a ring stays within a pair, and leaves the bus
     sharers = max(1.0, config["bus_sharers"] / part.joins)
     overrides = {**setup.overrides, "bus_sharers": sharers}
     return setup.changed(overrides=overrides), setup.nodes * (setup.per_node // part.joins)
 
 
 def _cheapest_hour(setup: RunSetup, catalog: Catalog) -> tuple[float, Price] | None:
-    """Return USD per hour of one such accelerator, where it is cheapest, and the row."""
+    """Return the USD per hour of one such accelerator at its cheapest, with the price row."""
     known = []
     for price in (*catalog.own_prices, *catalog.prices):
         node = catalog.nodes.get(price.node)
         if node and node.accelerator == setup.accelerator.id and price.usd_per_hour and price.price_kind in HOUR_KINDS:
             known.append((price.usd_per_hour / node.accelerators, price))
-    return min(known, key=lambda one: one[0], default=None)
+    return min(known, key=lambda hour: hour[0], default=None)
 
 
 def _fix(part: Upgrade, count: int, gain: float, hour: tuple[float, Price] | None, setup: RunSetup) -> HardwareFix:

@@ -1,4 +1,4 @@
-"""Does a run on more accelerators do less than even the slowest link that its machine can have explains?"""
+"""Detects runs on more accelerators that are slower than even the slowest possible link explains."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from planner.model.hardware.machines import Link
 from planner.speed.diagnosis.run_setup import RunSetup, expectations, setup_of
 
 SLOWEST_GBIT = 10.0
-"""Between nodes of which nobody says how they are joined."""
+"""Assumed network between nodes if it is not stated."""
 
 
 def link_findings(
     runs: Sequence[StatedRun], setups: Sequence[Hashable], catalog: Catalog
 ) -> Mapping[int, list[Finding]]:
-    """Return findings by the place of a run, each held against the best on fewer accelerators of the same setup.
+    """Return findings by the place of a run, each compared with the best on fewer accelerators of the same setup.
 
     efficiency explained = expected rate of each of many / of each of few, at the low end of the range of the many.
     """
@@ -44,10 +44,10 @@ def _held_against(many: StatedRun, few: StatedRun, catalog: Catalog) -> Finding 
     begin, end = setup_of(few.record, catalog), setup_of(many.record, catalog)
     if begin is None or end is None or catalog.calibration is None or not many.samples_per_s or not few.samples_per_s:
         return None
-    one, all_ = expectations([begin, _slowest(end, many.record, catalog)], catalog.calibration)
-    if one is None or all_ is None:
+    few_expected, all_ = expectations([begin, _slowest(end, many.record, catalog)], catalog.calibration)
+    if few_expected is None or all_ is None:
         return None
-    each = one.value / begin.devices
+    each = few_expected.value / begin.devices
     explained, least = all_.value / end.devices / each, all_.low / end.devices / each
     efficiency = many.samples_per_s / many.devices / (few.samples_per_s / few.devices)
     if efficiency >= least:
@@ -66,7 +66,7 @@ def _held_against(many: StatedRun, few: StatedRun, catalog: Catalog) -> Finding 
 
 
 def _slowest(setup: RunSetup, record: RunRecord, catalog: Catalog) -> RunSetup:
-    """Return the run with the slowest links that its record leaves open."""
+    """Return the run with the slowest links that its record allows."""
     if record.hardware.node in catalog.nodes:
         return setup
     slow: dict[str, object] = {}

@@ -1,4 +1,4 @@
-"""Does it fit, must it have recomputed, and does reported memory agree? With the estimate of `planner memory`."""
+"""Checks by the estimate of `planner memory` whether a run fits, must have recomputed, and reported its memory."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from planner.speed.memory.memory import device_memory
 
 LEANEST = TrainerMemory(loss=Loss.CHUNKED, kernels=Kernels.FUSED)
 PLAIN = TrainerMemory(loss=Loss.FUSED, kernels=Kernels.EAGER)
-"""Of a run that names no compiled or fused kernels; the loss in its favour."""
+"""Settings of a run that names no compiled or fused kernels, with the loss in its favour."""
 HARDLY = 0.02
 """Chance to fit below which a run is called impossible as stated."""
 ALL_OR_NOTHING = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
-"""Of DeepSpeed, under which trainers recompute all layers or none."""
+"""Strategies of DeepSpeed, under which trainers recompute all layers or none."""
 FAR_OFF, FAR_OFF_PLAIN = 0.8, 0.2
-"""Reported over needed at the leanest, and as it is without recomputation (where that is not stated), below which they
-do not describe the same run."""
+"""Ratios of reported to needed memory, at the leanest and without recomputation, below which they describe different
+runs.
+"""
 MUCH_LARGER = 2
 REPORTED = ("used_fraction", "used_gib", "peak_reserved_gib", "peak_allocated_gib", "peak_device_gib")
 
@@ -28,7 +29,7 @@ REPORTED = ("used_fraction", "used_gib", "peak_reserved_gib", "peak_allocated_gi
 def need_gib(
     run: StatedRun, *, checkpointing: Checkpointing, trainer: TrainerMemory, micro_batch: int, strategy: Strategy | None
 ) -> float | None:
-    """Return the estimated GiB on one device; None where the record says too little."""
+    """Return the estimated GiB on one device; None if the record lacks facts."""
     record = run.record
     if record is None or record.architecture is None or record.architecture.sample == "image":
         return None
@@ -56,7 +57,7 @@ def least_gib(run: StatedRun, *, micro_batch: int) -> float | None:
 
 
 def memory_findings(run: StatedRun) -> tuple[list[Finding], bool]:
-    """Return what memory says, and whether the run must have recomputed all of its layers."""
+    """Return the findings on memory, and whether the run must have recomputed all of its layers."""
     record, accelerator = run.record, run.accelerator
     if record is None or accelerator is None or accelerator.hbm_gib is None or record.micro_batch is None:
         return [], False
@@ -83,7 +84,9 @@ def memory_findings(run: StatedRun) -> tuple[list[Finding], bool]:
         needed = ("needed", plain, "GiB", "planner memory, no checkpointing")
         fix = f"planner launch {record.workload} --mode tuned --on TARGET"
         findings.append(note("batch_far_below_memory", says, needed, device, fix=fix))
-    if strategy not in (None, Strategy.DDP) and not any(one.code == "memory_above_capacity" for one in findings):
+    if strategy not in (None, Strategy.DDP) and not any(
+        finding.code == "memory_above_capacity" for finding in findings
+    ):
         findings += _sharding(run, trainer, hbm)
     return findings + _reported(run, least, plain, hbm), forced
 
@@ -102,12 +105,12 @@ def _times(run: StatedRun, factor: int, trainer: TrainerMemory) -> float | None:
 
 def _sharding(run: StatedRun, trainer: TrainerMemory, hbm: float) -> list[Finding]:
     assert run.record is not None
-    one = need_gib(run, checkpointing=Checkpointing.FULL, trainer=trainer, micro_batch=1, strategy=Strategy.DDP)
-    if one is None or chance_within([Likely(1.0, one)], hbm) <= 1 - OPEN:
+    sample_gib = need_gib(run, checkpointing=Checkpointing.FULL, trainer=trainer, micro_batch=1, strategy=Strategy.DDP)
+    if sample_gib is None or chance_within([Likely(1.0, sample_gib)], hbm) <= 1 - OPEN:
         return []
-    says = f"The network fits one device without sharding ({one:.0f} of {hbm:g} GiB): ddp communicates less."
+    says = f"The network fits one device without sharding ({sample_gib:.0f} of {hbm:g} GiB): ddp communicates less."
     fix = f"planner launch {run.record.workload} --strategy ddp --on TARGET"
-    needed: Fact = ("needed", one, "GiB", "planner memory, ddp, one sample, full checkpointing")
+    needed: Fact = ("needed", sample_gib, "GiB", "planner memory, ddp, one sample, full checkpointing")
     return [note("sharding_not_needed", says, needed, fix=fix)]
 
 

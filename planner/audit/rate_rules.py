@@ -1,4 +1,4 @@
-"""Can the hardware do so many FLOPs? Against the peak of each format, the measured ceiling and the best published."""
+"""Compares a run's FLOP/s with the peak of each format, the measured ceiling and the best published runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.speed.physics.accelerator_facts import on_ordinary_cores, peak_flop
 
 SHOWN = {"fp32": "fp32", "tf32": "TF32", "bf16": "bf16", "16bit": "16 bit", "fp8": "fp8", "fp4": "fp4"}
 WINOGRAD = 1 / 2.25
-"""Fewest multiplications of fp32 convolutions on ordinary cores (Lavin and Gray 2015)."""
+"""Smallest share of multiplications for fp32 convolutions on ordinary cores (Lavin and Gray 2015)."""
 ASSUMED_FORMAT = "16bit"
 SAME = 0.005
 TOLD_APART = ("fp32", "tf32", "bf16", "fp8")
@@ -22,7 +22,10 @@ TOLD_APART = ("fp32", "tf32", "bf16", "fp8")
 def rate_findings(
     run: StatedRun, measured: Sequence[MatmulCeiling], *, forced_recomputation: bool = False
 ) -> list[Finding]:
-    """Return what the run's FLOP/s say; `forced_recomputation`: memory proves a second forward pass."""
+    """Return the findings on the run's FLOP/s.
+
+    `forced_recomputation` means that memory proves a second forward pass.
+    """
     if run.accelerator is None:
         return [unknown("accelerator_not_known", f"No catalog knows the accelerator '{run.accelerator_name}'.",
                         fix="Give it by a name in catalogs/hardware/accelerators.csv.")]  # fmt: skip
@@ -44,13 +47,13 @@ def rate_findings(
 
 
 def executed(run: StatedRun) -> float:
-    """FLOP/s of one device: the fewest that the samples cost, and stated recomputation."""
+    """Return the FLOP/s of one device: the fewest for its samples, plus stated recomputation."""
     assert run.work is not None
     return _rate(run, run.work.least(run.length) + run.recompute * run.work.recomputed(run.length))
 
 
 def _rate(run: StatedRun, flops: float) -> float:
-    """FLOP/s of one device; fp32 convolutions on ordinary cores may need fewer multiplications (Winograd)."""
+    """Return the FLOP/s of one device. fp32 convolutions on ordinary cores may need fewer products (Winograd)."""
     assert run.work is not None
     vector = run.accelerator is not None and on_ordinary_cores(run.accelerator, run.number_format or ASSUMED_FORMAT)
     return run.rate(flops) * (WINOGRAD if run.work.of_an_image is not None and vector else 1.0)
@@ -72,7 +75,7 @@ def _against(run: StatedRun, ceiling: Ceiling, *, forced_recomputation: bool) ->
         share += f" ({headline / ceiling.peak:.0%} with full attention)"
     fewer_bits = _fewer_bits(run)
     raise_ = doubtful if fewer_bits else impossible
-    suffix = f"; only {' or '.join(fewer_bits)} could do it, and nobody states that" if fewer_bits else ""
+    suffix = f"; only {' or '.join(fewer_bits)} could do it, and the run does not state that" if fewer_bits else ""
     fix = "Record tokens, devices, precision and active parameters of the run."
     if done > ceiling.peak:
         return [raise_("above_peak", f"It would execute {share}: above the peak{suffix}.", *facts, fix=fix)]
@@ -97,7 +100,7 @@ def _against(run: StatedRun, ceiling: Ceiling, *, forced_recomputation: bool) ->
 
 
 def _fewer_bits(run: StatedRun) -> list[str]:
-    """Formats of fewer bits that the accelerator has, where the run states none, and that would be fast enough."""
+    """Return the accelerator's formats with fewer bits that would be fast enough, if the run states none."""
     if run.number_format is not None or run.accelerator is None:
         return []
     return [
@@ -110,7 +113,7 @@ def _fewer_bits(run: StatedRun) -> list[str]:
 
 
 def open_formats(run: StatedRun) -> tuple[str, ...]:
-    """Return the formats fast enough for the run as stated, where it states none."""
+    """Return the formats that are fast enough for the run as stated, if it states none."""
     if run.number_format is not None or run.work is None or run.accelerator is None:
         return ()
     least = run.rate(run.work.least(run.length))
@@ -119,7 +122,7 @@ def open_formats(run: StatedRun) -> tuple[str, ...]:
 
 
 def _formats(run: StatedRun) -> list[Finding]:
-    """Say which formats are ruled out, where the run does not prove its own, and from where on none is."""
+    """Say which formats are ruled out if the run does not prove its own, and above which length none is."""
     if run.number_format is not None or run.work is None or run.accelerator is None or run.accelerator.vendor == "any":
         return []
     least = run.rate(run.work.least(run.length))

@@ -1,4 +1,4 @@
-"""The ratio of two runs: as stated, what explains it, and what is known of the true one."""
+"""Ratio of two runs: as stated, its explanation, and the range of the true one."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from planner.speed.diagnosis.run_setup import RunSetup, setup_of
 from planner.speed.physics.accelerator_facts import peak_flops
 
 NEAR_ONE = 1.1
-"""Of a ratio within this factor of 1 no shares are told: its logarithm is near 0."""
+"""Factor around 1 within which no shares are given, because the ratio's logarithm is near 0."""
 SOFTWARE = 1.25
-"""Times the ratio of peaks: newer accelerators often reach a larger share of theirs. Assumed."""
+"""Assumed allowance on the ratio of peaks: newer accelerators often reach a larger share of theirs."""
 ESTIMATOR = "the estimator, geometric mean over all orders of the differences"
 Audited = tuple[StatedRun, RunAudit]
 
 
-def ratio_findings(one: Audited, other: Audited, catalog: Catalog) -> list[Finding]:
+def ratio_findings(first_audit: Audited, second_audit: Audited, catalog: Catalog) -> list[Finding]:
     """Return the ratio per accelerator of the first run over the second, and its parts."""
-    (first, _), (second, _) = one, other
+    (first, _), (second, _) = first_audit, second_audit
     assert first.record is not None
     assert second.record is not None
     if not first.samples_per_s or not second.samples_per_s:
@@ -29,12 +29,12 @@ def ratio_findings(one: Audited, other: Audited, catalog: Catalog) -> list[Findi
     a, b, over = first.record.throughput, second.record.throughput, second.devices / first.devices
     stated = (first.samples_per_s / second.samples_per_s * over, a.low / b.high * over, a.high / b.low * over)
     setups = [setup_of(run.record, catalog) for run in (first, second) if run.record]
-    shares = _shares(one, other, stated, setups, catalog)
+    shares = _shares(first_audit, second_audit, stated, setups, catalog)
     return [*_above_hardware(first, second, stated), _stated(first, second, stated, shares), _explained(setups, shares)]
 
 
 def _above_hardware(first: StatedRun, second: StatedRun, stated: tuple[float, float, float]) -> list[Finding]:
-    """Say where the faster does more than peaks and memory bandwidths allow, by more than software explains."""
+    """Say if the faster run does more than peaks, memory bandwidths and software explain."""
     fast, slow, least = (first, second, stated[1]) if stated[0] >= 1 else (second, first, 1 / stated[2])
     if fast.accelerator is None or slow.accelerator is None or fast.accelerator.id == slow.accelerator.id:
         return []
@@ -61,15 +61,15 @@ def _above_hardware(first: StatedRun, second: StatedRun, stated: tuple[float, fl
 
 
 def _shares(
-    one: Audited,
-    other: Audited,
+    first: Audited,
+    second: Audited,
     stated: tuple[float, float, float],
     setups: list[RunSetup | None],
     catalog: Catalog,
 ) -> RatioShares | None:
     compared = [
         ComparedRun(setup, open_formats(run), audit.verdict is AuditVerdict.IMPOSSIBLE)
-        for setup, (run, audit) in zip(setups, (one, other), strict=True)
+        for setup, (run, audit) in zip(setups, (first, second), strict=True)
         if setup is not None
     ]
     if len(compared) < 2 or catalog.calibration is None:
@@ -113,7 +113,7 @@ def _explained(setups: list[RunSetup | None], shares: RatioShares | None) -> Fin
             for name, factor in parts.items()
         ]
     words = [f"{name} x{factor:.2f}" + _share(shares, factor, told=told) for name, factor in parts.items()]
-    assumed = dict.fromkeys(one for setup in setups if setup for one in setup.assumed)
+    assumed = dict.fromkeys(assumption for setup in setups if setup for assumption in setup.assumed)
     fix = f"Assumed: {'; '.join(assumed)}." if assumed else ""
     of = "; in brackets its share of the ratio's logarithm" if told and len(parts) > 1 else ""
     says = f"The ratio of {shares.stated:.2f} is {', '.join(words)}{of}."

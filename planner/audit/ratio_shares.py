@@ -1,4 +1,4 @@
-"""What of the ratio of two runs each difference explains, by the planner's own estimator, and what is left."""
+"""Shares of the ratio of two runs that each difference explains, by the planner's own estimator, and the rest."""
 
 from __future__ import annotations
 
@@ -23,21 +23,25 @@ DIFFERENCES = {
     "strategy": ("strategy",),
     "software": ("compiled", "framework"),
 }
-"""Each with the settings of a run that it moves together."""
+"""Differences, each with the settings of a run that it moves together."""
 DOUBT = 0.5
-"""Of the logarithm of what a difference explains, both ways: two estimates of like runs share most of their error. As
-in `check-run`. Assumed."""
+"""Assumed uncertainty of the logarithm of an explained share, both ways.
+
+Two estimates of similar runs share most of their error, as in `check-run`.
+"""
 WIDE = {Precision.FP32: "fp32", Precision.TF32: "tf32"}
-"""Formats that a run may have taken unseen, where it states none."""
+"""Formats that a run may have used without stating them."""
 Variant = frozenset[str] | tuple[int, Precision]
-"""The second run with some differences made; or the second (0) or first run (1) in a format that it may have taken."""
+"""The second run with some differences applied; or the second (0) or first run (1) in a format that it may have used.
+"""
 
 
 @dataclass(frozen=True)
 class RatioShares:
-    """`stated`, samples/s of one accelerator in the first run over the second, = product of `factors` x `unexplained`.
+    """Factors of `stated` (samples/s of one accelerator, first run over second) = product of `factors` x `unexplained`.
 
-    `subject`: what the runs are compared for. `low` and `high` bound its own ratio at equal settings, with about 90 %.
+    `subject` is what the runs are compared for. `low` and `high` bound its own ratio at equal settings, with about 90
+    %.
     """
 
     stated: float
@@ -48,13 +52,13 @@ class RatioShares:
     high: float
 
     def share(self, factor: float) -> float:
-        """Return the part of ln(ratio) that a factor explains; over 1 where another takes some of it back."""
+        """Return the part of ln(ratio) that a factor explains; over 1 if another one compensates."""
         return math.log(factor) / math.log(self.stated)
 
 
 @dataclass(frozen=True)
 class ComparedRun:
-    """One of two runs: its settings, formats that it may have taken though it states none, and whether it can be."""
+    """One of two runs: its settings, the formats it may have used, and whether it can be true."""
 
     setup: RunSetup
     open_formats: tuple[str, ...] = ()
@@ -64,11 +68,11 @@ class ComparedRun:
 def shares_of_ratio(
     first: ComparedRun, second: ComparedRun, *, stated: tuple[float, float, float], calibration: Calibration
 ) -> RatioShares | None:
-    """Return the shares; None where the estimator cannot say what one of the settings does.
+    """Return the shares; None if the estimator cannot tell the effect of a setting.
 
-    A difference's factor is the geometric mean of what it does in every order in which the second run's settings can be
-    made the first's one after the other (Shapley value of ln rate), so that the factors' product is what the estimator
-    expects of the ratio. `stated`: value, low, high.
+    A difference's factor is the geometric mean of its effect over all orders in which the second run's settings can be
+    changed to the first's (Shapley value of ln rate). So the factors' product is the estimator's expectation of the
+    ratio. `stated` is value, low, high.
     """
     begin, end = second.setup, first.setup
     keys_of = _differences(begin, end)
@@ -77,18 +81,21 @@ def shares_of_ratio(
     asked: dict[Variant, RunSetup] = {
         frozenset(subset): _with(begin, end, [key for name in subset for key in keys_of[name]]) for subset in subsets
     }
-    for place, one in enumerate((second, first)):
-        asked |= {(place, wide): one.setup.changed(precision=wide) for wide in WIDE if WIDE[wide] in one.open_formats}
+    for place, run in enumerate((second, first)):
+        asked |= {(place, wide): run.setup.changed(precision=wide) for wide in WIDE if WIDE[wide] in run.open_formats}
     answers = expectations(list(asked.values()), calibration)
     known = {variant: answer for variant, answer in zip(asked, answers, strict=True) if answer is not None}
     if len(known) < len(answers):
         return None
-    logs = {frozenset(one): math.log(known[frozenset(one)].value / asked[frozenset(one)].devices) for one in subsets}
+    logs = {
+        frozenset(subset): math.log(known[frozenset(subset)].value / asked[frozenset(subset)].devices)
+        for subset in subsets
+    }
     factors = {name: math.exp(_shapley(name, names, logs)) for name in names}
     subject = next((name for name in (HARDWARE, COUNT) if name in factors), None)
     ends = (known[frozenset()], known[frozenset(names)])
     if subject and (first.impossible or second.impossible):
-        spread = math.hypot(*(math.log(one.high / one.low) / 2 for one in ends))
+        spread = math.hypot(*(math.log(end.high / end.low) / 2 for end in ends))
         low, high = factors[subject] * math.exp(-spread), factors[subject] * math.exp(spread)
     else:
         low, high = _range(stated, {name: factors[name] for name in names if subject not in (None, name)})
@@ -99,7 +106,7 @@ def shares_of_ratio(
 
 
 def _differences(begin: RunSetup, end: RunSetup) -> dict[str, tuple[str, ...]]:
-    """Return DIFFERENCES; of runs on several counts of one accelerator, the machine around them goes with the count."""
+    """Return DIFFERENCES. For runs on several counts of one accelerator, the machine changes with the count."""
     if begin.accelerator != end.accelerator or begin.devices == end.devices:
         return DIFFERENCES
     return {**DIFFERENCES, HARDWARE: (), COUNT: (*DIFFERENCES[COUNT], "node")}
@@ -111,7 +118,7 @@ def _with(setup: RunSetup, other: RunSetup, keys: Sequence[str]) -> RunSetup:
 
 
 def _shapley(name: str, names: Sequence[str], logs: dict[frozenset[str], float]) -> float:
-    others = [one for one in names if one != name]
+    others = [other for other in names if other != name]
     total = 0.0
     for size in range(len(others) + 1):
         weight = math.factorial(size) * math.factorial(len(others) - size) / math.factorial(len(names))
@@ -121,7 +128,7 @@ def _shapley(name: str, names: Sequence[str], logs: dict[frozenset[str], float])
 
 
 def _range(stated: tuple[float, float, float], settings: dict[str, float]) -> tuple[float, float]:
-    """Return the ratio without what the settings explain: own ranges and doubts of the settings in quadrature."""
+    """Return the ratio without the effect of the settings: own ranges and their uncertainties in quadrature."""
     value, low, high = stated
     alone = value / math.prod(settings.values())
     doubts = [DOUBT * math.log(factor) for factor in settings.values()]

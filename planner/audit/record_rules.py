@@ -1,4 +1,4 @@
-"""What a record says beside its speed: precision, fabric, window, throttling, power."""
+"""Checks a record's facts besides its speed: precision, fabric, window, throttling, power."""
 
 from __future__ import annotations
 
@@ -17,11 +17,13 @@ from planner.speed.physics.accelerator_facts import peak_flops
 AWS_WITH_EFA = re.compile(r"^(aws/)?(p4d|p4de|p5|p5e|p5en|p6|trn)[\w-]*\.")
 NO_P2P = ("cns", "ns", "no", "none", "off", "false", "not supported")
 DRIFTS = 1.05
-"""Of the first third of the steps; wider than the benchmark's own 2 %, which runs alone on its machine."""
+"""Ratio to the first third of the steps. It is wider than the benchmark's own 2 %, which runs alone on its machine."""
 MOST_POWER, LEAST_POWER, LEAST_POWER_BUSY, BUSY = 1.1, 0.25, 0.4, 0.4
-"""Of all accelerators' limit together, in training; the least of those that do over 40 % of their dense peak."""
+"""Limits relative to all accelerators' power limit in training, and the lowest for those above 40 % of their dense
+peak.
+"""
 MOST_OF_MACHINE = 2.5
-"""Of the accelerators' limit that a whole machine draws, where nobody states its own."""
+"""Largest power of a whole machine relative to its accelerators' limit, if it does not state its own."""
 LEAST_SECONDS = 60.0
 FAST_FABRICS = ("efa", "infiniband", "rdma", "roce", "gpudirect")
 OFF = ("false", "no", "off", "0", "none", "disabled")
@@ -29,7 +31,7 @@ SLOW_NETS = ("socket", "tcp", "ethernet")
 
 
 def record_findings(run: StatedRun) -> list[Finding]:
-    """Return them; rows of tables say none of this."""
+    """Return the findings. Rows of tables state none of this."""
     record = run.record
     if record is None:
         return []
@@ -97,12 +99,14 @@ def _window(record: RunRecord) -> list[Finding]:
 
 
 def _throttling(record: RunRecord) -> list[Finding]:
-    """Return what telemetry says of devices that were held back, unless the record's own verdict says it."""
+    """Return what telemetry says of devices that were slowed down, unless the record's own verdict says it."""
     name = record.environment.get("accelerator_name")
     problems = [
         problem
         for start in record.telemetry
-        for problem in clock_problems([one for one in start.get("devices") or () if isinstance(one, dict)], name)
+        for problem in clock_problems(
+            [device for device in start.get("devices") or () if isinstance(device, dict)], name
+        )
         if not any(problem in said for said in record.verdict)
     ]
     return [
@@ -123,7 +127,7 @@ def _of_the_log(record: RunRecord, log: ImportedLog) -> list[Finding]:
 
 
 def _load(run: StatedRun) -> float | None:
-    """Return executed FLOP/s over the dense peak, where both are known."""
+    """Return executed FLOP/s over the dense peak, if both are known."""
     if run.work is None or run.accelerator is None or run.samples_per_s is None:
         return None
     peak = peak_flops(run.accelerator, run.number_format or ASSUMED_FORMAT)
@@ -131,7 +135,7 @@ def _load(run: StatedRun) -> float | None:
 
 
 def _power(run: StatedRun, record: RunRecord) -> list[Finding]:
-    """Hold the power of the accelerators, or of the whole machine, against their limits and the load."""
+    """Compare the power of the accelerators, or of the whole machine, with their limits and the load."""
     limit_w = None if run.accelerator is None else run.accelerator.tdp_w
     if limit_w is None or run.accelerator is None:
         return []

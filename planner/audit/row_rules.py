@@ -1,4 +1,4 @@
-"""What a row of a table says twice, and memory that its states alone take."""
+"""Compares facts that a table's row states twice, and checks the memory of its states."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from planner.speed.evidence.measured_text_config import measured_tokens
 
 COUNTS_AGREE = 0.03
 SIXTEEN, LEAST_STATES, WEIGHTS = 16.0, 6.0, 2.0
-"""Bytes of a parameter: weights, gradients and Adam as usual; with 8-bit moments and no fp32 copy; 16-bit weights."""
+"""Bytes per parameter: weights, gradients and Adam as usual; with 8-bit moments and no fp32 copy; 16-bit weights."""
 WELL_WITHIN = 0.5
 TOTALS = ("tokens/s", "samples/s", "sequences/s")
-"""Units of which `throughput_total` is surely that of all accelerators; of others tables hold either."""
+"""Units whose `throughput_total` certainly counts all accelerators. With others tables mean either."""
 FIX = "Correct the row, or say in `notes` what its columns count."
 
 
 def row_findings(run: StatedRun) -> list[Finding]:
-    """Return where a row contradicts itself, and what cannot be in its accelerators' memory."""
+    """Return where a row contradicts itself, and what does not fit into its accelerators' memory."""
     row = run.row
     if row is None:
         return []
@@ -26,7 +26,7 @@ def row_findings(run: StatedRun) -> list[Finding]:
 
 
 def _throughput(row: Measurement) -> list[Finding]:
-    """Hold samples x length, or the total, against the tokens that are stated for each accelerator."""
+    """Compare samples x length, or the total, with the tokens that are stated for each accelerator."""
     stated = row.tokens_per_s_per_gpu
     implied = measured_tokens(row.model_copy(update={"tokens_per_s_per_gpu": None}))
     if row.unit not in TOTALS or stated is None or implied is None or abs(implied / stated - 1) <= COUNTS_AGREE:
@@ -74,7 +74,7 @@ def _batch(row: Measurement) -> list[Finding]:
 
 
 def _memory(run: StatedRun, row: Measurement) -> list[Finding]:
-    """Hold the states, shared by all accelerators, against their memory; activations come on top."""
+    """Compare the states, shared by all accelerators, with their memory. Activations come on top."""
     if run.accelerator is None or run.accelerator.hbm_gib is None or row.params_total is None or not trains_all(row):
         return []
     hbm = run.accelerator.hbm_gib * 2**30

@@ -1,4 +1,4 @@
-"""One run: all rules, the verdict, and what would explain it."""
+"""Audit of one run: all rules, the verdict, and possible explanations."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ RANK = list(Severity)
 STILL_COUNTS = (
     "benchmark_doubt", "drift", "fabric_not_recorded", "log_doubt", "power_unlike_load", "short_window", "throttling",
 )  # fmt: skip
-"""Doubts that make no speed wrong: a short window, a power limit, advice of the benchmark, a fact not recorded."""
+"""Doubts that make no speed wrong: a short window, a power limit, advice of the benchmark, a missing fact."""
 
 
 def with_audited_runs(catalog: Catalog, measured: Sequence[MatmulCeiling]) -> Catalog:
-    """Return the catalog with the ids of runs that decide nothing: impossible ones, and those doubtful in speed.
+    """Return the catalog with the ids of runs that decide nothing: impossible ones, and those of doubtful speed.
 
-    A run whose only doubts are among STILL_COUNTS is not one of them; an answer that rests on it names the doubt.
+    A run whose only doubts are among STILL_COUNTS is not one of them. An answer that rests on it names the doubt.
     """
     ceilings = with_chips(measured, catalog.accelerators)
     audited = [audit_run(stated_by_record(run, catalog), ceilings) for run in catalog.runs.values()]
@@ -38,15 +38,15 @@ def with_audited_runs(catalog: Catalog, measured: Sequence[MatmulCeiling]) -> Ca
 
 
 def _is_speed_doubted(run: RunAudit) -> bool:
-    return any(one.severity is Severity.DOUBTFUL and one.code not in STILL_COUNTS for one in run.findings)
+    return any(finding.severity is Severity.DOUBTFUL and finding.code not in STILL_COUNTS for finding in run.findings)
 
 
 def audit_run(run: StatedRun, measured: Sequence[MatmulCeiling], beside: Sequence[Finding] = ()) -> RunAudit:
-    """Audit a run; `beside`: what was found by holding it against others of the same table."""
+    """Audit a run. `beside` are findings from comparing it with others of the same table."""
     of_memory, forced = memory_findings(run)
     findings = [*rate_findings(run, measured, forced_recomputation=forced), *of_memory]
     findings += [*consistency_findings(run), *record_findings(run), *row_findings(run), *beside]
-    findings.sort(key=lambda one: RANK.index(one.severity))
+    findings.sort(key=lambda finding: RANK.index(finding.severity))
     verdict = verdict_of(findings)
     return RunAudit(
         id=run.id,

@@ -1,4 +1,4 @@
-"""Runs of one setup on several counts of one accelerator: does each device do more, or all together less?"""
+"""Compares runs of one setup on several counts of one accelerator, per device and in total."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ SAME_OF_RECORDS = ("seq_len", "strategy", "precision", "micro_batch", "checkpoin
 
 
 def setup_of_row(row: Measurement, run: StatedRun) -> Hashable:
-    """Return what rows must share for their counts to be compared: all but batch, count and throughput."""
+    """Return what rows must share for their counts to be compared: everything but batch, count and throughput."""
     table = row.source_ref.split("#")[0].split(" row ")[0]
     return (run.accelerator_name, table, *(getattr(row, name) for name in SAME_OF_ROWS))
 
 
 def setup_of_record(run: StatedRun) -> Hashable:
-    """Return the same of run records."""
+    """Return what run records must share for their counts to be compared."""
     record = run.record
     assert record is not None
     network = record.workload if record.architecture is None else record.architecture.model_dump_json()
@@ -35,10 +35,10 @@ def setup_of_record(run: StatedRun) -> Hashable:
 def scaling_findings(
     runs: Sequence[StatedRun], setups: Sequence[Hashable], rates: Sequence[float | None], *, slower: bool = True
 ) -> Mapping[int, list[Finding]]:
-    """Return findings by the place of a run; `rates` are of all devices together, in any one unit of a setup.
+    """Return findings by the place of a run. `rates` are of all devices together, in any one unit of a setup.
 
-    `slower`: also name what is slower in total, which tables of different batches often are. Each run
-    is held against the fastest on fewer accelerators: of several of those, one slow run explains nothing.
+    `slower` also reports what is slower in total, as tables of different batches often are. Each run is compared with
+    the fastest on fewer accelerators, because a single slow run among those explains nothing.
     """
     groups: dict[Hashable, list[tuple[int, int, float]]] = defaultdict(list)
     for place, (run, setup, rate) in enumerate(zip(runs, setups, rates, strict=True)):

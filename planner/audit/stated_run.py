@@ -1,4 +1,4 @@
-"""What a run record or a published row states, in the terms that the rules read; no rule reads an id."""
+"""Facts of a run record or a published row, in the terms of the rules. No rule reads an id."""
 
 from __future__ import annotations
 
@@ -28,19 +28,22 @@ FORMATS = {
 MIXTURE = re.compile(r"moe|mixture|mixtral|x\d+b|a\d+(\.\d+)?b", re.IGNORECASE)
 FULL = re.compile(r"(full|pre-?train|sft|$)", re.IGNORECASE)
 RECOMPUTE = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.0, Checkpointing.FULL: 1.0}
-"""Share of the forward pass that is surely computed twice; what selective choices cost is not counted against a run."""
+"""Share of the forward pass that is certainly computed twice.
+
+The cost of selective choices is not counted against a run.
+"""
 
 
 @dataclass(frozen=True)
 class StatedRun:
-    """One run as it is stated; None where nobody says."""
+    """One run as it is stated; None means not stated."""
 
     id: str
     accelerator_name: str
     accelerator: Accelerator | None
     devices: int
     samples_per_s: float | None
-    """Of all devices; of rows in tokens/s, samples of `tokens`."""
+    """Rate of all devices; for rows in tokens/s, samples of `tokens`."""
     tokens: float | None
     work: StatedWork | None
     number_format: str | None
@@ -48,22 +51,22 @@ class StatedRun:
     record: RunRecord | None = None
     row: Measurement | None = None
     by_parameters: bool = False
-    """Whether the work was counted by the number of parameters alone."""
+    """True if the work was counted only from the number of parameters."""
     node: Node | None = None
-    """The machine that a record names, where a catalog knows it."""
+    """Machine that a record names, if a catalog knows it."""
 
     def rate(self, flops: float) -> float:
-        """Return FLOP/s of one device, of samples that cost so many FLOPs."""
+        """Return the FLOP/s of one device for samples of this many FLOPs."""
         return flops * (self.samples_per_s or 0.0) / self.devices
 
     @property
     def length(self) -> float:
-        """Tokens of a sample; of images 1."""
+        """Tokens of a sample; 1 for images."""
         return self.tokens or 1.0
 
     @property
     def counted_by_us(self) -> bool:
-        """Whether our own benchmark counted devices, tokens and parameters."""
+        """True if our own benchmark counted devices, tokens and parameters."""
         return self.record is not None and self.record.method_version is not None
 
 
@@ -135,7 +138,7 @@ def trains_all(row: Measurement) -> bool:
 
 
 def _parameters_met(row: Measurement) -> float | None:
-    """Return the parameters that a token meets, where the row states them; not of a mixture that states all alone."""
+    """Return the parameters that a token uses, if stated; None for a mixture that states only the total."""
     if row.params_active is not None:
         return row.params_active
     return None if MIXTURE.search(f"{row.model_family} {row.model}") else row.params_total

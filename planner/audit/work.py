@@ -1,4 +1,4 @@
-"""FLOPs of a sample as a function of its length: the fewest that it can cost, the headline's, and recomputation's."""
+"""FLOPs of a sample as a function of its length: the fewest possible, the headline's, and recomputation's."""
 
 from __future__ import annotations
 
@@ -10,15 +10,19 @@ from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample, matmul_parameters
 
 IN_PRODUCTS = 0.75
-"""Of all parameters, at least: embeddings that are only looked up are 7 % of Llama 3 8B and 13 % of Pythia 410M."""
+"""Smallest share of parameters in products.
+
+Embeddings that are only looked up are 7 % of Llama 3 8B and 13 % of Pythia 410M.
+"""
 
 
 @dataclass(frozen=True)
 class StatedWork:
-    """least = tokens x token_flops + pair x attention x tokens^2, pair 6 where tokens see earlier ones alone, else 12.
+    """FLOPs of a sample: least = tokens x token_flops + pair x attention x tokens^2.
 
-    `attention`: layers x heads x head size. `layer_forward`: FLOPs per token of a forward pass through the layers.
-    `of_an_image`: FLOPs of a sample without length.
+    `pair` is 6 if tokens see only earlier ones, otherwise 12. `attention` is layers x heads x head size.
+    `layer_forward` is FLOPs per token of a forward pass through the layers. `of_an_image` is FLOPs of a sample without
+    length.
     """
 
     token_flops: float = 0.0
@@ -28,7 +32,7 @@ class StatedWork:
     of_an_image: float | None = None
 
     def least(self, tokens: float) -> float:
-        """Return the fewest FLOPs: no recomputation, half of the attention where it is causal."""
+        """Return the fewest FLOPs: no recomputation, half of the attention if it is causal."""
         return self._of(tokens, 6.0 if self.causal else 12.0)
 
     def headline(self, tokens: float) -> float:
@@ -55,7 +59,7 @@ class StatedWork:
 
 
 def work_of(architecture: Architecture, *, adapters: bool) -> StatedWork:
-    """Count a network: 6 FLOPs per parameter in a product and token, 4 where adapters alone are trained."""
+    """Count a network: 6 FLOPs per parameter in a product and token, 4 if only adapters are trained."""
     if architecture.sample == "image":
         convention = FlopsConvention.FULL_ATTENTION
         return StatedWork(of_an_image=flops_per_sample(architecture, seq_len=None, convention=convention))
@@ -69,7 +73,7 @@ def work_of(architecture: Architecture, *, adapters: bool) -> StatedWork:
 
 
 def work_of_parameters(met: float, *, adapters: bool) -> StatedWork:
-    """Count a network of which the parameters alone are known: three quarters of them are surely in products.
+    """Count a network of which only the parameters are known: three quarters of them are certainly in products.
 
     The rest may be embeddings, which are looked up; attention is left out.
     """

@@ -32,13 +32,13 @@ from planner.use_cases.find import plan_text
 
 app = command_app()
 WRITTEN = "# Written by planner ask"
-"""The first line of a plan that may be replaced by the next question's."""
+"""First line of a plan file that the next question may replace."""
 MOST_QUESTIONS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class WorkOptions:
-    """How much is trained, and in which form."""
+    """Amount and form of what is trained."""
 
     heading: ClassVar = "Training"
 
@@ -58,7 +58,7 @@ class WorkOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LimitOptions:
-    """On which machines, until when, for how much."""
+    """Machines, deadline and budget."""
 
     heading: ClassVar = "Machines and limits"
 
@@ -69,7 +69,7 @@ class LimitOptions:
         list[str] | None, typer.Option(metavar="OFFER", help="Offer (aws/p5.48xlarge, p4d); default: the best dozen")
     ] = None
     network: NetworkOption = None
-    budget: Annotated[float | None, typer.Option(metavar="USD", help="At most so much money for all of it")] = None
+    budget: Annotated[float | None, typer.Option(metavar="USD", help="Budget for all of it")] = None
     by: Annotated[str | None, typer.Option(metavar="DATE", help="Done by 2027-06-30, 2027-06, or in 3w")] = None
     runs: Annotated[int | None, typer.Option(help="Trainings; default: 1")] = None
     kwh: Annotated[float | None, typer.Option(metavar="USD", help="Price of a kWh; default: by --country")] = None
@@ -129,7 +129,7 @@ def ask(
     )
     if work.log is not None:
         question = replace(question, log=run_of_log(work.log, question, catalog))
-    asked = _asked(question, lambda one: plan_of_question(one, catalog, today=clock.today()))
+    asked = _asked(question, lambda asked_question: plan_of_question(asked_question, catalog, today=clock.today()))
     document = answer_of(asked, catalog, today=clock.today())
     if write is not None:
         write_text(write, f"{WRITTEN}; answer it with: planner compare {write}\n{plan_text(asked.plan)}")
@@ -145,7 +145,7 @@ def ask(
 
 
 def _asked(question: Question, answer: Callable[[Question], Asked]) -> Asked:
-    """Ask on a terminal for what is missing, at most five times; elsewhere the error names the option."""
+    """Ask on a terminal for what is missing, at most five times. Elsewhere the error names the option."""
     if not may_ask():
         return answer(question)
     question = _with_limits(question)
@@ -168,7 +168,7 @@ LIMITS = (
 
 
 def _with_limits(question: Question) -> Question:
-    """Ask for the limits, where nothing but a name was given."""
+    """Ask for the limits if only a name was given."""
     if question.own or question.on or question.budget is not None or question.by or question.data or question.tokens:
         return question
     own, budget, by = (typer.prompt(text, default="", show_default=False, err=True).strip() for text in LIMITS)

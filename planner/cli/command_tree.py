@@ -1,4 +1,4 @@
-"""The tree of commands: what each is for, under which heading it stands, and the module that is loaded to run it."""
+"""Tree of commands: the purpose and heading of each, and the module that is loaded to run it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ COMMANDS = {
         "mcp": ("mcp_command", "Serve the planner as tools for AI agents"),
     },
 }
-"""By heading and name: the module, and the first sentence of the command's docstring, known without an import."""
+"""Module and summary of each command by heading and name.
+
+The summary is the first sentence of its docstring, known without an import.
+"""
 
 EXIT_CODES = (
     "Exit codes: 0 done, 1 fault of the planner, 2 wrong input, 3 nothing meets the limits, 4 a machine failed, "
@@ -68,7 +71,7 @@ EXIT_CODES = (
 
 
 class LazyCommand(TyperCommand):
-    """A command whose module is imported when it runs; the list of commands needs its summary alone."""
+    """A command whose module is imported only when it runs. The list of commands needs only its summary."""
 
     def __init__(self, name: str, module: str, summary: str, heading: str) -> None:
         super().__init__(name, short_help=summary, rich_help_panel=heading)

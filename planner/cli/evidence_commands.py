@@ -1,4 +1,4 @@
-"""`planner evidence` and `planner accuracy`: what the estimator was fitted to, and how well it predicts."""
+"""`planner evidence` and `planner accuracy`: the estimator's data, and how well it predicts."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_ANCHORS = 1000
 
 
 class EvidenceSplit(StrEnum):
-    """What is left out of the evidence while its rows are predicted."""
+    """Groups that are left out of the evidence while their rows are predicted."""
 
     SOURCE = "source"
     FAMILY = "family"

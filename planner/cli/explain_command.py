@@ -45,7 +45,7 @@ def explain(
 
 
 def print_explanation(document: ExplainDocument, *, everything: bool, as_json: bool) -> None:
-    """Print an explanation as text: on two screens, or all of it; or as JSON."""
+    """Print an explanation as text (two screens, or all of it) or as JSON."""
     if as_json:
         print_document(document)
     elif not everything and document.options:

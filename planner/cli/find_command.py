@@ -25,7 +25,7 @@ app = command_app()
 
 @dataclass(frozen=True, kw_only=True)
 class FilterOptions:
-    """What a machine must be to be looked at."""
+    """Filters for machines."""
 
     heading: ClassVar = "Machines"
 
@@ -41,7 +41,7 @@ class FilterOptions:
     available: Annotated[bool, typer.Option("--available", help="Only what its source says is to be had")] = False
 
     def filters(self) -> FindFilters:
-        """Return the filters; InputError where a number is none that they take."""
+        """Return the filters. InputError if a number is out of range."""
         given = {
             "accelerator": self.accelerator, "gpus": self.gpus, "max_usd_per_hour": self.max_usd_per_hour,
             "network_gbit_per_s": self.network, "provider": self.provider, "region": self.region,
@@ -54,7 +54,7 @@ class FilterOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class AmountOptions:
-    """How much is trained."""
+    """Amount of training."""
 
     heading: ClassVar = "Training"
 

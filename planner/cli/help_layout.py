@@ -15,7 +15,7 @@ WIDTH = 100
 """Columns of the widest help text."""
 
 HeadedRow = tuple[str, tuple[str, str]]
-"""A heading, and a line under it: a name and what it means."""
+"""A heading, and a line under it: a name and its meaning."""
 
 
 class HeadedCommand(TyperCommand):

@@ -1,4 +1,4 @@
-"""`planner diff OLD NEW` and `planner watch DIR`: frozen plans, compared and kept under watch."""
+"""`planner diff OLD NEW` and `planner watch DIR`: compares frozen plans and watches them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ app = command_app()
 
 
 class LockFormat(StrEnum):
-    """What a difference is printed as."""
+    """Output formats of a difference."""
 
     MD = "md"
     JSON = "json"

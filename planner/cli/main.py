@@ -16,7 +16,7 @@ from planner.cli.visible_output import silence, visible_output
 from planner.errors import EXIT_DONE, EXIT_INTERRUPTED, InputError, PlannerError
 
 LONGEST_ARGUMENT = 10_000
-"""Characters; an argument that is longer was pasted by mistake, and some patterns would take minutes over it."""
+"""Longest argument in characters. A longer one was pasted by mistake, and some patterns would take minutes."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -35,7 +35,7 @@ def run(arguments: list[str]) -> int:
 def _run(arguments: list[str]) -> int:
     try:
         if not all(argument.isascii() and len(argument) <= LONGEST_ARGUMENT for argument in arguments):
-            from planner.cli.number_arguments import check_arguments  # both are rare; most calls need no more
+            from planner.cli.number_arguments import check_arguments  # rarely needed: most calls skip these imports
 
             check_arguments(arguments, longest=LONGEST_ARGUMENT)
         code = command_tree()(args=arguments, prog_name="planner", standalone_mode=False)
@@ -53,7 +53,7 @@ def _run(arguments: list[str]) -> int:
     except (BrokenPipeError, SystemExit) as left:
         if BrokenPipeError not in (type(left), type(left.__context__)):
             raise
-        silence(sys.stdout)  # whoever read the pipe has seen enough
+        silence(sys.stdout)  # the reader closed the pipe
         return EXIT_DONE
     except OSError as error:
         where = f"{error.filename}: " if error.filename else "the output: "
@@ -81,7 +81,7 @@ def _misused(error: typer.TyperException, arguments: list[str]) -> int:
 
 def _fail(error: PlannerError, arguments: list[str]) -> int:
     if wants_json(arguments):
-        with contextlib.suppress(OSError):  # where stdout is full, stderr says what was wrong
+        with contextlib.suppress(OSError):  # if stdout is full, stderr says what was wrong
             print(error_document(error), flush=True)
     print(f"Error: {error.message}", file=sys.stderr)
     if error.fix:

@@ -27,7 +27,7 @@ def serve_tools(
     folder alone, and cannot launch anything. Needs the extra `mcp`.
     """
     try:
-        import mcp  # noqa: F401  asked alone: what is missing of ours is a fault
+        import mcp  # noqa: F401  imported alone: another missing module is a bug of ours
     except ModuleNotFoundError:
         raise MissingExtraError("mcp", "mcp") from None
     from planner.mcp_server.server import serve

@@ -1,4 +1,4 @@
-"""`planner memory WORKLOAD`: what one device must hold, and the largest micro-batch that fits."""
+"""`planner memory WORKLOAD`: memory of one device, and the largest micro-batch that fits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ app = command_app()
 
 @dataclass(frozen=True, kw_only=True)
 class StepOptions:
-    """How the training is spread and stored on the accelerators."""
+    """Distribution and storage of the training on the accelerators."""
 
     heading: ClassVar = "Training"
 
@@ -95,7 +95,7 @@ def memory(
 
 
 def print_memory(document: MemoryDocument, output: TableOptions, *, details: bool) -> None:
-    """Print what one device holds in the wanted form."""
+    """Print the memory of one device in the chosen form."""
     if output.json:
         print_document(document)
         return

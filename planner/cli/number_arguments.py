@@ -19,7 +19,10 @@ _WHOLE = re.compile(r"[-+]?[0-9]{1,300}")
 
 
 def check_arguments(arguments: Sequence[str], *, longest: int) -> None:
-    """Refuse what is far too long, and a number in digits other than 0-9; show how that is written."""
+    """Refuse arguments that are far too long, and numbers in digits other than 0-9.
+
+    The message shows the right form.
+    """
     for argument in arguments:
         if len(argument) > longest:
             raise InputError(
@@ -52,7 +55,7 @@ def short_number(text: str) -> float:
 
 
 def whole_number(text: str | int) -> int:
-    """Return a whole number that was typed, or the option's default; BadParameter for anything else."""
+    """Return a whole number that was typed, or the option's default. BadParameter for anything else."""
     if isinstance(text, int):
         return text
     if not _WHOLE.fullmatch(text.strip()):
@@ -61,7 +64,10 @@ def whole_number(text: str | int) -> int:
 
 
 def number(text: str | float) -> float:
-    """Return a number that was typed, or the option's default; BadParameter for anything else, also `nan` and `inf`."""
+    """Return a number that was typed, or the option's default.
+
+    BadParameter for anything else, including `nan` and `inf`.
+    """
     if isinstance(text, int | float):
         return text
     try:

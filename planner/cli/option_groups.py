@@ -51,19 +51,19 @@ def _parameter(name: str, annotation: object, default: object) -> inspect.Parame
 
 
 def _in_plain_digits(annotation: Any) -> Any:
-    """Return an annotation whose numbers are read by our own rules, where it names no reader of its own."""
+    """Return an annotation whose numbers are read by our own rules, unless it names its own reader."""
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *described = get_args(annotation)
-    kinds = {one for part in (kind, *get_args(kind)) for one in (part, *get_args(part))}
+    kinds = {member for part in (kind, *get_args(kind)) for member in (part, *get_args(part))}
     reader = whole_number if int in kinds else number if float in kinds else None
     if reader is None:
         return annotation
-    return Annotated[(kind, *(_read_by(one, reader) for one in described))]
+    return Annotated[(kind, *(_read_by(description, reader) for description in described))]
 
 
 def _read_by(described: Any, reader: Callable[[str], Any]) -> Any:
-    """Return an option or argument that is read by `reader`; typer would then no longer hold one to its range."""
+    """Return an option or argument that is read by `reader`. typer would then no longer check its range."""
     if not isinstance(described, ParameterInfo):
         return described
     own = (described.parser, described.min, described.max)
@@ -71,16 +71,19 @@ def _read_by(described: Any, reader: Callable[[str], Any]) -> Any:
 
 
 def _with(described: ParameterInfo, **changes: Any) -> ParameterInfo:
-    """Return a copy of an option or argument with some of its facts changed."""
+    """Return a copy of an option or argument with some attributes changed."""
     described = copy(described)
     vars(described).update(changes)
     return described
 
 
 def _under(heading: str | None, annotation: Any) -> Any:
-    """Return an annotation whose option stands in `--help` under a heading."""
+    """Return an annotation whose option is under a heading in `--help`."""
     if get_origin(annotation) is not Annotated:
         return annotation
     kind, *described = get_args(annotation)
-    headed = (_with(one, rich_help_panel=heading) if isinstance(one, OptionInfo) else one for one in described)
+    headed = (
+        _with(description, rich_help_panel=heading) if isinstance(description, OptionInfo) else description
+        for description in described
+    )
     return Annotated[(kind, *headed)]

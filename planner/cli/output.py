@@ -1,4 +1,4 @@
-"""Options on what a command prints: a screen for people, or a format for programs."""
+"""Output options of a command: a screen for people, or a format for programs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner.text.visible_text import visible_text
 
 
 class Format(StrEnum):
-    """What a table is printed as."""
+    """Output formats of a table."""
 
     TABLE = "table"
     TSV = "tsv"
@@ -49,12 +49,12 @@ class TableOptions:
 
     @property
     def json(self) -> bool:
-        """Whether the JSON document is wanted, by either option."""
+        """True if the JSON document is wanted, by either option."""
         return self.as_json or self.form is Format.JSON
 
     @property
     def table(self) -> bool:
-        """Whether a screen for people is printed; the other formats have room for sources and notes."""
+        """True if a screen for people is printed. The other formats have room for sources and notes."""
         return not self.json and self.form is Format.TABLE
 
     def print_rows(self, rows: Sequence[Row], *, title: str) -> None:
@@ -67,14 +67,14 @@ class TableOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LongTableOptions(TableOptions):
-    """The same of a command whose table may be longer than a screen."""
+    """Options of a command whose table may be longer than a screen."""
 
     all: AllFlag = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScreenOptions(LongTableOptions):
-    """The same of a command whose answer rests on sources that are printed on request."""
+    """Options of a command that prints its sources on request."""
 
     details: DetailsFlag = False
 
@@ -85,12 +85,12 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 def screen_width() -> int:
-    """Return how many columns a screen has: COLUMNS, else the terminal's, else 100."""
+    """Return the columns of a screen: COLUMNS, otherwise the terminal's, otherwise 100."""
     return shutil.get_terminal_size((SCREEN_COLUMNS, 24)).columns
 
 
 def check_positive(value: float | None, name: str, *, most: float = MOST_COUNT) -> None:
-    """Refuse what is below one, no number, or more than a count may be; typer does not."""
+    """Refuse counts below one, above the limit, or that are no numbers. typer does not check this."""
     if value is None:
         return
     if not value >= 1:
@@ -100,10 +100,7 @@ def check_positive(value: float | None, name: str, *, most: float = MOST_COUNT) 
 
 
 def _whole_columns(rows: Sequence[Row], width: int) -> set[str]:
-    """Return the columns whose cells are not broken: the first, which holds what people copy, and the narrowest.
-
-    Together they take at most two thirds of the width, so that the other columns always have room to wrap.
-    """
+    """Return the columns whose cells are not broken: the first, which people copy, and the narrowest."""
     if not rows:
         return set()
     first, *others = rows[0]
@@ -116,7 +113,7 @@ def _whole_columns(rows: Sequence[Row], width: int) -> set[str]:
 
 
 def _print_terminal_table(rows: Sequence[Row], title: str) -> None:
-    """Draw a table as wide as its content: nothing is cut, a narrow screen wraps cells. Colours need a terminal."""
+    """Draw a table as wide as its content. Nothing is cut; a narrow screen wraps cells. Colours need a terminal."""
     from rich import box
     from rich.console import Console
     from rich.table import Table

@@ -63,7 +63,7 @@ def own_or_rent(
 
 
 def print_own_or_rent(document: OwnOrRentDocument, output: ScreenOptions, *, inputs: bool = False) -> None:
-    """Print the answer; with `inputs`, everything that it was computed from."""
+    """Print the answer; with `inputs`, also everything that it was computed from."""
     if output.json:
         print_document(document)
         return

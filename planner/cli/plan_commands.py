@@ -42,23 +42,23 @@ WRITE_A_PLAN = "To go on from this answer, write it as a plan: add --write plan.
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerOptions(ScreenOptions):
-    """What is printed of an answer that is a table of options."""
+    """Output options of an answer that is a table of options."""
 
     columns: ColumnsOption = None
 
     def __post_init__(self) -> None:
-        """Refuse a column that there is not before anything is computed."""
+        """Refuse an unknown column before anything is computed."""
         asked_columns(self.columns)
 
     @property
     def more(self) -> tuple[str, ...]:
-        """The keys of the columns beside the usual ones."""
+        """Keys of the columns beside the usual ones."""
         return asked_columns(self.columns)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions:
-    """The plan that is answered, and at whose prices."""
+    """The plan to answer, and the prices to use."""
 
     plan: PlanPath
     with_price_book: Annotated[
@@ -74,7 +74,7 @@ class PlanOptions:
         return shlex.join((str(self.plan), *home, *book))
 
     def catalog(self, plan: Plan) -> Catalog:
-        """Return what is known for the plan, at the user's own prices where they are wanted."""
+        """Return the catalog for the plan, at the user's own prices if they are wanted."""
         catalog = catalogs.catalog_for(plan, self.home)
         return price_books.booked(catalog, self.home, today=clock.today()) if self.with_price_book else catalog
 
@@ -184,7 +184,7 @@ def report(
 
 
 def print_answer(document: OptionsDocument, output: AnswerOptions, *, asked: str | None) -> None:
-    """Print an answer in the wanted form; `asked`: the plan as it is given to another command, if there is one."""
+    """Print an answer in the chosen form. `asked` is the plan as it is given to another command, if there is one."""
     if output.json:
         print_document(document)
         return
@@ -224,7 +224,7 @@ def _lock(question: PlanOptions) -> Lock:
 
 
 def _locked_answer(question: PlanOptions) -> LockedAnswer:
-    """Return the frozen answer; what this planner computes differently is said, and does not count."""
+    """Return the frozen answer. Differences in this planner's computation are reported, and do not count."""
     if question.with_price_book:
         raise InputError(
             "--locked answers at the prices in the lock; --with-price-book would change them.",

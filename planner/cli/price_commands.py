@@ -27,7 +27,7 @@ prices = command_group(app, "prices", "Show, refresh and check prices.")
 
 @dataclass(frozen=True, kw_only=True)
 class PriceFilterOptions:
-    """Which prices are shown, and in which order."""
+    """Selection and order of the prices that are shown."""
 
     accelerator: Annotated[str | None, typer.Option(metavar="NAME", help="Accelerator; H100 stands for every H100")] = (
         None

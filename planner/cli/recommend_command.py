@@ -34,7 +34,7 @@ def recommend(question: PlanOptions, output: LongTableOptions) -> None:
 
 
 def print_recommendation(document: RecommendationDocument, output: LongTableOptions, *, asked: str) -> None:
-    """Print a recommendation; `asked`: the plan as it is given to another command."""
+    """Print a recommendation. `asked` is the plan as it is given to another command."""
     if output.json:
         print_document(document)
     elif output.table:

@@ -1,4 +1,4 @@
-"""Registration of commands: each command file has an app, to which it adds commands and groups of commands."""
+"""Registers commands: each command file has an app, to which it adds commands and groups of commands."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 
 class NotingCommand(HeadedCommand):
-    """A command that never writes over a file that it has read (planner/adapters/files.py)."""
+    """A command that never overwrites a file that it has read (planner/adapters/files.py)."""
 
     def invoke(self, ctx: Context) -> Any:
-        """Run the command, and note what it reads; warn of secrets that it met there."""
+        """Run the command, note the files it reads, and warn of secrets found in them."""
         with inputs_noted(), secrets_noted() as secrets:
             try:
                 return super().invoke(ctx)
@@ -45,7 +45,7 @@ def command_group(app: typer.Typer, name: str, summary: str) -> typer.Typer:
 
 
 def command(app: typer.Typer, name: str | None = None, *, example: str) -> Callable[[Function], Function]:
-    """Return a decorator that adds a function to `app` as a command, and leaves the function as it is."""
+    """Return a decorator that adds a function to `app` as a command, and leaves the function unchanged."""
 
     def add(function: Function) -> Function:
         app.command(name, cls=NotingCommand, epilog=f"Example: {example}")(expanded(function))

@@ -113,11 +113,11 @@ def ui(
     if listen is not None:
         _check_listened_on(listen, public)
     program, *arguments = launch.command(port, listen)
-    os.execv(program, [program, *arguments])  # in this process: whoever ends it ends the app
+    os.execv(program, [program, *arguments])  # in this process, so that ending it ends the app
 
 
 def _check_listened_on(listen: str, public: Sequence[str]) -> None:
-    """Refuse what is no address of a machine, and to serve others without the name under which they come."""
+    """Refuse invalid addresses, and serving others without the public name."""
     try:
         ip_address(listen)
     except ValueError:

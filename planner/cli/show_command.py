@@ -1,4 +1,4 @@
-"""`planner show ID`: an answer again, as it was given."""
+"""`planner show ID`: prints an earlier answer again, as it was given."""
 
 from __future__ import annotations
 

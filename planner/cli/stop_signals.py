@@ -1,4 +1,4 @@
-"""Signals that end a command with processes under it, turned into one exception so that it can stop them first."""
+"""Turns signals that end a command with child processes into one exception, so that it can stop them first."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.workloads.ranks.stop import SIGNALS, handle_stop_signals
 
 
 class StopSignal(KeyboardInterrupt):
-    """SIGINT, SIGTERM or SIGHUP has come."""
+    """SIGINT, SIGTERM or SIGHUP arrived."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -21,7 +21,7 @@ class StopSignal(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def stop_signals() -> Iterator[None]:
-    """Raise StopSignal on the first signal; ignore those that follow, so that the clean-up runs to its end."""
+    """Raise StopSignal on the first signal. Ignore those that follow, so that the clean-up can finish."""
     if threading.current_thread() is not threading.main_thread():  # Python calls handlers in the main thread only
         yield
         return

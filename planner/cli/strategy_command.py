@@ -1,4 +1,4 @@
-"""`planner strategies`: would tensor, pipeline, context parallelism or another ZeRO stage change it?"""
+"""`planner strategies`: ranks tensor, pipeline and context parallelism and ZeRO stages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ app = command_app()
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """How many machines, and what joins them."""
+    """Number of machines, and the network between them."""
 
     heading: ClassVar = "Machines"
 
@@ -89,7 +89,7 @@ def strategies(
 
 
 def _cluster(on: str, machines: MachineOptions, catalog: Catalog) -> Cluster:
-    """Return the machines that `--on` names, as many of them and of their accelerators as is stated besides."""
+    """Return the machines that `--on` names, with the stated numbers of nodes and accelerators."""
     named = cluster_named(on, catalog)
     if machines.nodes is not None and named.nodes > 1:
         raise InputError(f"--on {on}: states {named.nodes} nodes, and so does --nodes.", fix="State them once.")

@@ -1,4 +1,4 @@
-"""Where commands write: data to stdout, messages to stderr; JSON documents of answers and of errors."""
+"""Output streams of commands: data to stdout, messages to stderr; JSON documents of answers and of errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class _Lasting(io.TextIOBase):
-    """A stream that outlives whoever reads it: after the first failure everything goes nowhere."""
+    """A stream that survives its reader: after the first failure its output is discarded."""
 
     def __init__(self, inner: TextIO) -> None:
         self._inner: TextIO | None = inner
@@ -32,11 +32,11 @@ class _Lasting(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """As of the stream behind it."""
+        """Encoding of the stream behind it."""
         return self._encoding
 
     def isatty(self) -> bool:
-        """Return whether a terminal still listens."""
+        """Return whether a terminal is still connected."""
         return self._inner is not None and self._inner.isatty()
 
     def fileno(self) -> int:
@@ -46,12 +46,12 @@ class _Lasting(io.TextIOBase):
         return self._inner.fileno()
 
     def write(self, text: str) -> int:
-        """Write, unless nobody reads it any more."""
+        """Write, unless the reader is gone."""
         self._do(lambda inner: inner.write(text))
         return len(text)
 
     def flush(self) -> None:
-        """Flush, unless nobody reads it any more."""
+        """Flush, unless the reader is gone."""
         self._do(lambda inner: inner.flush())
 
     def _do(self, action: Callable[[TextIO], object]) -> None:
@@ -62,18 +62,14 @@ class _Lasting(io.TextIOBase):
         except (OSError, ValueError) as error:
             if isinstance(error, OSError) and error.errno in NO_SPACE:
                 self.lost = error
-            with contextlib.suppress(OSError, ValueError):  # what is left in its buffer must not fail at the exit
+            with contextlib.suppress(OSError, ValueError):  # data left in its buffer must not fail at the exit
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self._inner.fileno())
             self._inner = None
 
 
 @contextlib.contextmanager
 def lasting_output() -> Iterator[None]:
-    """Let a command go on, and end with its own exit code, when its terminal hangs up or its output is closed.
-
-    For commands under which machines run: a watch must not end because `| head` has seen enough. A full disk is said
-    at the end.
-    """
+    """Let a command continue, and end with its own exit code, when its terminal hangs up or its output is closed."""
     kept = sys.stdout, sys.stderr
     before = None
     if threading.current_thread() is threading.main_thread() and hasattr(signal, "SIGHUP"):
@@ -92,16 +88,16 @@ def lasting_output() -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """Print a message to the person, on stderr."""
-    from planner.redact import clean  # not for the list of commands
+    """Print a message to the user, on stderr."""
+    from planner.redact import clean  # not needed for the list of commands
 
     print(clean(text), file=sys.stderr)
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Return whether the caller asked for JSON, also where the arguments do not parse."""
+    """Return whether the caller asked for JSON, even if the arguments do not parse."""
     pairs = zip(arguments, [*arguments, ""][1:], strict=True)
-    return any(one in ("--json", "--format=json") or (one == "--format" and two == "json") for one, two in pairs)
+    return any(pair in ("--json", "--format=json") or (pair == "--format" and two == "json") for pair, two in pairs)
 
 
 def print_document(document: Frozen) -> None:
@@ -115,5 +111,5 @@ def error_document(error: PlannerError) -> str:
 
 
 def _as_json(data: object) -> str:
-    """Return JSON that stdout can carry: escapes stand for Korean where its encoding has no Korean."""
+    """Return JSON that stdout can encode: escapes stand for Korean if its encoding has none."""
     return json.dumps(data, indent=1, ensure_ascii=(sys.stdout.encoding or "").lower().replace("-", "") != "utf8")

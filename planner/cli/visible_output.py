@@ -1,4 +1,4 @@
-"""The one door to the terminal: what is printed cannot steer it, and a full disk is one error."""
+"""Makes printed text safe: it cannot control the terminal, and a full disk is one error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.text.visible_text import visible_text
 
 
 class Drawn(str):
-    """Text with control sequences of our own, all others in it already made visible; for `write`, not for `print`."""
+    """Text with our own control sequences, in which all others are already visible. For `write`, not for `print`."""
 
     __slots__ = ()
 
@@ -30,16 +30,16 @@ class _VisibleStream(io.TextIOBase):
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """As of the stream behind it."""
+        """Encoding of the stream behind it."""
         return self._inner.encoding or "utf-8"
 
     @property
     def errors(self) -> str:  # type: ignore[override]
-        """As of the stream behind it."""
+        """Error handling of the stream behind it."""
         return self._inner.errors or "strict"
 
     def isatty(self) -> bool:
-        """Return whether a terminal listens."""
+        """Return whether a terminal is connected."""
         return self._inner.isatty()
 
     def fileno(self) -> int:
@@ -47,18 +47,18 @@ class _VisibleStream(io.TextIOBase):
         return self._inner.fileno()
 
     def writable(self) -> bool:
-        """Return that it can be written to."""
+        """Return True: it can be written to."""
         return True
 
     def write(self, text: str) -> int:
-        """Write text; only what we draw ourselves keeps its control sequences."""
+        """Write text. Only our own drawings keep their control sequences."""
         shown = text if isinstance(text, Drawn) else visible_text(text)
         if shown:
             self._do(lambda: self._inner.write(shown))
         return len(text)
 
     def flush(self) -> None:
-        """Hand on what was written; says again what failed before, which a library may have held back."""
+        """Flush the stream. Repeat an earlier failure, which a library may have swallowed."""
         self._do(self._inner.flush)
         if self._failed is not None:
             raise self._failed
@@ -78,14 +78,14 @@ class _VisibleStream(io.TextIOBase):
 
 
 def silence(stream: TextIO) -> None:
-    """Let go nowhere what a stream still holds, which would fail again as the interpreter ends."""
+    """Discard what a stream still holds, because writing it would fail again at the exit."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextlib.contextmanager
 def visible_output() -> Iterator[None]:
-    """Lead stdout and stderr through the door; an error of stderr has nobody to be told to, and stops nothing."""
+    """Route stdout and stderr through this stream. An error of stderr cannot be reported, and stops nothing."""
     kept = sys.stdout, sys.stderr
     with contextlib.ExitStack() as stack:
         out, err = (
@@ -99,5 +99,5 @@ def visible_output() -> Iterator[None]:
         finally:
             sys.stdout, sys.stderr = kept
             for door in doors:
-                with contextlib.suppress(OSError, ValueError):  # after an error; else it was flushed before
+                with contextlib.suppress(OSError, ValueError):  # after an error; otherwise it was flushed before
                     door.flush()

@@ -1,4 +1,4 @@
-"""Options on what is trained: the workload, its length and number format, its adapters."""
+"""Options for what is trained: the workload, its length and number format, its adapters."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ LoraTargetsOption = Annotated[
 
 @dataclass(frozen=True, kw_only=True)
 class WorkloadOptions:
-    """The network that is trained, its samples and its numbers."""
+    """Network that is trained, its samples and its number formats."""
 
     heading: ClassVar = "Training"
 
@@ -54,7 +54,7 @@ class WorkloadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainerOptions:
-    """What the trainer does that decides memory, as a plan's `training` states it."""
+    """Settings of the trainer that decide memory, as in a plan's `training`."""
 
     heading: ClassVar = "Training"
 
@@ -71,13 +71,13 @@ class TrainerOptions:
 
     @property
     def stated(self) -> dict[str, Any]:
-        """What was given, by its name."""
+        """Given options by name."""
         return TrainerSettings(**{name: getattr(self, name) for name in TrainerSettings.model_fields}).stated
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingOptions(TrainerOptions):
-    """Every setting of a plan's `training`, but for adapters."""
+    """Settings of a plan's `training`, except adapters."""
 
     precision: Annotated[Precision | None, typer.Option(help="Number format; default: bf16")] = None
     framework: FrameworkOption = None
@@ -93,7 +93,7 @@ class TrainingOptions(TrainerOptions):
 
     @property
     def training(self) -> Training:
-        """What was given, as a plan's `training`."""
+        """Given options, as a plan's `training`."""
         check_positive(self.micro_batch, "--micro-batch")
         check_positive(self.global_batch, "--global-batch")
         given = {name: value for name, value in asdict(self).items() if value is not None}
@@ -102,7 +102,7 @@ class TrainingOptions(TrainerOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class MethodOptions:
-    """What is trained: all weights or adapters beside frozen ones, on the next token, preferences or rewards."""
+    """Method of training: all weights or adapters beside frozen ones, on the next token, preferences or rewards."""
 
     heading: ClassVar = "Method and adapters"
 
@@ -127,13 +127,13 @@ class MethodOptions:
     ] = None
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:
-        """Join what a file trains with the options, which win; None where all weights are trained."""
+        """Join a file's adapters with the options, which win; None if all weights are trained."""
         check_positive(self.lora_rank, "--lora-rank")
         return AdapterChoice(**asdict(self)).adapters(network)
 
     @property
     def objective(self) -> MethodSettings:
-        """What is optimized; InputError where an option belongs to another method."""
+        """Return the objective. InputError if an option belongs to another method."""
         check_positive(self.group, "--group")
         check_positive(self.prompts, "--prompts")
         return AdapterChoice(**asdict(self)).objective()

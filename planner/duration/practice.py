@@ -38,7 +38,9 @@ def practice_factors(
     whose = f", and {own_logs} whole training(s) of your own" if own_logs else ""
     source = f"{fit.trainings} whole trainings of {fit.sources} sources, {kind.value}{whose} (docs/practice.md)"
     intervals = {Practice.BENCHMARK: Interval.exact(1.0), Practice.TYPICAL: typical, Practice.TUNED: tuned}
-    return {name: to_quantity(one, Unit.RATIO, Basis.MODELLED, source, fit.made_on) for name, one in intervals.items()}
+    return {
+        name: to_quantity(factor, Unit.RATIO, Basis.MODELLED, source, fit.made_on) for name, factor in intervals.items()
+    }
 
 
 def middle_factor(plan: Plan, job: Job, catalog: Catalog) -> float:

@@ -48,12 +48,19 @@ class RuntimeInputs:
     def ranges(self) -> dict[str, Interval]:
         """Ranges of all inputs. The speed stays at its value, because its own range is in the hours of the steps."""
         fixed = ("samples_per_s",)
-        return {name: Interval(one.value, one.low, one.high) for name, one in self.inputs.items() if name not in fixed}
+        return {
+            name: Interval(quantity.value, quantity.low, quantity.high)
+            for name, quantity in self.inputs.items()
+            if name not in fixed
+        }
 
     @property
     def values(self) -> dict[str, float]:
         """Inputs as plain numbers."""
-        return {name: stated(name, one.value, one.unit.value, one.source) for name, one in self.inputs.items()}
+        return {
+            name: stated(name, quantity.value, quantity.unit.value, quantity.source)
+            for name, quantity in self.inputs.items()
+        }
 
     def needed_gb_per_s(self, values: Mapping[str, float]) -> float:
         """Return GB/s of samples at full speed: samples/s x bytes / 10^9; 0 if their size is unknown."""

@@ -90,9 +90,9 @@ def _counted(
     heavy = [line.hours for line in lines if line.hours.value >= MATERIAL_FRACTION * wall_hours.value]
     shown = " + ".join(f"{line.what} {line.hours.value:.5g}" for line in lines if line.hours.value > 0)
     at_benchmark = derived(wall_hours, Unit.HOURS, training, *heavy, source=f"{shown} h; {training.source}")
-    practices = tuple(PracticeTime(practice=one, factor=factor, wall_hours=_stretched(at_benchmark, factor))
-                      for one, factor in factors.items())  # fmt: skip
-    wall = next((one.wall_hours for one in practices if one.practice is plan.practice), at_benchmark)
+    practices = tuple(PracticeTime(practice=practice, factor=factor, wall_hours=_stretched(at_benchmark, factor))
+                      for practice, factor in factors.items())  # fmt: skip
+    wall = next((item.wall_hours for item in practices if item.practice is plan.practice), at_benchmark)
     added = None
     if plan.practice in factors and plan.practice is not Practice.BENCHMARK:
         added = _practice_line(plan.practice, factors[plan.practice], at_benchmark)
@@ -193,7 +193,9 @@ class _Spread:
             return losses(runtime.interruptions(moved(values, name, value)))
 
         ends = (
-            (name, at(name, one.low), at(name, one.high)) for name, one in runtime.ranges.items() if one.low < one.high
+            (name, at(name, spread_of_input.low), at(name, spread_of_input.high))
+            for name, spread_of_input in runtime.ranges.items()
+            if spread_of_input.low < spread_of_input.high
         )
         return cls(losses(runtime.interruptions(values)), tuple(ends))
 
@@ -247,7 +249,7 @@ def _lost_lines(runtime: RuntimeInputs, spread: _Spread, training: Quantity) -> 
             continue
         hours = named(what, signed_product(interval(training, Unit.HOURS), share), "h")
         used = [runtime.inputs[name] for name in names]
-        source = "; ".join([text, *dict.fromkeys(one.source for one in used)])
+        source = "; ".join([text, *dict.fromkeys(quantity.source for quantity in used)])
         lines.append(TimeLine(what=what, hours=derived(hours, Unit.HOURS, *used, source=source)))
     return lines
 
@@ -278,7 +280,7 @@ def _interruptions(runtime: RuntimeInputs, wall: Quantity) -> Quantity:
         for name in ("gpu_hours_per_failure", "node_hours_per_preemption")
         if name in runtime.inputs
     ]
-    source = f"{wall.value:.5g} h x {per_hour.value:.3g} an hour; {'; '.join(one.source for one in used)}"
+    source = f"{wall.value:.5g} h x {per_hour.value:.3g} an hour; {'; '.join(quantity.source for quantity in used)}"
     return derived(interval(wall, Unit.HOURS).times(per_hour), Unit.RATIO, *used, source=source)
 
 

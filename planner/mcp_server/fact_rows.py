@@ -1,4 +1,4 @@
-"""Memory, a run's check and prices as the rows of a tool's answer."""
+"""Rows of a tool's answer for memory, a run's check and prices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MOST_SOURCES = 4
 
 
 def memory_answer(document: MemoryDocument) -> ToolAnswer:
-    """Return whether it fits and with which chance; the ways to checkpoint, then what would make it fit."""
+    """Return whether it fits, with its chance; the kinds of checkpointing, then what would make it fit."""
     parts = ", ".join(f"{name} {quantity_text(part)}" for name, part in parts_of(document).items() if part)
     ways: list[Row] = [
         {
@@ -27,7 +27,8 @@ def memory_answer(document: MemoryDocument) -> ToolAnswer:
         for way in document.ways
     ]
     changes: list[Row] = [
-        {"change": one.change, "costs": one.costs, "chance": _percent(one.chance)} for one in document.remedies
+        {"change": remedy.change, "costs": remedy.costs, "chance": _percent(remedy.chance)}
+        for remedy in document.remedies
     ]
     rows, left = table_of([*ways, *changes])
     return ToolAnswer(
@@ -40,22 +41,24 @@ def memory_answer(document: MemoryDocument) -> ToolAnswer:
 
 
 def run_check_answer(document: RunCheckDocument) -> ToolAnswer:
-    """Return whether a run is normal, and what may hold it back with its gain and the cheapest test."""
+    """Return whether a run is normal, and what may slow it down, with the gain and the cheapest test."""
     expected = "not known" if document.expected is None else quantity_text(document.expected)
     peak = "" if document.share_of_peak is None else f"; MFU {document.share_of_peak:.0%}"
     causes: list[Row] = [
         {
-            "may hold it back": one.text,
-            "times as fast without it": f"{one.gain:.2f} ({one.gain_low:.2f}-{one.gain_high:.2f})",
-            "sure": f"{one.probability:.0%}",
-            "evidence": one.evidence,
-            "fix": one.fix,
-            "test": one.test,
+            "may hold it back": cause.text,
+            "times as fast without it": f"{cause.gain:.2f} ({cause.gain_low:.2f}-{cause.gain_high:.2f})",
+            "sure": f"{cause.probability:.0%}",
+            "evidence": cause.evidence,
+            "fix": cause.fix,
+            "test": cause.test,
         }
-        for one in document.causes
+        for cause in document.causes
     ]
     rows, left = table_of(causes)
-    doubts = [f"doubtful: {doubt}" for doubt in (*document.doubts, *(one.says for one in document.audit.findings))]
+    doubts = [
+        f"doubtful: {doubt}" for doubt in (*document.doubts, *(finding.says for finding in document.audit.findings))
+    ]
     return ToolAnswer(
         headline=[document.sentence, f"Measured {quantity_text(document.measured)}, expected {expected}{peak}."],
         rows=rows,
@@ -68,13 +71,13 @@ def run_check_answer(document: RunCheckDocument) -> ToolAnswer:
 def prices_answer(document: PricesDocument) -> ToolAnswer:
     """Return the lowest prices per accelerator-hour, with their age."""
     rows, left = table_of(price_rows(document.prices, brief=True))
-    sources = list(dict.fromkeys(one.source for one in document.prices[: len(rows)]))
-    stale = sum(one.stale for one in document.prices)
+    sources = list(dict.fromkeys(price.source for price in document.prices[: len(rows)]))
+    stale = sum(price.stale for price in document.prices)
     return ToolAnswer(
         headline=[f"{len(document.prices)} prices, the lowest per accelerator-hour first; {stale} are out of date."],
         rows=rows,
         rows_left_out=left,
-        assumptions=[f"source: {one}" for one in sources[:MOST_SOURCES]],
+        assumptions=[f"source: {source}" for source in sources[:MOST_SOURCES]],
         next=["planner prices refresh fetches new ones; a person runs it"] if stale else [],
     )
 

@@ -1,4 +1,4 @@
-"""One call of a tool: one at a time, within the folder, and every failure as a sentence that says what to change."""
+"""One call of a tool: one at a time, within the folder. Every failure is a sentence that says what to change."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from planner.mcp_server.tool_answer import ToolAnswer, few, shown
 FLAG = re.compile(r"--([a-z]+(?:-[a-z]+)*)")
 LONGEST_ERROR = 800
 COLLECT_EVERY = 25
-"""Calls. Reading prices puts off Python's own collection of what refers to itself, in a server without end."""
+"""Number of calls after which garbage is collected. Reading prices delays Python's own collection of cycles."""
 Arguments = ParamSpec("Arguments")
 _one_at_a_time = Lock()
-"""What is read and warned of is noted for the whole process."""
+"""Lock for calls: files read and warnings are noted for the whole process."""
 _calls = itertools.count(1)
 
 
 class Guarded(Protocol):
-    """What has tools, and the folders that they may read."""
+    """Owner of tools, with the folders that they may read."""
 
     @property
     def readable(self) -> tuple[Path, ...]:
@@ -50,7 +50,7 @@ def in_words_of_arguments(text: str) -> str:
 def guarded(
     tool: Callable[Concatenate[Tools, Arguments], ToolAnswer],
 ) -> Callable[Concatenate[Tools, Arguments], ToolAnswer]:
-    """Return a tool that reads only below its folders and whose every error is a sentence."""
+    """Return a tool that reads only in its folders and whose every error is a sentence."""
 
     @functools.wraps(tool)
     def call(tools: Tools, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> ToolAnswer:
@@ -58,13 +58,15 @@ def guarded(
             answer = _outcome(lambda: tool(tools, *args, **kwargs))
             if next(_calls) % COLLECT_EVERY == 0:
                 gc.collect()
-        if isinstance(answer, str):  # raised out here: an error that remembers the first would keep a whole catalog
+        if isinstance(
+            answer, str
+        ):  # raised outside: an error that keeps the first one alive would keep a whole catalog
             raise ToolError(shown(answer, longest=LONGEST_ERROR))
         told = map(shown, (*secrets, *answer.assumptions))
         return answer.model_copy(
             update={
                 "headline": [in_words_of_arguments(sentence) for sentence in answer.headline],
-                "assumptions": few(in_words_of_arguments(one) for one in told),
+                "assumptions": few(in_words_of_arguments(warning) for warning in told),
             }
         )
 
@@ -77,13 +79,13 @@ def _outcome(tool: Callable[[], ToolAnswer]) -> ToolAnswer | str:
         return tool()
     except PlannerError as error:
         return in_words_of_arguments(f"{error.message} {error.fix}")
-    except Exception as error:  # noqa: BLE001  a fault may quote what was read: only its kind is told
+    except Exception as error:  # noqa: BLE001  an unexpected error may quote what was read, so only its type is shown
         if os.environ.get("PLANNER_DEBUG"):
             traceback.print_exc(file=sys.stderr)
         return f"this is a fault of the planner ({type(error).__name__}); please report it."
 
 
 def inside(name: str) -> str:
-    """Return a name or path that stays in the folders; a mere name never leaves them."""
+    """Return a name or path that stays in the folders. A plain name always does."""
     check_readable(Path(name))
     return name

@@ -1,4 +1,4 @@
-"""The options of a plan as the rows of a tool's answer, and an option's explanation."""
+"""Rows of a tool's answer for the options of a plan, and for an option's explanation."""
 
 from __future__ import annotations
 
@@ -46,10 +46,7 @@ def listed_answer(document: EstimateDocument | CampaignDocument, *, first: int, 
 
 
 def explained_answer(document: ExplainDocument, *, answer_id: str) -> ToolAnswer:
-    """Return why one option's numbers are what they are: verdict and money, then what its speed comes from.
-
-    That is the parts of a step by their share, else the factors from a run on another machine, else its own runs.
-    """
+    """Return the explanation of one option's numbers: verdict and money, then the basis of its speed."""
     option = document.options[0]
     lines = [] if option.answer is None else [line.strip() for line in answer_lines(option.answer, document)]
     rate = f"Speed: {quantity_text(option.throughput)}." if option.throughput else f"No speed: {option.why_not}."
@@ -86,8 +83,10 @@ def _parts(option: OptionExplanation) -> list[Row]:
 
 def _ratios(option: OptionExplanation) -> list[Row]:
     ratios = option.extrapolation.ratios if option.extrapolation else ()
-    return [{"factor from a run": one.what, "value": f"{one.value:.3g}", "formula": one.formula} for one in ratios]
+    return [
+        {"factor from a run": ratio.what, "value": f"{ratio.value:.3g}", "formula": ratio.formula} for ratio in ratios
+    ]
 
 
 def _runs(option: OptionExplanation) -> list[Row]:
-    return [{"run": one.id, "speed without it": quantity_text(one.without)} for one in option.runs]
+    return [{"run": run.id, "speed without it": quantity_text(run.without)} for run in option.runs]

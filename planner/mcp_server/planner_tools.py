@@ -1,4 +1,4 @@
-"""The tools: each asks the use case behind the command of the same name. None writes, launches or fetches anything."""
+"""The tools: each calls the use case of the command with the same name. None writes, launches or fetches anything."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
 @dataclass(frozen=True)
 class PlannerTools:
-    """The tools of one folder, which is the working directory, and of one workspace."""
+    """Tools for one folder (the working directory) and one workspace."""
 
     folder: Path
     home: str | None = None
@@ -57,7 +57,7 @@ class PlannerTools:
     def readable(self) -> tuple[Path, ...]:
         """Return the folders from which files may be read: the folder, workspace, run store and the planner's own."""
         runs = os.environ.get("PLANNER_RUNS")
-        named = (Path(runs),) if runs and "://" not in runs else ()  # by the person who started the server
+        named = (Path(runs),) if runs and "://" not in runs else ()  # set by the user who started the server
         return (self.folder, workspace_dir(self.home), *named, catalogs_dir(), examples_dir(), answers_dir())
 
     @guarded
@@ -85,7 +85,7 @@ class PlannerTools:
             ),
         ] = [],  # noqa: B006
         budget: Annotated[
-            float | None, Field(ge=0, le=1e15, description="At most so many USD for all of it.", examples=[300])
+            float | None, Field(ge=0, le=1e15, description="Budget in USD for all of it.", examples=[300])
         ] = None,
         by: Annotated[
             given.Word | None, Field(description="Done by a day, a month, or in 3w.", examples=["2027-06-30", "3w"])
@@ -148,7 +148,7 @@ class PlannerTools:
         ] = [],  # noqa: B006
         provider: Annotated[given.Names, Field(description="Only these.", examples=[["lambda"]])] = [],  # noqa: B006
         region: Annotated[given.Names, Field(description="Only these.", examples=[["us-east-1"]])] = [],  # noqa: B006
-        terms: Annotated[Terms | None, Field(description="firm: nobody takes it away; spot: cheaper.")] = None,
+        terms: Annotated[Terms | None, Field(description="firm: is never taken away; spot: cheaper.")] = None,
         max_usd_per_hour: Annotated[given.Amount | None, Field(description="Of all nodes, at the list price.")] = None,
         available: Annotated[bool, Field(description="Only what its source says is to be had.")] = False,
         *,
@@ -311,7 +311,7 @@ class PlannerTools:
 
 
 def _again(kept: KeptAnswer, from_row: int, more: tuple[str, ...]) -> ToolAnswer:
-    """Return a kept answer's table from a row on, with more columns by their keys."""
+    """Return a stored answer's table from a row on, with more columns by their keys."""
     document = kept.answer
     if isinstance(document, MemoryDocument):
         return memory_answer(document)

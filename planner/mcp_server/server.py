@@ -31,10 +31,10 @@ Nothing here rents, launches or fetches anything. If you launch by other means, 
 
 
 class PlannerServer(MCPServer[Any]):
-    """The server; no error of a tool repeats a secret or fills the screen."""
+    """Server whose tool errors never repeat a secret or fill the screen."""
 
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
-        """Call a tool; what is wrong with the arguments is said in bounded text."""
+        """Call a tool. Errors in the arguments are described in bounded text."""
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
@@ -44,7 +44,7 @@ class PlannerServer(MCPServer[Any]):
 
 
 def server_of(folder: Path, home: str | None = None) -> PlannerServer:
-    """Return the server of a folder, in which relative paths are looked up."""
+    """Return the server of a folder, to which relative paths refer."""
     tools = PlannerTools(folder, home)
     named = (tools.ask, tools.compare, tools.memory, tools.check_run, tools.find, tools.prices, tools.explain)
     return PlannerServer(
@@ -63,7 +63,7 @@ def serve(folder: Path, home: str | None) -> None:
     where = folder.resolve()
     home = None if home is None else str(Path(home).resolve())
     os.chdir(where)
-    out, sys.stdout = sys.stdout, sys.__stdout__ or sys.stdout  # the protocol, not a person, reads it
+    out, sys.stdout = sys.stdout, sys.__stdout__ or sys.stdout  # the protocol reads this stream, not a user
     try:
         server_of(where, home).run()
     finally:
@@ -71,16 +71,17 @@ def serve(folder: Path, home: str | None) -> None:
 
 
 def _wrong_arguments(error: ValidationError) -> str:
-    """Write what is wrong with each argument; the values are not repeated."""
+    """Write what is wrong with each argument. The values are not repeated."""
     wrong = [
-        f"{'.'.join(map(str, one['loc']))}: {'is no argument of this tool' if one['type'] == UNKNOWN else one['msg']}"
-        for one in error.errors(include_url=False, include_context=False, include_input=False)[:MOST_WRONG]
+        f"{'.'.join(map(str, problem['loc']))}: "
+        + ("is no argument of this tool" if problem["type"] == UNKNOWN else problem["msg"])
+        for problem in error.errors(include_url=False, include_context=False, include_input=False)[:MOST_WRONG]
     ]
     return f"Wrong arguments: {'; '.join(wrong)}."
 
 
 def _tool(function: Any) -> Tool:
-    """Return a tool that refuses arguments which it does not know: a misspelt budget must not be left out."""
+    """Return a tool that refuses unknown arguments: a misspelt budget must not be ignored."""
     tool = Tool.from_function(
         function,
         annotations=ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False),

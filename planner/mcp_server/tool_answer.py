@@ -1,4 +1,4 @@
-"""What a tool answers: short, in a fixed form, with every text of others on one line and without secrets."""
+"""Answer of a tool: short, in a fixed form, with foreign text on one line and without secrets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LONGEST_CELL = 160
 
 
 def shown(text: str, *, longest: int = LONGEST_TEXT) -> str:
-    """Return a text as one bounded line: nothing in it steers a terminal, begins a new line or holds a secret."""
+    """Return a text as one bounded line that cannot control a terminal, begin a new line or contain a secret."""
     line = " ".join(visible_text(clean(text)).split())
     return line if len(line) <= longest else f"{line[: longest - 3]}..."
 
@@ -31,7 +31,7 @@ Line = Annotated[str, BeforeValidator(shown)]
 
 
 class ToolAnswer(BaseModel):
-    """A headline, at most eight rows, what was assumed, and how to learn more."""
+    """A headline, at most eight rows, the assumptions, and how to learn more."""
 
     headline: Annotated[list[Line], Field(description="The answer in at most three sentences; quote ranges with it.")]
     rows: Annotated[
@@ -45,13 +45,13 @@ class ToolAnswer(BaseModel):
 
 
 def table_of(rows: Sequence[Row], *, first: int = 1) -> tuple[list[Row], int]:
-    """Return eight rows at most, from the row `first` on, and how many follow them."""
+    """Return at most eight rows, from the row `first` on, and the number of rows after them."""
     kept = list(rows[first - 1 : first - 1 + MOST_ROWS])
     return kept, max(0, len(rows) - (first - 1) - len(kept))
 
 
 def few(texts: Iterable[str]) -> list[str]:
-    """Return the first assumptions, each once, and how many there are more."""
+    """Return the first assumptions without repetition, and the number of others."""
     unique = list(dict.fromkeys(texts))
     more = len(unique) - MOST_ASSUMPTIONS
     return unique if more <= 0 else [*unique[:MOST_ASSUMPTIONS], f"and {more} more"]

@@ -1,4 +1,4 @@
-"""Types of what a tool is given: bounded, described and with examples, as an agent reads them in the schema."""
+"""Types of a tool's inputs: bounded, described and with examples, as an agent reads them in the schema."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_NAMES = 12
 
 
 def _plain(text: str) -> str:
-    """Refuse characters that no name holds: control characters and invisible ones."""
+    """Refuse characters that names do not contain: control characters and invisible ones."""
     if visible_text(text) != text or "\n" in text or "\t" in text:
         raise ValueError("must have no control or invisible characters")
     return text

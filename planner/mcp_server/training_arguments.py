@@ -1,4 +1,4 @@
-"""How it is trained, as arguments that several tools share: listed once, in the signature of each tool."""
+"""Training arguments that several tools share: listed once, and added to each tool's signature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SETTINGS: dict[str, Any] = {
     "loss": given.LossWay, "kernels": given.KernelWay, "optimizer": given.AnyOptimizer, "weights": given.Weights,
     "offload": given.Offloaded, "attention": given.AttentionWay,
 }  # fmt: skip
-"""Settings of a plan's `training`, each with what an agent reads of it."""
+"""Settings of a plan's `training`, each with its description for agents."""
 ADAPTERS: dict[str, Any] = {
     "method": given.Method, "lora_rank": given.LoraRank, "lora_targets": given.LoraTargets,
 }  # fmt: skip
@@ -29,14 +29,14 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class StatedSettings:
-    """What was said of how it is trained."""
+    """Return the stated training settings."""
 
     training: Training
     adapters: AdapterChoice
 
 
 def with_training_arguments(tool: Callable[..., Answer]) -> Callable[..., Answer]:
-    """Return a tool that takes each of the shared arguments; the one it decorates gets them as `stated`."""
+    """Return a tool that takes each of the shared arguments. The decorated function gets them as `stated`."""
 
     @functools.wraps(tool)
     def asked(*args: Any, **named: Any) -> Answer:
@@ -48,15 +48,15 @@ def with_training_arguments(tool: Callable[..., Answer]) -> Callable[..., Answer
         return tool(*args, **{STATED: StatedSettings(training, AdapterChoice(**adapters))}, **named)
 
     types = get_type_hints(tool, include_extras=True)
-    own = [one for one in inspect.signature(tool).parameters.values() if one.name != STATED]
+    own = [parameter for parameter in inspect.signature(tool).parameters.values() if parameter.name != STATED]
     by_name = inspect.Parameter.KEYWORD_ONLY
     shared = [
         inspect.Parameter(name, by_name, default=None, annotation=kind) for name, kind in (SETTINGS | ADAPTERS).items()
     ]
-    parameters = [one.replace(annotation=types.get(one.name, one.annotation)) for one in own]
+    parameters = [parameter.replace(annotation=types.get(parameter.name, parameter.annotation)) for parameter in own]
     signature = inspect.Signature([*parameters, *shared], return_annotation=types["return"])
     asked.__signature__ = signature  # type: ignore[attr-defined]
-    asked.__annotations__ = {one.name: one.annotation for one in signature.parameters.values()} | {
+    asked.__annotations__ = {parameter.name: parameter.annotation for parameter in signature.parameters.values()} | {
         "return": types["return"]
     }
     return asked

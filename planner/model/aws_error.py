@@ -1,4 +1,4 @@
-"""What a refusal by AWS means, in plain words, and what to do about it; needs no AWS library."""
+"""Meaning of a refusal by AWS in plain words, and the fix. Needs no AWS library."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ OUTAGES: dict[str, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class AwsProblem:
-    """Why AWS did not do what was asked."""
+    """Reason why AWS refused."""
 
     code: str
     reason: str
     fix: str
     outage: bool
-    """True: AWS or the way to it failed; false: what was asked, or who asked, was wrong."""
+    """True if AWS or the way to it failed; false if the request or the account was wrong."""
 
 
 def explain(error: Exception) -> AwsProblem:
-    """Explain an exception of boto3: by the code that AWS answered, or by the exception's own name."""
+    """Explain an exception of boto3, by AWS's error code or by the exception's own name."""
     response = getattr(error, "response", None)
     answered = response.get("Error", {}) if isinstance(response, dict) else {}
     code = str(answered.get("Code") or type(error).__name__)

@@ -1,4 +1,4 @@
-"""Everything the planner knows about machines, prices, workloads and runs, in one value."""
+"""All known machines, prices, workloads and runs, in one value."""
 
 from __future__ import annotations
 
@@ -36,27 +36,29 @@ from planner.model.quantity import Unit
 
 
 class Defaults(Frozen):
-    """Values taken where neither the plan nor the site says: `catalogs/defaults.yaml`."""
+    """Defaults for values that neither the plan nor the site states: `catalogs/defaults.yaml`."""
 
     schema_version: Count
     electricity: DefaultQuantity
     household_electricity: DefaultQuantity | None = None
-    """What a household pays in a country that nobody states; null in a file of the user's own or an old lock."""
+    """Household price in a country without a stated one; null in a user's own file or an old lock."""
     pue: DefaultQuantity
     household_pue: DefaultQuantity | None = None
-    """Of a machine in a household; null in a file of the user's own or an old lock, where `pue` counts."""
+    """PUE of a machine in a household; null in a user's own file or an old lock, where `pue` counts."""
     idle_power_fraction: DefaultQuantity
     training_power_fraction: DefaultQuantity
     """Share of its rated power that a node draws in training."""
     cloud_pue: DefaultQuantity | None = None
-    """Of rented machines; null only in a file of the user's own."""
+    """PUE of rented machines; null only in a user's own file."""
     bill: BillDefaults | None = None
     goodput: GoodputDefaults | None = None
     owning: OwningDefaults | None = None
     holding: HoldingDefaults | None = None
     prices: PriceDefaults | None = None
-    """These five are null only in a file of the user's own (the bundled block is then taken), the last also in a lock
-    of a planner before it doubted prices."""
+    """Price defaults.
+
+    These five are null only in a user's own file (the bundled block is then used), the last also in an older lock.
+    """
 
     @model_validator(mode="after")
     def _units_and_ends(self) -> Self:
@@ -77,70 +79,75 @@ class Catalog(Frozen):
     """Other names of accelerators, to their ids; empty in an old lock."""
     nodes: dict[str, Node]
     prices: tuple[Price, ...]
-    """The bundled ones, and what refreshes have brought; `origin` tells them apart."""
+    """Bundled prices, and those that refreshes fetched; `origin` tells them apart."""
     unread: tuple[Unread, ...] = ()
-    """What refreshes have brought and a search did not read."""
+    """Fetched prices that a search did not read."""
     own_prices: tuple[Price, ...] = ()
-    """The user's; where they have a row for the same instance, kind and region, it is taken."""
+    """The user's prices. They replace others for the same instance, kind and region."""
     credits: tuple[Credit, ...] = ()
-    """Of the user's price book, where that was asked for."""
+    """Credits of the user's price book, if that was asked for."""
     services: tuple[ServiceRate, ...] = ()
-    """The user's first."""
+    """Service rates, the user's first."""
     providers: dict[str, Provider] = Field(default_factory=dict)
-    """Their names; one that is not among them, as in a lock stored before 0.2.0, is called by its id."""
+    """Names of providers. One without a name, as in a lock stored before 0.2.0, is called by its id."""
     sites: dict[str, Site]
     tariffs: dict[str, Tariff]
     countries: dict[str, Country] = Field(default_factory=dict)
-    """Empty in an old lock, as the next."""
+    """Countries; empty in an old lock, like the next field."""
     electricity_prices: dict[str, ElectricityPrice] = Field(default_factory=dict)
     storage: dict[str, StorageKind] = Field(default_factory=dict)
-    """Empty only in a lock of a planner before it counted stalls, as the next."""
+    """Kinds of storage; empty only in an older lock that counted no stalls, like the next field."""
     convergence: dict[str, ConvergenceSpread] = Field(default_factory=dict)
     presets: dict[str, Preset]
     runs: dict[str, RunRecord]
     impossible_runs: tuple[str, ...] = ()
-    """Ids of those that cannot be true as stated, where a plan is answered (docs/audit.md); sorted."""
+    """Sorted ids of runs that cannot be true as stated, if a plan is answered (docs/audit.md)."""
     doubtful_runs: tuple[str, ...] = ()
-    """Ids of those that are hard to believe; the same."""
+    """Sorted ids of runs that are hard to believe."""
     probes: dict[str, ProbeRecord] = Field(default_factory=dict)
     """Kernels of a training step, measured one by one on the user's machines."""
     bundled_runs: frozenset[str]
-    """Ids of the runs that ship with the planner; the others are the user's."""
+    """Ids of the runs that ship with the planner. The others are the user's."""
     bundled_sites: frozenset[str] = frozenset()
-    """Ids of the sites that ship with it: examples, which nobody has."""
+    """Ids of the example sites that ship with the planner."""
     defaults: Defaults
     calibration: Calibration | None = None
-    """Constants fitted to published measurements; None: predictions come from ratios of the user's runs."""
+    """Constants fitted to published measurements; None predicts from ratios of the user's runs."""
     image_calibration: Calibration | None = None
-    """The same of image networks, whose operators are others."""
+    """Constants for image networks, which have other operators."""
     practice: PracticeFit | None = None
-    """How much longer whole trainings take than steps; None only in an old lock, whose times are a benchmark's."""
+    """Stretch of whole trainings over their steps; None only in an old lock, whose times are a benchmark's."""
 
     def calibration_for(self, sample: str | None) -> Calibration | None:
-        """Return what was fitted to networks with samples of a kind, tokens or images; of an unknown one: tokens."""
+        """Return the calibration for samples of a kind, tokens or images; for an unknown kind that for tokens."""
         return self.image_calibration if sample == "image" else self.calibration
 
     @field_serializer("bundled_runs", "bundled_sites", when_used="json")
     def _in_order(self, ids: frozenset[str]) -> list[str]:
-        """Write them sorted: a set has another order in every process, and two locks of one plan would differ."""
+        """Write them sorted. A set has another order in every process, so two locks of one plan would differ."""
         return sorted(ids)
 
     def preset_named(self, name: str) -> Preset | None:
-        """Return a workload by its id, or by a name as people write it; None where there is none."""
+        """Return a workload by its id, or by a name as people write it; None if there is none."""
         if name in self.presets:
             return self.presets[name]
         return self._preset_of(name) or self._preset_of(original_name(name)) or self._base_of(name)
 
     def preset_called(self, words: str | None) -> Preset | None:
-        """Return the workload that a trainer's word or the path of a folder means; None where it means none."""
+        """Return the workload that a trainer's word or the path of a folder means; None if it means none."""
         found = (self.preset_named(name) for name in preset_words(words)) if words else ()
         return next((preset for preset in found if preset is not None), None)
 
     def _base_of(self, name: str) -> Preset | None:
-        """Return the network that a name says it was trained from; None where it may be of another kind."""
+        """Return the network that a name says it was trained from; None if it may be of another kind."""
         if "/" not in name or missing_for(name) is not None:
             return None
-        text = {known: one for one in self.presets.values() for known in (one.name, *one.names) if one.seq_len}
+        text = {
+            known: preset
+            for preset in self.presets.values()
+            for known in (preset.name, *preset.names)
+            if preset.seq_len
+        }
         found = base_name(name, text)
         return None if found is None else text[found]
 
@@ -154,7 +161,7 @@ class Catalog(Frozen):
         return None
 
     def find_preset(self, name: str, *, where: str = "", fix: str = "") -> Preset:
-        """Return a workload by its name; raise with the nearest names where there is none."""
+        """Return a workload by its name. Raises with the nearest names if there is none."""
         preset = self.preset_named(name)
         if preset is None:
             missing = missing_for(name)
@@ -168,17 +175,17 @@ class Catalog(Frozen):
 
     @property
     def bill_defaults(self) -> BillDefaults:
-        """What a bill takes where the plan does not say."""
+        """Defaults of a bill."""
         assert self.defaults.bill is not None, "the loader fills it in"
         return self.defaults.bill
 
     @property
     def goodput_defaults(self) -> GoodputDefaults | None:
-        """What interrupts a training where the plan does not say; None only in an old lock, which counts nothing."""
+        """Defaults of interruptions; None only in an old lock, which counts nothing."""
         return self.defaults.goodput
 
     def find_storage(self, storage_id: str, *, where: str) -> StorageKind:
-        """Return a kind of storage by its id; raise with the known ones where there is none."""
+        """Return a kind of storage by its id. Raises with the known ones if there is none."""
         storage = self.storage.get(storage_id)
         if storage is None:
             known = ", ".join(self.storage) or "none"
@@ -186,7 +193,7 @@ class Catalog(Frozen):
         return storage
 
     def find_convergence(self, name: str, *, where: str) -> ConvergenceSpread:
-        """Return a spread of convergence by its id; raise with the known ones where there is none."""
+        """Return a spread of convergence by its id. Raises with the known ones if there is none."""
         convergence = self.convergence.get(name)
         if convergence is None:
             known = ", ".join(self.convergence) or "none"
@@ -195,25 +202,25 @@ class Catalog(Frozen):
 
     @property
     def owning_defaults(self) -> OwningDefaults:
-        """What owning is taken to cost where a site does not say."""
+        """Defaults of the cost of owning."""
         assert self.defaults.owning is not None, "the loader fills it in"
         return self.defaults.owning
 
     @property
     def holding_defaults(self) -> HoldingDefaults:
-        """What holding a machine is taken to mean where nothing says."""
+        """Defaults of holding a machine."""
         assert self.defaults.holding is not None, "the loader fills it in"
         return self.defaults.holding
 
     def find_site(self, site_id: str, *, where: str) -> Site:
-        """Return a site by its id; raise with the known ones where there is none."""
+        """Return a site by its id. Raises with the known ones if there is none."""
         site = self.sites.get(site_id)
         if site is None:
             raise NotFoundError("site", site_id, self.sites, where=where, fix=f"Known: {', '.join(self.sites)}")
         return site
 
     def find_tariff(self, tariff_id: str, *, where: str) -> Tariff:
-        """Return a tariff by its id; raise with the known ones where there is none."""
+        """Return a tariff by its id. Raises with the known ones if there is none."""
         tariff = self.tariffs.get(tariff_id)
         if tariff is None:
             known = ", ".join(self.tariffs) or "none"
@@ -221,7 +228,7 @@ class Catalog(Frozen):
         return tariff
 
     def find_country(self, code: str, *, where: str) -> Country:
-        """Return a country by its code; raise with the known ones where there is none."""
+        """Return a country by its code. Raises with the known ones if there is none."""
         country = self.countries.get(code)
         if country is None:
             known = ", ".join(self.countries) or "none"
@@ -230,7 +237,7 @@ class Catalog(Frozen):
         return country
 
     def find_run(self, run_id: str, *, where: str = "") -> RunRecord:
-        """Return a run by its id; raise with the nearest ids where there is none."""
+        """Return a run by its id. Raises with the nearest ids if there is none."""
         run = self.runs.get(run_id)
         if run is None:
             raise NotFoundError("run", run_id, self.runs, where=where, fix="List them with: planner runs list")

@@ -15,24 +15,24 @@ CurrencyCode = Annotated[
     AfterValidator(known_code),
     WithJsonSchema({"type": "string", "enum": sorted(MINOR_DIGITS)}),
 ]
-"""Of ISO 4217."""
+"""Currency code of ISO 4217."""
 
 
 class Currency(Frozen):
-    """Units of a currency for one US dollar. Inside, the planner counts in USD; amounts are shown in both."""
+    """Units of a currency for one US dollar. The planner computes in USD and shows amounts in both."""
 
     code: CurrencyCode
     """ISO 4217 code, such as EUR."""
     per_usd: Positive
     """Units of the currency for one US dollar."""
     low: Positive | None = None
-    """`low` and `high` bound the rate with 90 % probability; left out: the rate itself."""
+    """Low end of the 90 % range of the rate. Default: the rate itself."""
     high: Positive | None = None
-    """High end of the rate; left out: the rate itself."""
+    """High end of the 90 % range of the rate. Default: the rate itself."""
     as_of: Day
     """Date of the rate."""
     source: Text
-    """Where the rate comes from."""
+    """Source of the rate."""
 
     @model_validator(mode="after")
     def _a_rate_of_another_currency(self) -> Self:
@@ -44,19 +44,19 @@ class Currency(Frozen):
 
     @property
     def lowest(self) -> float:
-        """The low end of the rate."""
+        """Low end of the rate."""
         return self.per_usd if self.low is None else self.low
 
     @property
     def highest(self) -> float:
-        """The high end of the rate."""
+        """High end of the rate."""
         return self.per_usd if self.high is None else self.high
 
 
 class LocalAmount(Frozen):
     """An amount in the plan's own currency, in its smallest unit: whole won, cents of a euro.
 
-    Its range holds the doubt of the amount alone, at today's rate.
+    Its range covers only the uncertainty of the amount, at today's rate.
     """
 
     code: str

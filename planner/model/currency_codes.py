@@ -1,7 +1,7 @@
-"""Which three-letter codes are money that somebody is paid in, and how small its smallest amount is: ISO 4217.
+"""Three-letter currency codes that people are paid in, with the smallest amount of each: ISO 4217.
 
-Source: ISO 4217, list one as published on 2026-01-01 by SIX, which keeps the standard's tables. Left out are its funds
-and units of account (CLF, XDR), metals (XAU) and testing codes (XTS): no plan is billed in them.
+Source: ISO 4217, list one as published on 2026-01-01 by SIX, which keeps the standard's tables. Funds and units of
+account (CLF, XDR), metals (XAU) and testing codes (XTS) are left out, because no plan is billed in them.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ OTHER_NAMES = {
     "ITL": "EUR", "ESP": "EUR", "NLG": "EUR", "ANG": "XCG", "SLL": "SLE", "ZWL": "ZWG", "CUC": "CUP", "RUR": "RUB",
     "KRO": "KRW", "DOLLAR": "USD",
 }  # fmt: skip
-"""What people write, and codes that were withdrawn, with the code that stands for them today."""
+"""Common other names, and withdrawn codes, with the code that stands for them today."""
 
 
 def known_code(code: str) -> str:
-    """Return the code; refuse one that ISO 4217 does not list, and name the nearest."""
+    """Return the code. Refuses one that ISO 4217 does not list, and names the nearest."""
     if code in MINOR_DIGITS:
         return code
     asked = code.strip().upper()

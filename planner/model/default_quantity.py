@@ -1,4 +1,4 @@
-"""Numbers of `catalogs/defaults.yaml`: of a size that no sum overflows with, in the units that the sums need."""
+"""Numbers of `catalogs/defaults.yaml`: bounded, and in the units that the formulas need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.model.quantity import Quantity, Unit
 
 SMALLEST_DEFAULT = 1e-9
 LARGEST_DEFAULT = 1e9
-"""Both far beyond anything real."""
+"""Bounds, both far beyond anything real."""
 
 
 def _of_a_real_size(quantity: Quantity) -> Quantity:
@@ -28,7 +28,7 @@ DefaultQuantity = Annotated[Quantity, AfterValidator(_of_a_real_size)]
 
 
 def check_units(block: BaseModel, units: Mapping[str, Unit]) -> None:
-    """Raise ValueError where a quantity of the block is not in its unit; one that is not listed is a ratio."""
+    """Raise ValueError if a quantity of the block is not in its unit. One that is not listed is a ratio."""
     for name, quantity in quantities(block).items():
         unit = units.get(name, Unit.RATIO)
         if quantity.unit is not unit:
@@ -36,6 +36,6 @@ def check_units(block: BaseModel, units: Mapping[str, Unit]) -> None:
 
 
 def quantities(block: BaseModel) -> dict[str, Quantity]:
-    """Return the quantities of a block that are given, by their names."""
+    """Return the stated quantities of a block, by name."""
     given = {name: getattr(block, name) for name in type(block).model_fields}
     return {name: value for name, value in given.items() if isinstance(value, Quantity)}

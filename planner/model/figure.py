@@ -1,4 +1,4 @@
-"""A number in a file of the user's: bare, or with its range, basis, source and date. Its key ends in its unit."""
+"""A number in a user's file: bare, or with its range, basis, source and date. Its key ends in its unit."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from planner.model.base import Frozen, SourceDay, Text
 from planner.model.quantity import Basis, Quantity, Unit
 
 STATED = "stated without a source"
-"""Of a bare number: it is somebody's own word, so assumed."""
+"""Source of a bare number. It is the author's own statement, so assumed."""
 
 
 class Figure(Frozen):
-    """A number whose unit is the last part of its key; `low` and `high` bound it with 90 % probability."""
+    """A number whose unit is the last part of its key. `low` and `high` bound it with 90 % probability."""
 
     value: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)]
     """The number, in the unit that ends its key."""
     low: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)] | None = None
-    """Low end of the 90 % range; left out: the value."""
+    """Low end of the 90 % range. Default: the value."""
     high: Annotated[float, Field(strict=True, ge=-1e15, le=1e15)] | None = None
-    """High end of the 90 % range; left out: the value."""
+    """High end of the 90 % range. Default: the value."""
     basis: Basis = Basis.ASSUMED
-    """How the number is known."""
+    """Basis of the number."""
     source: Text | None = None
-    """Where it comes from; needed unless the basis is assumed."""
+    """Source, required unless the basis is assumed."""
     as_of: SourceDay | None = None
     """Date of the source."""
 
@@ -40,12 +40,12 @@ class Figure(Frozen):
 
     @property
     def lowest(self) -> float:
-        """The low end, the value itself where none is given."""
+        """Low end; the value itself if none is given."""
         return self.value if self.low is None else self.low
 
     @property
     def highest(self) -> float:
-        """The high end, the value itself where none is given."""
+        """High end; the value itself if none is given."""
         return self.value if self.high is None else self.high
 
     def quantity(self, unit: Unit, *, where: str) -> Quantity:
@@ -86,7 +86,7 @@ def _check_ends(ends: tuple[float, float], low: float, high: float, *, open_low:
 
 
 def _quantity_in(unit: Unit) -> Callable[[Any], Any]:
-    """Fill what may be left out of a quantity whose key does not name its unit, as a Figure does."""
+    """Fill the optional fields of a quantity whose key does not name its unit, as a Figure does."""
 
     def fill(data: Any) -> Any:
         data = _from_number(data)

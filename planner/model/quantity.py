@@ -12,7 +12,7 @@ from planner.model.base import Frozen, Number, SourceDay, Text
 
 
 class Unit(StrEnum):
-    """The units that numbers are published in. GB is 10^9 bytes, GiB is 2^30."""
+    """Units in which numbers are published. GB is 10^9 bytes, GiB is 2^30."""
 
     HOURS = "h"
     USD = "USD"
@@ -41,7 +41,7 @@ class Unit(StrEnum):
 
 
 class Basis(StrEnum):
-    """How a number is known, best first."""
+    """Basis of a number, the best first."""
 
     MEASURED = "measured"
     QUOTED = "quoted"
@@ -58,8 +58,8 @@ def weakest(*bases: Basis) -> Basis:
 class Quantity(Frozen):
     """One number with everything that a reader needs to trust or doubt it.
 
-    `low` and `high` bound it with 90 % probability; both equal `value` where the number is exact (a list price).
-    `as_of` is the date of the oldest input.
+    `low` and `high` bound it with 90 % probability. Both equal `value` if the number is exact (a list price). `as_of`
+    is the date of the oldest input.
     """
 
     value: Number
@@ -71,9 +71,9 @@ class Quantity(Frozen):
     unit: Unit
     """Unit of value, low and high."""
     basis: Basis
-    """How the number is known."""
+    """Basis of the number."""
     source: Text
-    """Where it comes from."""
+    """Source of the number."""
     as_of: SourceDay | None = None
     """Date of the oldest input."""
 
@@ -84,7 +84,7 @@ class Quantity(Frozen):
         return self
 
     def as_(self, unit: Unit) -> float:
-        """Return the value, having checked that its unit is the one that the calculation needs."""
+        """Return the value, after checking that its unit is the one that the calculation needs."""
         if self.unit is not unit:
             raise InputError(f"{self.source}: a number in {self.unit} stands where {unit} is needed.")
         return self.value

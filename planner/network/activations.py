@@ -1,4 +1,4 @@
-"""What the backward pass needs of each sample: the tensors that the forward pass leaves behind."""
+"""Memory of the backward pass for each sample: the tensors that the forward pass saves."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def activation_bytes_per_sample(
 ) -> float:
     """Bytes that the backward pass needs of one sample: a sequence of `seq_len` tokens, or an image.
 
-    `traced_layer_bytes` takes the place of the formula: per token of a whole layer, or per image of a whole resnet.
-    A vision transformer's layers are those of a decoder; attention that is not causal saves the same.
+    `traced_layer_bytes` replaces the formula: per token of a whole layer, or per image of a whole resnet. A vision
+    transformer's layers are those of a decoder; attention that is not causal saves the same.
     """
     family = family_of(architecture)
     if (blocks := family.saved_blocks) is not None:
@@ -46,7 +46,10 @@ def activation_bytes_per_sample(
 
 
 def checkpointings_of(architecture: Architecture) -> tuple[Checkpointing, ...]:
-    """Return what can be recomputed, the lightest first: selective is of matrix products, a resnet has convolutions."""
+    """Return the possible kinds of recomputation, the lightest first.
+
+    Selective applies to matrix products, not to a resnet.
+    """
     without = Checkpointing.SELECTIVE if architecture.is_convolutional else None
     return tuple(way for way in Checkpointing if way is not without)
 
@@ -73,18 +76,21 @@ def activation_bytes_per_token(
 
 
 class LayerBytes(NamedTuple):
-    """So many layers of which the backward pass needs so many bytes of each token."""
+    """A number of layers, with the bytes of each token that their backward pass needs."""
 
     layers: int
     bytes_per_token: float
     is_whole: bool
-    """All that it saves without checkpointing; else what it keeps until it is recomputed."""
+    """True if the bytes are all that the layer saves without checkpointing;
+
+    False if they are kept until recomputation.
+    """
     kept_per_token: float | None = None
-    """What a whole layer kept until it was recomputed; None without checkpointing."""
+    """Bytes that a whole layer kept until it was recomputed; None without checkpointing."""
 
 
 def kept_layers(kinds: Iterable[LayerBytes]) -> list[LayerBytes]:
-    """Return what layers keep from their forward pass to their backward pass, those that are alike together."""
+    """Return what layers keep from their forward pass to their backward pass, with equal layers merged."""
     layers: dict[tuple[float, bool], int] = {}
     for kind in kinds:
         if kind.kept_per_token is None:
@@ -105,14 +111,13 @@ def layer_bytes(
     adapters: Adapters | None = None,
     trainer: TrainerMemory = USUAL_TRAINER,
 ) -> tuple[LayerBytes, ...]:
-    """Return what the backward pass needs of each token, layer by layer, those that are alike together.
+    """Return the bytes that the backward pass needs of each token, layer by layer, with equal layers merged.
 
-    What a layer keeps after its forward pass: everything without checkpointing; what `selective_layer_bytes` says; or
-    its input alone (full). The backward pass rebuilds one layer at a time, so the last one
-    has all of its tensors. `traced_layer_bytes` takes the place of the
-    formula for a whole layer. In a mixture of experts the last layer is a sparse one, and full of all its tensors.
-    Leaves out the embedding's output and the final norm, under 1 % of the whole. With adapters, sparse layers count
-    what full training saves: an upper bound.
+    After its forward pass a layer keeps everything without checkpointing, what `selective_layer_bytes` says, or only
+    its input (full). The backward pass rebuilds one layer at a time, so the last one has all of its tensors.
+    `traced_layer_bytes` replaces the formula for a whole layer. In a mixture of experts the last layer is a sparse one
+    with all its tensors. Leaves out the embedding's output and the final norm, under 1 % of the whole. With adapters,
+    sparse layers count what full training saves: an upper bound.
     """
     layers = family_of(network).layers
 
@@ -190,12 +195,13 @@ def layer_activation_bytes(
 def selective_layer_bytes(kind: LayerKind, *, precision: Precision, autocast: bool = False) -> float:
     """Bytes of each token that one layer keeps under per-operator selective checkpointing.
 
-    The layer's input, the attention kernel's output with its log-sum-exp, and the output of every second matrix
-    product in the order query, key, value, output, (gate,) up, down: query, value, gate or up, and down of a SwiGLU.
+    It keeps the layer's input, the attention kernel's output with its log-sum-exp, and the output of every second
+    matrix product in the order query, key, value, output, (gate,) up, down: query, value, gate or up, and down of a
+    SwiGLU.
 
     Per hidden unit: Llama 3 8B 15.5, and 25 if every product were kept ("about 25" is said of that rule). Published
-    peaks speak for 15.5: torchtitan's 8B on 32 H200 with a compiled loss reserved 47.96 GiB at batch 2 x 8,192, where
-    25 bytes alone would be 50. Source: the policy of torchtitan's `apply_ac` (selective op), December 2024.
+    peaks support 15.5: torchtitan's 8B on 32 H200 with a compiled loss reserved 47.96 GiB at batch 2 x 8,192, where 25
+    bytes alone would be 50. Source: the policy of torchtitan's `apply_ac` (selective op), December 2024.
     """
     b = bytes_per_number(precision)
     d, q, kv = kind.hidden, kind.q_dim, kind.kv_dim
@@ -211,7 +217,7 @@ def bytes_per_number(precision: Precision) -> int:
 
 
 def residual_bytes(precision: Precision, *, autocast: bool) -> int:
-    """Bytes of a number in the residual stream: autocast leaves it in fp32."""
+    """Return the bytes of a number in the residual stream. Autocast leaves it in fp32."""
     return 4 if autocast else bytes_per_number(precision)
 
 
@@ -220,11 +226,11 @@ def _mlp_bytes(kind: LayerKind, b: int, ffn_hidden: int) -> int:
 
 
 def _experts_bytes(kind: LayerKind, b: int) -> int:
-    """Bytes of a sparse layer's MLP for each token: k copies in, k results, and the routing."""
+    """Return the bytes of a sparse layer's MLP for each token: k copies in, k results, and the routing."""
     k = kind.experts_per_token
     routed = k * (_mlp_bytes(kind, b, kind.moe_ffn_hidden) + 2 * b * kind.hidden)
     return routed + _mlp_bytes(kind, b, kind.shared_experts * kind.moe_ffn_hidden) + ROUTING_BYTES * k
 
 
 ROUTING_BYTES = 30
-"""For each chosen expert: its number, two places in the order of experts, its gate in fp32 and in 16 bit."""
+"""Bytes for each chosen expert: its number, two places in the order of experts, its gate in fp32 and in 16 bit."""

@@ -1,4 +1,4 @@
-"""How many parameters a network has, and how many FLOPs one sample, or one token, of training costs."""
+"""Number of parameters of a network, and FLOPs of one sample or token of training."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from planner.network.families.known_families import family_of
 
 
 def parameters(architecture: Architecture) -> int:
-    """Count every trained parameter; of a mixture all experts, whether a token meets them or not."""
+    """Count every trained parameter; for a mixture all experts, whether a token uses them or not."""
     return family_of(architecture).parameters()
 
 
 def active_parameters(architecture: Architecture) -> int:
-    """Count the parameters that one token meets: of the routed experts only `experts_per_token`.
+    """Count the parameters that one token uses: of the routed experts only `experts_per_token`.
 
-    A dense decoder's are all of its parameters. This is the "A3B" in Qwen3-30B-A3B.
+    For a dense decoder these are all parameters. This is the "A3B" in Qwen3-30B-A3B.
     """
     return family_of(architecture).active_parameters()
 
 
 def routed_parameters(architecture: Architecture) -> int:
-    """Count the parameters of the experts among which tokens are routed: what expert parallelism divides."""
+    """Count the parameters of the experts among which tokens are routed. Expert parallelism divides them."""
     return family_of(architecture).routed_parameters()
 
 
 def matmul_parameters(architecture: Architecture) -> int:
-    """Count the parameters in matrix products that one token meets: blocks and head, no look-ups, norms or biases."""
+    """Count the parameters in matrix products that one token uses: blocks and head, no look-ups, norms or biases."""
     return family_of(architecture).matmul_parameters()
 
 
 def cast_weights(architecture: Architecture) -> int:
-    """Count the weights of which autocast makes 16-bit copies: of text those in matrix products, all experts included.
+    """Count the weights that autocast copies at 16 bit: for text those in matrix products, all experts included.
 
-    Of images all.
+    For images these are all weights.
     """
     return family_of(architecture).cast_weights()
 
 
 def layer_maps(architecture: Architecture) -> int:
-    """Count the parameters of the layers' linear maps, all experts included, the head not; of images none."""
+    """Count the parameters of the layers' linear maps, all experts included, without the head; 0 for images."""
     return family_of(architecture).layer_maps()
 
 
@@ -56,8 +56,8 @@ def flops_per_sample(
 ) -> float:
     """Training FLOPs of one sample: of `seq_len` tokens, or of one image; of a pair, of both `sequences`.
 
-    The conventions (planner/network/families/text.py) differ in causal attention alone, which image models have not,
-    and six_n says nothing of a convolution: an image has one figure (image_flops.py).
+    The conventions (planner/network/families/text.py) differ only in causal attention, which image models do not have,
+    and six_n does not apply to a convolution. So an image has one figure (image_flops.py).
     """
     family = family_of(architecture)
     passes = StepPasses(adapters=adapters, forward_only=forward_only, scalar_head=scalar_head)

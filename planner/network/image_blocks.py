@@ -1,4 +1,4 @@
-"""What image networks are made of: operators, with what each multiplies and moves for one image."""
+"""Operators of image networks, with the multiplications and the numbers moved for one image."""
 
 from __future__ import annotations
 
@@ -9,33 +9,34 @@ Kind = Literal["convolution", "depthwise", "linear", "attention", "windows", "no
 
 
 class Operator(NamedTuple):
-    """One operator of the forward pass, and what its backward pass costs, for one image.
+    """One operator of the forward pass, with the cost of its backward pass, for one image.
 
-    A product (convolution, linear) multiplies three times, forward, for its input's gradient and for its weights',
-    and each time moves its input and its output once. The others do no arithmetic to speak of: they read and write.
+    A product (convolution, linear) multiplies three times: forward, for its input's gradient and for its weights'
+    gradient. Each time it moves its input and its output once. The others do hardly any arithmetic: they read and
+    write.
     """
 
     kind: Kind
-    """depthwise: a convolution of each channel by itself; windows: attention that frameworks write out."""
+    """Kind of operator. depthwise convolves each channel by itself; windows is attention that frameworks write out."""
     macs: float = 0.0
     """Multiply-accumulates of the forward pass."""
     inputs: float = 0.0
     outputs: float = 0.0
-    """Numbers; of attention: of its matrices, one for each head."""
+    """Numbers in the output; for attention, of its matrices, one for each head."""
     weights: float = 0.0
     first: bool = False
-    """Nobody asks for the gradient of the image."""
+    """True for the first operator: the gradient of the image is not needed."""
     forward: float = 0.0
     backward: float = 0.0
     """Numbers that a norm or a pointwise operator moves."""
     wide: bool = False
-    """Computes in fp32 under automatic mixed precision."""
+    """True if it computes in fp32 under automatic mixed precision."""
     winograd: bool = False
-    """A 3x3 convolution without stride: it can be computed with 2.25 times fewer multiplications."""
+    """True for a 3x3 convolution without stride, which Winograd computes with 2.25 times fewer multiplications."""
 
 
 def half(size: int, stride: int = 2) -> int:
-    """Pixels on a side after a stride, where the rim is padded: size / stride, rounded up."""
+    """Return the pixels on a side after a stride, with padding: size / stride, rounded up."""
     return -(-size // stride)
 
 
@@ -57,7 +58,9 @@ def convolution(
 
 
 def depthwise(channels: int, kernel: int, before: int, after: int, *, bias: bool = False) -> Operator:
-    """A convolution of each channel by itself: channels x kernel^2 weights, each used once for each output pixel."""
+    """Return a convolution of each channel by itself: channels x kernel^2 weights, each used once for each output
+    pixel.
+    """
     weights = channels * kernel**2
     return Operator(
         "depthwise", weights * after**2, channels * before**2, channels * after**2, weights=weights + channels * bias
@@ -65,47 +68,53 @@ def depthwise(channels: int, kernel: int, before: int, after: int, *, bias: bool
 
 
 def norm(channels: int, size: int) -> Operator:
-    """Batch norm: reads for the statistics, reads again and writes; backward reads both twice and writes."""
+    """Return a batch norm: it reads for the statistics, reads again and writes.
+
+    Backward reads both twice and writes.
+    """
     numbers = channels * size**2
     return Operator("norm", weights=2 * channels, forward=3 * numbers, backward=5 * numbers)
 
 
 def activation(channels: int, size: int) -> Operator:
-    """ReLU, SiLU, h-swish: reads and writes; backward reads one tensor and a gradient, and writes."""
+    """Return a ReLU, SiLU or h-swish: it reads and writes. Backward reads one tensor and a gradient, and writes."""
     return Operator("pointwise", forward=2 * channels * size**2, backward=3 * channels * size**2)
 
 
 def add(channels: int, size: int) -> Operator:
-    """Reads two and writes one; backward, where the two paths part, their gradients are added."""
+    """Return a sum: it reads two and writes one. Backward adds the gradients where the two paths part."""
     return Operator("pointwise", forward=3 * channels * size**2, backward=3 * channels * size**2)
 
 
 def pool(channels: int, before: int, after: int) -> Operator:
-    """Largest of a window: reads all, writes values and places (8 bytes, four numbers); backward fills all again."""
+    """Return a max pooling: it reads all, writes values and places (8 bytes, four numbers).
+
+    Backward fills all again.
+    """
     forward = channels * (before**2 + 5 * after**2)
     return Operator("pointwise", forward=forward, backward=forward)
 
 
 def mean_pool(channels: int, before: int, after: int) -> Operator:
-    """Mean of a window: reads all and writes values; backward the other way round."""
+    """Return a mean pooling: it reads all and writes values. Backward is the reverse."""
     forward = channels * (before**2 + after**2)
     return Operator("pointwise", forward=forward, backward=forward)
 
 
 def mean(channels: int, size: int) -> Operator:
-    """Mean over all pixels."""
+    """Return a mean over all pixels."""
     return Operator("pointwise", forward=channels * size**2, backward=channels * size**2)
 
 
 def classifier(inputs: int, outputs: int) -> Operator:
-    """A linear map of one vector, with bias."""
+    """Return a linear map of one vector, with bias."""
     return Operator("linear", inputs * outputs, inputs, outputs, weights=(inputs + 1) * outputs)
 
 
 def squeeze(channels: int, size: int, narrow: int) -> Iterator[Operator]:
-    """Mean over pixels, two small products with their activations, and each channel scaled.
+    """Yield a mean over pixels, two small products with their activations, and a scaling of each channel.
 
-    Scaling reads and writes; backward it reads image and gradient for each of the two that it multiplies, and writes.
+    Scaling reads and writes. Backward it reads image and gradient for each of the two factors, and writes.
     """
     yield mean(channels, size)
     yield classifier(channels, narrow)
@@ -116,23 +125,26 @@ def squeeze(channels: int, size: int, narrow: int) -> Iterator[Operator]:
 
 
 def layer_norm(tokens: int, d: int) -> Operator:
-    """Reads, writes, and a copy in the products' type; backward reads two, writes one, and joins the residual."""
+    """Return a layer norm: it reads, writes, and copies to the products' type.
+
+    Backward reads two, writes one, and joins the residual.
+    """
     return Operator("pointwise", weights=2 * d, forward=3.5 * tokens * d, backward=6 * tokens * d, wide=True)
 
 
 def residual(tokens: int, d: int) -> Operator:
-    """Adds a product's output to the fp32 stream."""
+    """Return the sum of a product's output and the fp32 stream."""
     return Operator("pointwise", forward=2.5 * tokens * d, backward=1.5 * tokens * d, wide=True)
 
 
 def linear(tokens: int, inputs: int, outputs: int, *, bias: bool = True) -> Operator:
-    """A linear map of every token."""
+    """Return a linear map of every token."""
     weights = (inputs + bias) * outputs
     return Operator("linear", tokens * inputs * outputs, tokens * inputs, tokens * outputs, weights=weights)
 
 
 def mlp(tokens: int, d: int, hidden: int) -> Iterator[Operator]:
-    """Two linear maps with a GELU between."""
+    """Yield two linear maps with a GELU between."""
     yield linear(tokens, d, hidden)
     yield Operator("pointwise", forward=2 * tokens * hidden, backward=3 * tokens * hidden)
     yield linear(tokens, hidden, d)

@@ -1,8 +1,8 @@
-"""Networks whose branches are written down step by step: Inception, GoogLeNet, AlexNet.
+"""Networks whose branches are written as text, step by step: Inception, GoogLeNet, AlexNet.
 
-A step is a convolution `3x3>64`, with `s2` for a stride and `p0` for its padding (without it the rim is padded so that
-only the stride shrinks the image), a pooling `max3s2` or `avg3`, a linear map of all numbers `full>4096`, or branches
-`( ... / ... )` whose outputs are joined; `4*( ... )` is repeated. Every convolution has a norm or a bias, and a ReLU.
+A step is a convolution `3x3>64`, with `s2` for a stride and `p0` for its padding (by default it is padded so that only
+the stride shrinks the image), a pooling `max3s2` or `avg3`, a linear map of all numbers `full>4096`, or branches `( ...
+/ ... )` whose outputs are joined; `4*( ... )` is repeated. Every convolution has a norm or a bias, and a ReLU.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ REPEATED = re.compile(r"(\d+)\*\(")
 
 
 class FeatureShape(NamedTuple):
-    """What one step hands to the next."""
+    """Output shape of one step."""
 
     channels: int
     size: int
 
 
 def branches(text: str, *, normed: bool, image_size: int, classes: int) -> Iterator[Operator]:
-    """All steps, the mean over pixels where some are left, and the classifier."""
+    """Yield all steps, the mean over the remaining pixels, and the classifier."""
     steps, rest = _parse(text.split())
     if rest:
         raise ValueError(f"{' '.join(rest)!r} closes what was not opened")
@@ -52,7 +52,7 @@ Step: TypeAlias = "str | list[list[Step]]"
 
 
 def _parse(words: list[str]) -> tuple[list[Step], list[str]]:
-    """Read steps up to the end of a branch; return them and what is left."""
+    """Read steps up to the end of a branch. Return them and the remaining words."""
     steps: list[Step] = []
     while words and words[0] not in (")", "/"):
         word, words = words[0], words[1:]
@@ -80,7 +80,7 @@ def _series(steps: Sequence[Step], shape: FeatureShape, *, normed: bool) -> tupl
 
 
 def _all(parallel: list[list[Step]], shape: FeatureShape, normed: bool) -> tuple[list[Operator], FeatureShape]:
-    """Branches of one input, joined: all outputs are read and written, and the input's gradients added up."""
+    """Return branches of one input, joined: all outputs are read and written, and the input's gradients are summed."""
     listed: list[Operator] = []
     outputs = []
     for branch in parallel:

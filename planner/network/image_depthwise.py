@@ -25,13 +25,13 @@ from planner.network.image_flops import COLOURS
 
 EIGHT = 8
 KEPT = 0.9
-"""Channels are rounded to eights, but never below nine tenths (Sandler et al. 2018)."""
+"""Smallest share of the channels after rounding to a multiple of eight (Sandler et al. 2018)."""
 STAGE = re.compile(r"(ir|er|ds|cn)_r(\d+)_k(\d+)_s(\d)(?:_e([\d.]+))?_c(\d+)(?:_se([\d.]+))?")
 PATCH, CONVNEXT_KERNEL, CONVNEXT_MLP = 4, 7, 4
 
 
 class Stage(NamedTuple):
-    """Blocks alike; the first one strides."""
+    """Equal blocks; the first one has the stride."""
 
     kind: str
     blocks: int
@@ -40,11 +40,11 @@ class Stage(NamedTuple):
     widening: float
     channels: int
     squeezed: float
-    """Share of the channels to which a squeeze narrows; 0: none."""
+    """Share of the channels to which a squeeze narrows; 0 for none."""
 
 
 class Mobile(NamedTuple):
-    """A whole network of inverted bottlenecks, its multipliers applied."""
+    """A whole network of inverted bottlenecks, with its multipliers applied."""
 
     stages: tuple[Stage, ...]
     stem: int
@@ -54,13 +54,13 @@ class Mobile(NamedTuple):
 
 
 def rounded(channels: float) -> int:
-    """Round to eights, never below nine tenths."""
+    """Round to a multiple of eight, never below nine tenths."""
     near = max(EIGHT, int(channels + EIGHT / 2) // EIGHT * EIGHT)
     return near if near >= KEPT * channels else near + EIGHT
 
 
 def stage_of(text: str, *, width: float, depth: float) -> Stage:
-    """Read `ir_r2_k3_s2_e6_c24_se0.25`; channels grow by `width`, blocks by `depth`."""
+    """Read `ir_r2_k3_s2_e6_c24_se0.25`. Channels grow by `width`, blocks by `depth`."""
     stage = STAGE.fullmatch(text)
     if stage is None:
         raise ValueError(f"{text!r} is no stage; write it like ir_r2_k3_s2_e6_c24_se0.25")
@@ -72,7 +72,7 @@ def stage_of(text: str, *, width: float, depth: float) -> Stage:
 
 
 def mobile(network: Mobile, *, image_size: int, classes: int) -> Iterator[Operator]:
-    """A 3x3 stem that halves, stages, the head's 1x1 convolution, mean, classifier."""
+    """Yield a 3x3 stem that halves, stages, the head's 1x1 convolution, mean, classifier."""
     size, channels = half(image_size), network.stem
     yield convolution(COLOURS, channels, 3, image_size, size, first=True)
     yield norm(channels, size)
@@ -95,7 +95,7 @@ def mobile(network: Mobile, *, image_size: int, classes: int) -> Iterator[Operat
 
 
 def _block(stage: Stage, inputs: int, before: int, size: int, *, wide_squeeze: bool) -> Iterator[Operator]:
-    """Widen, convolve every channel by itself, squeeze, narrow; the sum where the shape stays."""
+    """Yield the operators that widen, convolve every channel, squeeze and narrow, and the sum if the shape stays."""
     wide, outputs = rounded(inputs * stage.widening), stage.channels
     if stage.kind == "cn":
         yield convolution(inputs, outputs, stage.kernel, before, size)
@@ -122,9 +122,9 @@ def _block(stage: Stage, inputs: int, before: int, size: int, *, wide_squeeze: b
 
 
 def convnext(blocks: tuple[int, ...], width: int, *, image_size: int, classes: int) -> Iterator[Operator]:
-    """Patches of 4x4 pixels, stages of doubling width and halving size, mean, norm, classifier.
+    """Yield patches of 4x4 pixels, stages of doubling width and halving size, mean, norm, classifier.
 
-    The sum of the blocks is fp32 under automatic mixed precision; each convolution reads a copy of it.
+    The sum of the blocks is fp32 under automatic mixed precision. Each convolution reads a copy of it.
     """
     size, d = half(image_size, PATCH), width
     yield convolution(COLOURS, d, PATCH, image_size, size, first=True, bias=True)

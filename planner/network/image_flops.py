@@ -1,4 +1,4 @@
-"""How many parameters an image model has, and how many FLOPs one image of training costs."""
+"""Number of parameters of an image model, and FLOPs of one image of training."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.model.network.architecture import Resnet, Vit
 
 COLOURS = 3
 EXPANSION = 4
-"""Of a bottleneck block: its output is four times as wide as its 3x3 convolution (He et al. 2015)."""
+"""Output width of a bottleneck block relative to its 3x3 convolution (He et al. 2015)."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Convolution:
 
     @property
     def weights(self) -> int:
-        """Inputs x outputs x kernel^2."""
+        """Weights: inputs x outputs x kernel^2."""
         return self.inputs * self.outputs * self.kernel**2
 
     @property
@@ -61,9 +61,9 @@ def image_training_flops(architecture: Resnet | Vit) -> float:
 
     FLOPs = 2 x (3 x MACs - MACs of the first layer)
 
-    A multiply-accumulate is two FLOPs; the backward pass costs the forward pass twice, for the gradients of weights
-    and of inputs, but nobody asks for the gradient of the image. Attention is not causal: every pair counts.
-    Leaves out norms, activations and pooling, under 1 %.
+    A multiply-accumulate is two FLOPs. The backward pass costs the forward pass twice, for the gradients of weights and
+    of inputs, but the gradient of the image is not needed. Attention is not causal: every pair counts. Leaves out
+    norms, activations and pooling, under 1 %.
     """
     first, macs = image_macs(architecture)
     return 2.0 * (3 * macs - first)
@@ -71,7 +71,7 @@ def image_training_flops(architecture: Resnet | Vit) -> float:
 
 @lru_cache(maxsize=64)
 def image_macs(architecture: Resnet | Vit) -> tuple[int, int]:
-    """Multiply-accumulates of one image's forward pass: of the first layer, and of all matrix products."""
+    """Return the multiply-accumulates of one image's forward pass: of the first layer, and of all matrix products."""
     if isinstance(architecture, Resnet):
         convolutions = list(resnet_convolutions(architecture))
         classifier = convolutions[-1].outputs * architecture.classes
@@ -83,7 +83,7 @@ def image_macs(architecture: Resnet | Vit) -> tuple[int, int]:
 
 
 def resnet_convolutions(resnet: Resnet) -> Iterator[Convolution]:
-    """List the convolutions in the order of the forward pass; a block's shortcut comes after its own three.
+    """List the convolutions in the order of the forward pass. A block's shortcut comes after its own three.
 
     Strides halve the size, rounded up: in the stem's convolution and pooling, and in the 3x3 convolution and the
     shortcut of the first block of every stage but the first.
@@ -108,10 +108,10 @@ def resnet_convolutions(resnet: Resnet) -> Iterator[Convolution]:
 
 @lru_cache(maxsize=64)
 def resnet_activations(resnet: Resnet) -> tuple[int, int, tuple[tuple[int, int], ...]]:
-    """Count the numbers that one image leaves behind for the backward pass: of the stem, pooling's places, each block.
+    """Count the numbers that one image saves for the backward pass: in the stem, the pooling's places, and each block.
 
-    Of a block: (its input, all that it saves): the outputs of its convolutions, from which the batch norms start
-    again, and of its three ReLUs. Of the stem: the image, the convolution's output, the ReLU's, the pooling's.
+    For a block: (its input, all that it saves): the outputs of its convolutions, from which the batch norms start
+    again, and of its three ReLUs. For the stem: the image, the convolution's output, the ReLU's, the pooling's.
     """
     convolutions = list(resnet_convolutions(resnet))
     outputs = [each.outputs * each.output_size**2 for each in convolutions]

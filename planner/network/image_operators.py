@@ -1,4 +1,4 @@
-"""The operators of an image network, one by one: multiply-accumulates and numbers moved for one image."""
+"""Operators of an image network, one by one: multiply-accumulates and numbers moved for one image."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def operators_of(network: Resnet | Vit | ImageNetwork) -> tuple[Operator, ...]:
 
 
 def training_macs(operators: tuple[Operator, ...]) -> float:
-    """Multiply-accumulates of one image of training, forward and backward."""
+    """Return the multiply-accumulates of one image of training, forward and backward."""
     return sum(each.macs * (2 if each.first else 3) for each in operators)
 
 
 def weights_of(operators: tuple[Operator, ...]) -> float:
-    """Trained parameters."""
+    """Return the number of trained parameters."""
     return sum(each.weights for each in operators)
 
 

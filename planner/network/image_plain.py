@@ -1,4 +1,4 @@
-"""Networks of ordinary convolutions, operator by operator: ResNet and its kin, RegNet, VGG, DenseNet."""
+"""Networks of ordinary convolutions, operator by operator: ResNet and relatives, RegNet, VGG, DenseNet."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from planner.network.image_blocks import (
 from planner.network.image_flops import COLOURS, EXPANSION
 
 SQUEEZED = 16
-"""Squeeze-and-excitation narrows its vector so many times (Hu et al. 2017)."""
+"""Factor by which squeeze-and-excitation narrows its vector (Hu et al. 2017)."""
 SQUEEZED_OF_INPUT = 4
-"""RegNetY: so many times, of the block's input (Radosavovic et al. 2020)."""
+"""Factor by which RegNetY narrows it, relative to the block's input (Radosavovic et al. 2020)."""
 HIDDEN_OF_VGG = 4096
 NARROWED = 4
-"""DenseNet: a 1x1 convolution to so many times the new channels comes before each 3x3 (Huang et al. 2016)."""
+"""Width of DenseNet's 1x1 convolution before each 3x3, in multiples of the new channels (Huang et al. 2016)."""
 
 
 class Stages(NamedTuple):
-    """The middle of a residual network; `inner` is the width of the first stage's 3x3 convolutions."""
+    """Middle part of a residual network. `inner` is the width of the first stage's 3x3 convolutions."""
 
     blocks: tuple[int, ...]
     width: int
@@ -40,7 +40,7 @@ class Stages(NamedTuple):
 
 
 def resnet(stages: Stages, *, image_size: int, classes: int) -> Iterator[Operator]:
-    """A 7x7 stem with pooling, stages of doubling width and halving size, mean, classifier."""
+    """Yield a 7x7 stem with pooling, stages of doubling width and halving size, mean, classifier."""
     size, channels = half(image_size), stages.width
     yield convolution(COLOURS, channels, 7, image_size, size, first=True)
     yield norm(channels, size)
@@ -59,7 +59,7 @@ def resnet(stages: Stages, *, image_size: int, classes: int) -> Iterator[Operato
 
 
 def _block(stages: Stages, stage: int, inputs: int, before: int, size: int) -> Iterator[Operator]:
-    """Convolutions with norm and ReLU, the shortcut, their sum, and a last ReLU; the 3x3 convolution strides."""
+    """Yield convolutions with norm and ReLU, the shortcut, their sum, and a last ReLU. The 3x3 convolution strides."""
     width = stages.width * 2**stage
     inner = (stages.inner or stages.width) * 2**stage
     outputs = width * (EXPANSION if stages.bottleneck else 1)
@@ -84,7 +84,7 @@ def _block(stages: Stages, stage: int, inputs: int, before: int, size: int) -> I
 
 
 def _shortcut(inputs: int, outputs: int, before: int, size: int) -> Iterator[Operator]:
-    """A 1x1 convolution where the shape changes, the sum, and a ReLU."""
+    """Yield a 1x1 convolution if the shape changes, the sum, and a ReLU."""
     if inputs != outputs or before != size:
         yield convolution(inputs, outputs, 1, before, size)
         yield norm(outputs, size)
@@ -95,7 +95,7 @@ def _shortcut(inputs: int, outputs: int, before: int, size: int) -> Iterator[Ope
 def regnet(
     blocks: tuple[int, ...], widths: tuple[int, ...], *, group_width: int, stem: int, image_size: int, classes: int
 ) -> Iterator[Operator]:
-    """RegNetY: every stage halves; 1x1, 3x3 in groups, squeeze, 1x1, all of the stage's width."""
+    """Yield a RegNetY: every stage halves; 1x1, 3x3 in groups, squeeze, 1x1, all of the stage's width."""
     before, size, inputs = image_size, half(image_size), COLOURS
     yield convolution(COLOURS, stem, 3, before, size, first=True)
     yield norm(stem, size)
@@ -120,7 +120,7 @@ def regnet(
 
 
 def vgg(blocks: tuple[int, ...], *, normed: bool, image_size: int, classes: int) -> Iterator[Operator]:
-    """3x3 convolutions with bias, pooling after each stage, three linear maps."""
+    """Yield 3x3 convolutions with bias, pooling after each stage, three linear maps."""
     size, channels, first = image_size, COLOURS, True
     for stage, count in enumerate(blocks):
         width = min(64 * 2**stage, 512)
@@ -139,7 +139,7 @@ def vgg(blocks: tuple[int, ...], *, normed: bool, image_size: int, classes: int)
 
 
 def densenet(blocks: tuple[int, ...], growth: int, *, image_size: int, classes: int) -> Iterator[Operator]:
-    """Every layer reads all channels before it: norm, ReLU, 1x1, norm, ReLU, 3x3, and joins its own to them."""
+    """Yield layers that read all channels before them: norm, ReLU, 1x1, norm, ReLU, 3x3, and join their own to them."""
     channels, size = 2 * growth, half(image_size)
     yield convolution(COLOURS, channels, 7, image_size, size, first=True)
     yield norm(channels, size)

@@ -20,11 +20,11 @@ from planner.network.image_flops import COLOURS
 
 PATCH, SWIN_MLP = 4, 4
 POSITION_HIDDEN = 512
-"""Swin version 2 computes the bias of a place by a small network of this width."""
+"""Width of the small network with which Swin version 2 computes the bias of a place."""
 
 
 def vit(network: Vit) -> Iterator[Operator]:
-    """Patches, and per block two layer norms, three products into attention, one out of it, two of the MLP."""
+    """Yield patches, and per block two layer norms, three products into attention, one out of it, two of the MLP."""
     d, tokens = network.hidden, network.tokens
     fan_in = COLOURS * network.patch_size**2
     patches = tokens - 1
@@ -48,7 +48,7 @@ def vit(network: Vit) -> Iterator[Operator]:
 def swin(
     blocks: tuple[int, ...], width: int, *, heads: int, window: int, cosine: bool, image_size: int, classes: int
 ) -> Iterator[Operator]:
-    """Patches of 4x4 pixels, stages of doubling width and halving size, norm, mean, classifier."""
+    """Yield patches of 4x4 pixels, stages of doubling width and halving size, norm, mean, classifier."""
     size, d = half(image_size, PATCH), width
     yield convolution(COLOURS, d, PATCH, image_size, size, first=True, bias=True)
     yield layer_norm(size**2, d)
@@ -69,7 +69,7 @@ def swin(
 
 
 def _swin_block(size: int, d: int, *, heads: int, window: int, shifted: bool, cosine: bool) -> Iterator[Operator]:
-    """A layer norm, attention inside windows, a layer norm, an MLP.
+    """Yield a layer norm, attention inside windows, a layer norm, an MLP.
 
     Every token attends to window^2 others: 2 x tokens x window^2 x width multiply-accumulates. The rim is padded to
     whole windows. A shift moves all tokens there and back; one window needs none.

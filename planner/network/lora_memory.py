@@ -1,4 +1,4 @@
-"""What low-rank adaptation leaves in memory: frozen weights without gradients, and fewer saved tensors."""
+"""Memory of low-rank adaptation: frozen weights without gradients, and fewer saved tensors."""
 
 from __future__ import annotations
 
@@ -12,20 +12,24 @@ from planner.network.flops import layer_maps, parameters
 from planner.network.layer_kind import LayerKind
 
 NF4_BYTES = 0.5625
-"""Of a weight at 4 bits, with an fp32 scale for every 64. Source: Dettmers et al. 2023, section 3, without double
-quantization."""
+"""Bytes of a weight at 4 bits, with an fp32 scale for every 64. Source: Dettmers et al.
+
+2023, section 3, without double quantization.
+"""
 DOUBLE_NF4_BYTES = 0.5 + 1 / 64 + 4 / (64 * 256)
-"""The same with scales at 8 bit, and an fp32 scale for every 256 of these (the same section)."""
+"""Bytes of a weight at 4 bits with scales at 8 bit, and an fp32 scale for every 256 of these (the same section)."""
 QUANTIZED_BYTES = {FrozenFormat.NF4: NF4_BYTES, FrozenFormat.INT8: 1.0}
-"""Of a weight of the layers' linear maps, by format. At 8 bits with an fp32 scale for each output, under 0.002 bytes
-(Dettmers et al. 2022, section 3), which are left out."""
+"""Bytes of a weight of the layers' linear maps, by format.
+
+At 8 bits the fp32 scale for each output, under 0.002 bytes (Dettmers et al. 2022, section 3), is left out.
+"""
 USUAL = Adapters()
-"""Where nobody says: rank 16 beside attention's maps."""
+"""Default adapters: rank 16 beside attention's maps."""
 EVERY: tuple[AdapterTarget, ...] = get_args(AdapterTarget)
 OF_THE_MLP = ("gate", "up", "down")
-"""Targets that a layer with routed experts lacks: adapters stand beside none of an expert's maps."""
+"""Targets that a layer with routed experts lacks, because experts have no adapters."""
 PAIRS = {AdapterKind.LORA: 1, AdapterKind.DORA: 1, AdapterKind.LOHA: 2}
-"""Of small matrices that a kind trains for one map."""
+"""Pairs of small matrices that a kind trains for one map."""
 SHARDS_WEIGHTS = (Strategy.ZERO3, Strategy.FSDP2)
 
 
@@ -37,7 +41,7 @@ class MapShape(NamedTuple):
 
 
 def map_shapes(*, hidden: float, q_dim: float, kv_dim: float, ffn_hidden: float, gated: bool) -> dict[str, MapShape]:
-    """Return each linear map of one dense layer, by the names that adapters' targets have."""
+    """Return each linear map of one dense layer, by the names of adapters' targets."""
     attention = {"query": (hidden, q_dim), "key": (hidden, kv_dim), "value": (hidden, kv_dim), "out": (q_dim, hidden)}
     mlp = {"gate": (hidden, ffn_hidden), "up": (hidden, ffn_hidden), "down": (ffn_hidden, hidden)}
     shapes = attention | {name: shape for name, shape in mlp.items() if gated or name != "gate"}
@@ -45,7 +49,7 @@ def map_shapes(*, hidden: float, q_dim: float, kv_dim: float, ffn_hidden: float,
 
 
 def _shapes(kind: LayerKind) -> dict[str, MapShape]:
-    """Return the maps that adapters may stand beside: in a layer with experts attention's alone."""
+    """Return the maps that may have adapters: in a layer with experts only attention's."""
     shapes = map_shapes(
         hidden=kind.hidden, q_dim=kind.q_dim, kv_dim=kind.kv_dim, ffn_hidden=kind.ffn_hidden, gated=kind.gated
     )
@@ -53,21 +57,21 @@ def _shapes(kind: LayerKind) -> dict[str, MapShape]:
 
 
 class Adapted(NamedTuple):
-    """What adapters stand beside, summed over all layers."""
+    """Maps that have adapters, summed over all layers."""
 
     numbers: int
     """Inputs + outputs of the maps that have an adapter."""
     outputs: int
-    """Of these maps."""
+    """Outputs of these maps."""
     weights: int
     """Inputs x outputs of these maps."""
     maps: int
 
 
 def adapted(network: Architecture, adapters: Adapters) -> Adapted:
-    """Count the maps that have adapters; in a mixture of experts those of the MLP exist in its dense layers alone.
+    """Count the maps that have adapters. In a mixture of experts only dense layers have those of the MLP.
 
-    None in an image network, whose maps the planner describes no adapters for.
+    Returns None for an image network, for which the planner knows no adapters.
     """
     layers = family_of(network).layers if network.sample == "tokens" else ()
     chosen = [
@@ -84,7 +88,7 @@ def adapted(network: Architecture, adapters: Adapters) -> Adapted:
 def adapter_parameters(network: Architecture, adapters: Adapters) -> int:
     """Return the trained parameters: rank x (inputs + outputs), summed over targets and layers.
 
-    DoRA has a magnitude for every output besides; LoHa two pairs of matrices.
+    DoRA also has a magnitude for every output; LoHa has two pairs of matrices.
     """
     beside = adapted(network, adapters)
     magnitudes = beside.outputs if adapters.kind is AdapterKind.DORA else 0
@@ -92,9 +96,10 @@ def adapter_parameters(network: Architecture, adapters: Adapters) -> int:
 
 
 def adapters_of(network: Architecture, trained: int | None) -> Adapters:
-    """Return the adapters that have so many parameters: of those usual targets that it divides by, else the usual ones.
+    """Return the adapters that have this many parameters: of the usual targets that divide it, otherwise the usual
+    ones.
 
-    Older records say how many parameters were trained, and neither rank nor targets.
+    Older records state how many parameters were trained, and neither rank nor targets.
     """
     for targets in (USUAL.targets, ("query", "value"), EVERY):
         size = adapted(network, Adapters(targets=targets)).numbers
@@ -104,7 +109,7 @@ def adapters_of(network: Architecture, trained: int | None) -> Adapters:
 
 
 def trained_parameters(architecture: Architecture, adapters: Adapters | None) -> int:
-    """Return how many parameters are trained: the adapters' where there are some, else all."""
+    """Return how many parameters are trained: the adapters' if there are some, otherwise all."""
     if adapters is None or architecture.sample == "image":
         return parameters(architecture)
     return adapter_parameters(architecture, adapters)

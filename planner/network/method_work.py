@@ -1,4 +1,4 @@
-"""What a method of preferences adds to a training step: passes without gradients, and a head of its own."""
+"""Additional work of a method of preferences in a training step: passes without gradients, and its own head."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from planner.model.plan.plan import FlopsConvention
 from planner.network.flops import flops_per_sample, parameters
 
 DIVERGENCE_PASSES = 2.0
-"""Of KTO, beside the reference's pass over the answer: the model and its reference over each answer with another
-prompt, whose divergence is the baseline. Source: Ethayarajh et al. 2024, section 4.1; TRL's `KTOTrainer`."""
+"""Passes of KTO besides the reference's pass over the answer: the model and its reference over each answer with another
+prompt, whose divergence is the baseline. Source: Ethayarajh et al. 2024, section 4.1; TRL's `KTOTrainer`.
+"""
 
 
 def forward_only_passes(objective: MethodSettings, *, epochs: float = math.inf) -> float:
@@ -47,7 +48,7 @@ def method_flops_per_sample(
 
 
 def has_second_model(objective: MethodSettings) -> bool:
-    """Return whether a frozen copy of the network stands beside the one that is trained."""
+    """Return whether a frozen copy of the network exists beside the trained one."""
     return objective.reference is Reference.MODEL
 
 
@@ -57,12 +58,12 @@ def frozen_copies(objective: MethodSettings) -> int:
 
 
 def has_scalar_head(objective: MethodSettings) -> bool:
-    """Return whether one number stands in the place of the vocabulary."""
+    """Return whether the head gives one number instead of the vocabulary."""
     return objective.method is TrainingMethod.REWARD
 
 
 def parameters_under(architecture: Architecture, objective: MethodSettings) -> int:
-    """Count the parameters of a network as a method trains it: a reward model's head gives one number.
+    """Count the parameters of a network as a method trains it. A reward model's head gives one number.
 
     parameters - vocabulary x hidden (unless tied) + hidden
     """

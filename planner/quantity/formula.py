@@ -72,7 +72,7 @@ def total(parts: Iterable[float]) -> float:
         return math.fsum(parts)
     parts = tuple(parts)
     value = math.fsum(parts)
-    return recorded_float(value, Operation("+", parts)) if any(isinstance(one, Recorded) for one in parts) else value
+    return recorded_float(value, Operation("+", parts)) if any(isinstance(part, Recorded) for part in parts) else value
 
 
 def exp(value: float) -> float:
@@ -118,8 +118,8 @@ def applied(sign: str, function: Callable[..., float], *values: float) -> float:
 def _applied(sign: str, function: Callable[..., float], *values: float) -> float:
     if not is_recording():
         return function(*values)
-    value = function(*(float(one) for one in values))
-    recorded = next((one for one in values if isinstance(one, Recorded)), None)
+    value = function(*(float(number) for number in values))
+    recorded = next((number for number in values if isinstance(number, Recorded)), None)
     return value if recorded is None else cast("float", recorded._with(value, Operation(sign, values)))
 
 
@@ -135,11 +135,11 @@ def _input(name: str, value: Any) -> Any:
         ends = {end: _input(f"{name}_{end}", getattr(value, end)) for end in ("low", "high")}
         return Interval(value=_input(name, value.value), **ends)
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{one.name: _input(one.name, getattr(value, one.name)) for one in fields(value)})
+        return replace(value, **{field.name: _input(field.name, getattr(value, field.name)) for field in fields(value)})
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(_input(field, one) for field, one in zip(value._fields, value, strict=True)))
+        return type(value)(*(_input(field, item) for field, item in zip(value._fields, value, strict=True)))
     if isinstance(value, list):
-        return [_input(f"{name}_{number}", one) for number, one in enumerate(value, start=1)]
+        return [_input(f"{name}_{number}", item) for number, item in enumerate(value, start=1)]
     return value
 
 
@@ -161,12 +161,16 @@ def _result(name: str, unit: str, meaning: str, value: Any, where: str) -> Any:
     if isinstance(value, Interval):
         return value._replace(value=_result(name, unit, meaning, value.value, where))
     if type(value) is tuple:
-        return tuple(_result(f"{name}_{place}", unit, meaning, one, where) for place, one in enumerate(value, start=1))
+        return tuple(
+            _result(f"{name}_{place}", unit, meaning, item, where) for place, item in enumerate(value, start=1)
+        )
     if str(getattr(value, "dtype", "")) == "object":
         import numpy as np
 
-        return np.frompyfunc(lambda one: _result(name, unit, meaning, one, where), 1, 1)(value)
+        return np.frompyfunc(lambda element: _result(name, unit, meaning, element, where), 1, 1)(value)
     if is_dataclass(value) and not isinstance(value, type):
-        parts = {one.name: _result(one.name, unit, meaning, getattr(value, one.name), where) for one in fields(value)}
+        parts = {
+            field.name: _result(field.name, unit, meaning, getattr(value, field.name), where) for field in fields(value)
+        }
         return replace(value, **parts)
     return value

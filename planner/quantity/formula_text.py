@@ -83,7 +83,7 @@ class _Book:
         if id(how) not in self.by_identity:
             way: tuple[object, ...]
             if isinstance(how, Operation):
-                way = (how.sign, *(self.key(one) for one in how.operands))
+                way = (how.sign, *(self.key(operand) for operand in how.operands))
             elif isinstance(how, NamedResult):
                 way = (how.name, how.where, self.key(how.body))
             elif how.computed is not None:
@@ -102,7 +102,9 @@ class _Book:
             if name in found:
                 continue
             found[name] = self._formula(name)
-            new = [one.formula for one in found[name].inputs if one.formula is not None and one.formula not in found]
+            new = [
+                used.formula for used in found[name].inputs if used.formula is not None and used.formula not in found
+            ]
             waiting += dict.fromkeys(new)
         return tuple(found.values())
 
@@ -166,16 +168,16 @@ class _Page:
         sign, operands = how
         level = LEVELS.get(sign)
         if level is None:
-            inner = ", ".join(self.text(one)[0] for one in operands)
+            inner = ", ".join(self.text(operand)[0] for operand in operands)
             return f"{sign}({inner})", ATOM
         if level == PRODUCT:
-            none = any(not isinstance(one, Recorded) and float(one) == 0 for one in operands)
+            none = any(not isinstance(operand, Recorded) and float(operand) == 0 for operand in operands)
             return ("0", ATOM) if none else self._product(how)
         first, *others = operands
         if not others:
             return f"-{self._in_parentheses_if_weaker(first, POWER)}", SIGNED
         nothing = 1.0 if level == POWER else 0.0
-        kept = [one for one in others if float(one) != nothing or _is_told(one)]
+        kept = [term for term in others if float(term) != nothing or _is_told(term)]
         if sign == "+" and float(first) == nothing and not _is_told(first) and kept:
             first, *kept = kept
         if not kept:
@@ -187,7 +189,10 @@ class _Page:
             )
         right = PRODUCT if sign == "-" else SUM
         return f" {sign} ".join(
-            [self._in_parentheses_if_weaker(first, SUM), *(self._in_parentheses_if_weaker(one, right) for one in kept)]
+            [
+                self._in_parentheses_if_weaker(first, SUM),
+                *(self._in_parentheses_if_weaker(term, right) for term in kept),
+            ]
         ), SUM
 
     def _product(self, how: Operation) -> tuple[str, int]:
@@ -195,15 +200,17 @@ class _Page:
         above: list[float | Recorded] = []
         below: list[float | Recorded] = []
         _sort_factors(how, above, below)
-        for one in list(below):
-            same = next((other for other in above if self.book.key(other) == self.book.key(one)), None)
+        for divisor in list(below):
+            same = next((other for other in above if self.book.key(other) == self.book.key(divisor)), None)
             if same is not None:
                 above = [other for other in above if other is not same]
-                below = [other for other in below if other is not one]
+                below = [other for other in below if other is not divisor]
         if not below and len(above) == 1:
             return self.text(above[0])
-        texts = [self._in_parentheses_if_weaker(one, SIGNED) for one in above or [1.0]]
-        return " / ".join([" x ".join(texts), *(self._in_parentheses_if_weaker(one, SIGNED) for one in below)]), PRODUCT
+        texts = [self._in_parentheses_if_weaker(factor, SIGNED) for factor in above or [1.0]]
+        return " / ".join(
+            [" x ".join(texts), *(self._in_parentheses_if_weaker(divisor, SIGNED) for divisor in below)]
+        ), PRODUCT
 
     def _in_parentheses_if_weaker(self, number: float | Recorded, least: int) -> str:
         text, level = self.text(number)
@@ -214,21 +221,21 @@ def _sort_factors(how: Operation, above: list[float | Recorded], below: list[flo
     """Collect factors and divisors through all products. Those of 1 are left out."""
     divided = how.sign == "/"
     for place, operand in enumerate(how.operands):
-        one = _bare(operand)
+        factor = _bare(operand)
         sides = (below, above) if divided and place else (above, below)
-        if isinstance(one, Recorded) and isinstance(one.how, Operation) and one.how.sign in ("x", "/"):
-            _sort_factors(one.how, *sides)
-        elif not isinstance(one, Recorded) and _is_reciprocal(float(one)):
-            sides[1].append(1 / float(one))
-        elif float(one) != 1.0 or _is_told(one):
-            sides[0].append(one)
+        if isinstance(factor, Recorded) and isinstance(factor.how, Operation) and factor.how.sign in ("x", "/"):
+            _sort_factors(factor.how, *sides)
+        elif not isinstance(factor, Recorded) and _is_reciprocal(float(factor)):
+            sides[1].append(1 / float(factor))
+        elif float(factor) != 1.0 or _is_told(factor):
+            sides[0].append(factor)
 
 
 def _bare(number: float | Recorded) -> float | Recorded:
     """Return the only term of a sum whose other terms are zero."""
     while isinstance(number, Recorded) and isinstance(number.how, Operation) and number.how.sign in ("+", "-"):
         first, *others = number.how.operands
-        terms = [one for one in others if float(one) != 0 or _is_told(one)]
+        terms = [term for term in others if float(term) != 0 or _is_told(term)]
         if number.how.sign == "-" and (terms or not others):
             break
         left = terms if float(first) == 0 and terms and not _is_told(first) else [first, *terms]

@@ -54,11 +54,11 @@ class Recorded:
     def _with(self, value: float, how: Operation | NamedInput | NamedResult) -> Recorded:
         raise NotImplementedError
 
-    def _of_two(self, sign: str, one: Any, other: Any, apply: Callable[[float, float], float]) -> Any:
-        if not isinstance(one, (int, float, Recorded)) or not isinstance(other, (int, float, Recorded)):
+    def _of_two(self, sign: str, first: Any, other: Any, apply: Callable[[float, float], float]) -> Any:
+        if not isinstance(first, (int, float, Recorded)) or not isinstance(other, (int, float, Recorded)):
             return NotImplemented
-        value = apply(float(one), float(other))
-        return self._with(value, Operation(sign, (one, other))) if _on.get() else value
+        value = apply(float(first), float(other))
+        return self._with(value, Operation(sign, (first, other))) if _on.get() else value
 
     def _of_one(self, sign: str, value: float) -> Any:
         return self._with(value, Operation(sign, (self,))) if _on.get() else value
@@ -100,7 +100,7 @@ class Recorded:
         return self._of_one("abs", abs(float(self)))
 
     def exp(self) -> Any:
-        """Return e to the power of this number. numpy calls this and the next four methods on arrays of them."""
+        """Return e to the power of this number. numpy calls this and the four methods below on arrays of them."""
         return self._of_one("exp", math.exp(float(self)))
 
     def log(self) -> Any:
@@ -153,7 +153,7 @@ def recording() -> Iterator[None]:
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
-    """Let numbers be floats alone, as long as this lasts: of many trials one answer is taken, and none is printed."""
+    """Record no formulas while this lasts: a search keeps one of many trials and prints none."""
     before = _on.set(False)
     try:
         yield
@@ -161,9 +161,9 @@ def unrecorded() -> Iterator[None]:
         _on.reset(before)
 
 
-def _divided(one: float, other: float) -> float:
+def _divided(dividend: float, other: float) -> float:
     """Divide as numpy does: by 0 to infinity, or to NaN."""
-    return one / other if other else math.copysign(math.inf, one) if one else math.nan
+    return dividend / other if other else math.copysign(math.inf, dividend) if dividend else math.nan
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,7 +69,7 @@ def signed_product(positive: Interval, signed: Interval) -> Interval:
     """Return the product of a positive number and one that may be negative, from its ends if it is."""
     if signed.low > 0:
         return positive.times(signed)
-    corners = [one * two for one in (positive.low, positive.high) for two in (signed.low, signed.high)]
+    corners = [left * right for left in (positive.low, positive.high) for right in (signed.low, signed.high)]
     return Interval(positive.value * signed.value, min(corners), max(corners))
 
 

@@ -36,5 +36,5 @@ def least_and_full(length: str) -> tuple[int, int]:
     if "-" in length:
         least, _, full = length.partition("-")
         return int(least), int(full)
-    lengths = [int(one) for one in length.split()]
+    lengths = [int(part) for part in length.split()]
     return (min(lengths) + 1) // 2, max(lengths)

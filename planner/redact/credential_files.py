@@ -179,11 +179,11 @@ def _in_json(value: Any, key: str, depth: int) -> Iterator[str]:
     if depth > 20:
         return
     if isinstance(value, dict):
-        for name, one in value.items():
-            yield from _in_json(one, str(name), depth + 1)
+        for name, item in value.items():
+            yield from _in_json(item, str(name), depth + 1)
     elif isinstance(value, list):
-        for one in value:
-            yield from _in_json(one, key, depth + 1)
+        for item in value:
+            yield from _in_json(item, key, depth + 1)
     elif isinstance(value, str):
         if SECRET_KEY.search(key) or SECRET_KEY.search(key.lower()):
             yield from _taken(value)

@@ -40,12 +40,12 @@ class TokenForm:
 
     @cached_property
     def rest(self) -> re.Pattern[str]:
-        """What may follow of a token that is longer than examined."""
+        """Return the pattern after a token that is longer than examined."""
         return re.compile(f"{class_of(self.characters)}*")
 
     @cached_property
     def front(self) -> tuple[re.Pattern[str], int] | None:
-        """What stands before the beginning, and the most characters of it."""
+        """Return the pattern before the beginning, and its most characters."""
         if not self.before:
             return None
         characters, _, length = self.before.partition("*")
@@ -74,8 +74,8 @@ class NamedForm:
     @cached_property
     def behind(self) -> re.Pattern[str]:
         """Everything from the end of the name to the end of the secret, which is group 1."""
-        one = class_of(self.characters)
-        return re.compile(rf"{_SEPARATED}({one}{{{self.least},{self.full}}})(?![0-9A-Za-z_(])")
+        letter = class_of(self.characters)
+        return re.compile(rf"{_SEPARATED}({letter}{{{self.least},{self.full}}})(?![0-9A-Za-z_(])")
 
 
 @cache

@@ -29,7 +29,7 @@ class View:
     _starts: list[int] = field(default_factory=list)
     """Positions in the text from which on a character stands elsewhere than the one before."""
     _origins: list[tuple[int, int]] = field(default_factory=list)
-    """For each start: the position in the parent, and how many characters one character was written with."""
+    """Position in the parent of each start, and the number of characters that each character was written with."""
     _parent: View | None = None
 
     def original(self, start: int, end: int) -> tuple[int, int]:

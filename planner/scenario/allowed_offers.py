@@ -1,4 +1,4 @@
-"""Which offers the plan allows by their provider. What is owned is not affected."""
+"""Checks which offers the plan allows by their provider. Owned machines are not affected."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from planner.model.prices.offer import FAST_KINDS, PriceKind
 
 
 def is_firm(option: PlanOption) -> bool | None:
-    """Return whether nobody takes what is rented away, or raises its price, before it is given back; None: owned."""
+    """Return whether a rented machine keeps its price and is not taken away before its return; None if owned."""
     if option.offer is None:
         return None
     return (option.price or PriceKind.ON_DEMAND) not in FAST_KINDS
 
 
 def offer_reasons(option: PlanOption, limits: OptionLimits) -> tuple[Reason, ...]:
-    """Return why the plan's limits rule the provider of an offer out."""
+    """Return why the plan's limits rule out the provider of an offer."""
     if option.offer is None:
         return ()
     provider, reasons = provider_of(option.offer), []
@@ -33,7 +33,7 @@ def offer_reasons(option: PlanOption, limits: OptionLimits) -> tuple[Reason, ...
 
 
 def check_providers(plan: Plan, catalog: Catalog) -> None:
-    """Refuse a provider of which neither the catalog nor the plan knows anything: a wrong name would allow too much."""
+    """Refuse a provider that neither the catalog nor the plan knows: a misspelt name would allow too much."""
     named = [("allow", name) for name in plan.limits.providers.allow or ()]
     named += [("deny", name) for name in plan.limits.providers.deny]
     if not named:
@@ -47,5 +47,5 @@ def check_providers(plan: Plan, catalog: Catalog) -> None:
 
 
 def provider_of(offer: str) -> str:
-    """Return the provider of an offer or instance: what stands before the first slash."""
+    """Return the provider of an offer or instance: the part before the first slash."""
     return offer.partition("/")[0]

@@ -1,4 +1,4 @@
-"""One machine that could do the job: an option of the plan, expanded and joined with the catalog."""
+"""A machine that could do the job: an option of the plan, expanded and joined with the catalog."""
 
 from __future__ import annotations
 
@@ -40,22 +40,22 @@ class Candidate:
     accelerators_per_node: int
     strategy: Strategy
     position: int = 0
-    """Among the plan's options."""
+    """Position among the plan's options."""
     any_strategy: bool = False
-    """The plan leaves the choice to the planner: the fastest that fits."""
+    """True if the planner chooses the strategy: the fastest that fits."""
     parallel_config: ParallelConfig | None = None
-    """How the network is divided, where the planner chose so."""
+    """Division of the network, if the planner chose it."""
     currency: Currency | None = None
-    """The plan's own, in which the option may state its price."""
+    """The plan's own currency, in which the option may state its price."""
     hold: Hold = Hold.RENT
     quota: int | None = None
-    """Machines that may be used at the same time; None: the plan states no limit."""
+    """Number of machines that may be used at the same time; None if the plan states no limit."""
     taken: tuple[Turn, ...] = ()
-    """When others have its machines: as any option of the same machines says."""
+    """Times when others use its machines, from any option of the same machines."""
 
     @property
     def pool(self) -> str:
-        """Return the name of its machines, which all options of one site share that hold them alike."""
+        """Return the name of its pool of machines, shared by all options of one site that hold them in the same way."""
         return f"{self.site.id}:{self.hold}" if self.site is not None else f"option {self.position}"
 
     @property
@@ -65,24 +65,24 @@ class Candidate:
 
     @property
     def split(self) -> Split:
-        """Into what the network is divided."""
+        """Division of the network."""
         return self.parallel_config.split if self.parallel_config else WHOLE
 
     @property
     def accelerators(self) -> int:
-        """All accelerators that work on one training."""
+        """Number of accelerators that work on one training."""
         return self.nodes * self.accelerators_per_node
 
     @property
     def cluster(self) -> Cluster:
-        """The accelerators alone, without their price."""
+        """Accelerators without their price."""
         return Cluster(self.accelerator, self.node, self.nodes, self.accelerators_per_node)
 
 
 def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
-    """Turn the plan's machines into candidates, in the plan's order, each with an id of its own.
+    """Turn the plan's machines into candidates, in the plan's order, each with a unique id.
 
-    Services that train by the token are not among them (`planner/decide/options/hosted.py`).
+    Services that train by the token are not included (`planner/decide/options/hosted.py`).
     """
     _check_number(plan)
     candidates: list[Candidate] = []
@@ -101,7 +101,7 @@ def expand(plan: Plan, catalog: Catalog) -> list[Candidate]:
 
 
 def _check_number(plan: Plan) -> None:
-    """Refuse lists of nodes and accelerators that multiply to more options than a plan may list, before they do."""
+    """Refuse lists of nodes and accelerators that would multiply to more options than a plan may list."""
     number = 0
     for position, option in enumerate(plan.options):
         number += len(_as_list(option.nodes, 1)) * len(_as_list(option.accelerators, 1))

@@ -1,4 +1,4 @@
-"""The accelerators that train together: how many of which, in which nodes."""
+"""Accelerators that train together: their kind, number and nodes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from planner.model.hardware.machines import Accelerator, Node
 
 NEEDED = ("accelerator", "accelerators", "link", "as_of")
-"""Fields of a node that decide a speed, or that it cannot lack."""
+"""Fields of a node that decide a speed, or that it must have."""
 
 
 @dataclass(frozen=True)
@@ -21,12 +21,14 @@ class Cluster:
 
     @property
     def accelerators(self) -> int:
-        """All accelerators that work on one training."""
+        """Number of accelerators that work on one training."""
         return self.nodes * self.accelerators_per_node
 
     @property
     def by_its_speed(self) -> Cluster:
-        """The cluster without what decides no speed, so that equal machines of several providers are equal."""
+        """Return the cluster without fields that do not affect speed, so that equal machines of several providers are
+        equal.
+        """
         names = {"id": self.accelerator.id, "name": self.accelerator.id, "source": self.accelerator.source}
         network = {"network_gbit_per_s": self.node.network_gbit_per_s if self.nodes > 1 else None}
         unset = dict.fromkeys(name for name in type(self.node).model_fields if name not in NEEDED)

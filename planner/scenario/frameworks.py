@@ -1,4 +1,4 @@
-"""What the name of a framework says: its family, without release numbers."""
+"""Meaning of a framework's name: its family, without release numbers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from planner.model.hardware.machines import Accelerator
 
 
 def name_and_kernels(text: str) -> tuple[str, str]:
-    """Divide what a plan says, "HF Trainer, liger" or "torchtitan with torch.compile", at its first comma or with."""
+    """Divide a plan's text, "HF Trainer, liger" or "torchtitan with torch.compile", at its first comma or "with"."""
     cut = re.search(r",| (?=with(out)? )", text)
     return (text.strip(), "") if cut is None else (text[: cut.start()].strip(), text[cut.end() :].strip())
 
 
 def planned_family(text: str) -> str:
-    """Return the family of the framework that a plan names, without the kernels that stand beside it."""
+    """Return the family of the framework that a plan names, without its kernels."""
     return framework_family(name_and_kernels(text)[0])
 
 
 def other_maker(framework: str | None, accelerator: Accelerator) -> Reason | None:
-    """Return why a framework does not run on an accelerator; None where nothing is known against it."""
+    """Return why a framework does not run on an accelerator; None if it is not known to fail."""
     maker = ONLY_ON.get(planned_family(framework or ""), accelerator.vendor)
     if maker == accelerator.vendor:
         return None
@@ -30,9 +30,9 @@ def other_maker(framework: str | None, accelerator: Accelerator) -> Reason | Non
 
 
 def makers_of(framework: str | None) -> tuple[str, ...]:
-    """Return the makers on whose accelerators a framework runs as it is; without one, PyTorch.
+    """Return the makers on whose accelerators a framework runs unchanged; without a framework, PyTorch.
 
-    Trainium, TPU, Gaudi, Ascend and Max take a compiler or a version of PyTorch of their own.
+    Trainium, TPU, Gaudi, Ascend and Max need their own compiler or version of PyTorch.
     """
     family = planned_family(framework or "")
     if family in ONLY_ON:
@@ -41,7 +41,7 @@ def makers_of(framework: str | None) -> tuple[str, ...]:
 
 
 def framework_family(name: str) -> str:
-    """Return a framework's name without release numbers, with the trainer that stands over it left out."""
+    """Return a framework's name without release numbers and without the trainer built on it."""
     said = name.casefold()
     for family, words in _FRAMEWORKS:
         if any(word in said for word in words):
@@ -56,19 +56,19 @@ USUAL_KERNELS = {
     "torchtitan": "torch.compile",
     "llm.c": "CUDA/C, cuDNN",
 }
-"""Of frameworks whose published runs nearly all have them, where a plan names the framework alone."""
+"""Kernels that nearly all published runs of a framework use. They count if a plan names only the framework."""
 ALWAYS_COMPILED = ("jax", "nanogpt", "llm.c")
-"""Those of them that had these kernels at all times, so that a table which says nothing of kernels means them."""
+"""Frameworks that always had these kernels, so that a table without kernels means them."""
 USUAL_CHECKPOINTING = {"torchtitan": "selective"}
-"""What a framework's configuration does where nobody sets it (torchtitan's job configuration)."""
+"""Default checkpointing of frameworks (torchtitan's job configuration)."""
 RUN_PYTORCH = ("NVIDIA", "AMD", "any")
-"""Makers of accelerators on which PyTorch and its trainers run as they are."""
+"""Makers of accelerators on which PyTorch and its trainers run unchanged."""
 ONLY_ON = {"neuron": "AWS", "torch xla torchprime": "Google", "optimum habana": "Intel", "llm.c": "NVIDIA"}
-"""Makers of the accelerators for which frameworks of one maker alone compile."""
+"""Maker of the accelerators that a single-maker framework compiles for."""
 
 
 OWN_FRAMEWORK = "training-planner"
-"""Of a plan that names none: on accelerators for which XLA alone compiles, with that word behind it."""
+"""Framework of a plan that names none. On accelerators that need XLA, "xla" is appended."""
 PYTORCH, XLA = "PyTorch", "XLA"
 _STACKS = (
     (XLA, ("jax", "xla", "neuron")),
@@ -76,31 +76,31 @@ _STACKS = (
     ("other graphs", ("tensorflow", "mindspore", "paddle", "oneflow")),
 )
 COMPILED_BY_XLA = ("TPU", "Neuron")
-"""Architectures for which nothing else compiles."""
+"""Architectures that only XLA compiles for."""
 
 
 def needs_xla(accelerator: Accelerator) -> bool:
-    """Whether an accelerator runs programs that XLA compiled, and nothing else."""
+    """Return whether an accelerator runs only programs that XLA compiled."""
     return accelerator.architecture in COMPILED_BY_XLA
 
 
 @cache
 def stack_of(family: str) -> str:
-    """Return what a family of frameworks is written in: PyTorch, unless its name says otherwise."""
+    """Return the software stack of a family of frameworks: PyTorch, unless its name says otherwise."""
     return next((stack for stack, words in _STACKS if any(word in family for word in words)), PYTORCH)
 
 
 def unnamed_family(accelerator: Accelerator) -> str:
-    """Return the family of a plan that names no framework: the mean of its stack there."""
+    """Return the family for a plan that names no framework: the mean of its stack on the accelerator."""
     return f"{OWN_FRAMEWORK} xla" if needs_xla(accelerator) else OWN_FRAMEWORK
 
 
 CALL_DEEPSPEED = ("deepspeed", "hf trainer", "lightning", "xtuner", OWN_FRAMEWORK)
-"""Families in which DeepSpeed's engine does ZeRO; other families have a distributed optimizer of their own."""
+"""Families whose ZeRO is DeepSpeed's engine. Other families have their own distributed optimizer."""
 
 
 def runs_deepspeed(framework: str | None, accelerator: Accelerator) -> bool:
-    """Return whether DeepSpeed's engine does ZeRO where a plan names this framework, or none."""
+    """Return whether DeepSpeed's engine does ZeRO if a plan names this framework, or none."""
     family = unnamed_family(accelerator) if framework is None else planned_family(framework)
     return family in CALL_DEEPSPEED or "deepspeed" in (framework or "").casefold()
 
@@ -130,4 +130,4 @@ _FRAMEWORKS = (
     ("nanogpt", ("nanogpt", "nanochat")),
     ("pytorch fsdp", ("fsdp",)),
 )
-"""The first that fits: what compiles for an accelerator of its own before trainers, trainers before what they call."""
+"""Patterns in order: compilers for special accelerators before trainers, trainers before the libraries they call."""

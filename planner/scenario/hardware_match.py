@@ -1,4 +1,4 @@
-"""Whether a measured run was made on a candidate's hardware."""
+"""Checks whether a measured run used a candidate's hardware."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from planner.model.evidence.run import RunRecord
 from planner.scenario.candidate import Candidate
 
 LOCAL = "local/"
-"""So begin the names that the benchmark gives to machines of no catalog."""
+"""Prefix of the benchmark's names for machines outside any catalog."""
 
 
 def same_hardware(run: RunRecord, candidate: Candidate) -> bool:
-    """Return whether a run was made on as many of the same accelerators, joined in the same way.
+    """Return whether a run used the same number of the same accelerators, joined in the same way.
 
-    One accelerator alone needs no link, so there the node may differ. A machine that the plan names by its accelerators
-    alone is any on which somebody ran the benchmark locally.
+    A single accelerator needs no link, so there the node may differ. A machine that the plan names only by its
+    accelerators matches any machine on which the benchmark ran locally.
     """
     hardware = run.hardware
     return (

@@ -1,4 +1,4 @@
-"""How an option's machine is held: by the option's own word, else its site's."""
+"""Way in which an option's machine is held: stated by the option, otherwise by its site."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from planner.model.quantity import Basis
 
 
 def hold_of(option: PlanOption, site: Site | None, *, where: str) -> Hold:
-    """Return how the machine is held; what is said of it must belong to that.
+    """Return how the machine is held. What the option states must fit.
 
-    An offer is rented, or used (a grant, a service, a commitment that is bought already). Else the option's `hold`,
-    the site's, and where neither says: a `purchase` is to be bought and a `lease` to be signed, whose whole term is
-    then owed; what is already owned, measured (`run`), named as `own` or not described stands there, and so does a
-    lease that says `hold: have`.
+    An offer is rented, or used (a grant, a service, a commitment already bought). Otherwise the option's `hold` counts,
+    then the site's. If neither states it, a `purchase` is to be bought and a `lease` to be signed, with its whole term
+    owed. A machine that is already owned, measured (`run`), named as `own` or not described exists already, and so does
+    a lease with `hold: have`.
     """
     if site is None:
         return Hold.USE if option.price in USED or option.commitment_bought else Hold.RENT
@@ -40,7 +40,9 @@ def hold_of(option: PlanOption, site: Site | None, *, where: str) -> Hold:
 
 
 def to_be_bought(site: Site, option: PlanOption) -> Site:
-    """Return the site as one whose machines must be bought: at the option's price, else at its own, else at none."""
+    """Return the site with machines that must be bought: at the option's price, otherwise at its own, otherwise without
+    one.
+    """
     bought = site.purchase
     if option.purchase_usd is not None:
         price = Figure(value=option.purchase_usd, basis=Basis.QUOTED, source="the plan: purchase_usd")

@@ -1,4 +1,4 @@
-"""The question, resolved: what is trained, how much of it, and which machines could do it."""
+"""The resolved question: what is trained, how much of it, and which machines could do it."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ from planner.scenario.training_setup import TrainingSetup, frozen_of
 
 @dataclass(frozen=True)
 class Job:
-    """One training, in the estimator's terms: what is trained, how, and how much of it."""
+    """One training in the estimator's terms: what is trained, how, and how much of it."""
 
     setup: TrainingSetup
-    """What is trained and how, as far as the plan says. Its network is None where only a measured step is known.
+    """Setup of the training, as far as the plan states it. Its network is None if only a measured step is known.
 
-    Without checkpointing a decoder trains as is fastest of all that fits; other networks recompute only where they do
-    not fit otherwise. Without a framework it is the planner's own benchmark.
+    Without checkpointing a decoder uses the fastest kind that fits. Other networks recompute only if they would not fit
+    otherwise. Without a framework it is the planner's own benchmark.
     """
     samples_per_epoch: float
-    """Sequences of `seq_len` tokens, or images."""
+    """Number of sequences of `seq_len` tokens, or of images."""
     epochs: float
     tokens_per_epoch: float | None
-    """Real ones, before padding; None where a sample is no number of tokens."""
+    """Real tokens, before padding; None if a sample is not counted in tokens."""
     samples_text: str
-    """How the samples were counted."""
+    """Description of how the samples were counted."""
     samples_note: str | None
     named_run: RunRecord | None
-    """The measured run that the plan starts from."""
+    """Measured run that the plan starts from."""
     mfu: float | None
     convention: FlopsConvention
     goodput_fraction: float | None
-    """None: what is lost is counted line by line (`planner/duration/training_time.py`)."""
+    """Goodput that the plan states; None counts losses line by line (`planner/duration/training_time.py`)."""
     stated_steps: tuple[Candidate, ...] = ()
-    """The plan's options with a step of their own: where it was measured, evidence for the other options."""
+    """Options of the plan with their own step, which is evidence for the other options if it was measured."""
 
 
 def resolve_job(plan: Plan, catalog: Catalog) -> Job:
-    """Join the plan's workload with the catalog; raise where a name is unknown or tokens cannot be counted."""
+    """Join the plan's workload with the catalog. Raise if a name is unknown or tokens cannot be counted."""
     named: RunRecord | None = None
     choice = plan.workload
     if choice.measured is not None:
@@ -91,7 +91,7 @@ def resolve_job(plan: Plan, catalog: Catalog) -> Job:
 
 
 def _setup(plan: Plan, trained: TrainingSetup, named: RunRecord | None, catalog: Catalog) -> TrainingSetup:
-    """Return the setup that a plan describes, of a network with samples of a length."""
+    """Return the setup that a plan describes, for a network with samples of a length."""
     training, network = plan.training, trained.network
     adapters = _adapters(plan, network, named)
     return replace(
@@ -116,7 +116,10 @@ def _stated_steps(plan: Plan, catalog: Catalog) -> tuple[Candidate, ...]:
 
 
 def _adapters(plan: Plan, network: Architecture | None, named: RunRecord | None) -> Adapters | None:
-    """Return what is trained beside frozen weights, which are kept as the plan says, else as in the run it names."""
+    """Return the adapters that are trained.
+
+    The frozen weights are kept as the plan states, otherwise as in the named run.
+    """
     chosen, precision = plan.training.adapters, plan.training.precision
     if chosen is None:
         if named is not None and named.method == "lora":
@@ -134,9 +137,9 @@ def _adapters(plan: Plan, network: Architecture | None, named: RunRecord | None)
 def checked_adapters(
     adapters: Adapters | None, network: Architecture | None, *, precision: Precision | None, where: str
 ) -> Adapters | None:
-    """Return adapters with the format of the frozen weights, which is the products' where none is named.
+    """Return adapters with the format of the frozen weights, which defaults to that of the products.
 
-    InputError where nothing would be trained, or the format does not go with the products'.
+    InputError if nothing would be trained, or the format does not fit the products.
     """
     if adapters is None:
         return None
@@ -157,9 +160,9 @@ def checked_adapters(
 
 
 def checked_length(network: Architecture, seq_len: int | None, *, where: str) -> int | None:
-    """Return the tokens of a sample; InputError where they are more than the positions that a network has learned.
+    """Return the tokens of a sample. InputError if they exceed the positions that a network has learned.
 
-    Rotated positions (RoPE) have no such end: networks are trained beyond the length that they began with.
+    Rotary positions (RoPE) have no such limit: networks are trained beyond their initial length.
     """
     if network.sample == "image" or network.positions != "learned" or (seq_len or 0) <= network.max_positions:
         return seq_len
@@ -173,9 +176,9 @@ def checked_length(network: Architecture, seq_len: int | None, *, where: str) ->
 def checked_objective(
     stated: MethodSettings, network: Architecture | None, *, adapters: Adapters | None, where: str
 ) -> MethodSettings:
-    """Return what is optimized, with the reference that is usual beside the adapters where none is stated.
+    """Return the objective, with the usual reference beside the adapters if none is stated.
 
-    InputError where the network learns no preferences, or a reference needs adapters that are not trained.
+    InputError if the network cannot learn preferences, or a reference needs adapters that are not trained.
     """
     if stated.method is None:
         return stated
@@ -197,13 +200,13 @@ def checked_objective(
 
 
 OF_IMAGES = (Optimizer.ADAMW, Optimizer.SGD)
-"""Optimizers that image networks are estimated with; that of their evidence differs by source."""
+"""Optimizers with which image networks are estimated. That of their evidence differs by source."""
 
 
 def checked_settings(
     stated: TrainerSettings, network: Architecture | None, *, precision: Precision | None, where: str
 ) -> TrainerSettings:
-    """Return the settings of a trainer alone; InputError where they do not go with the network or the products."""
+    """Return the settings of the trainer. InputError if they do not fit the network or the products."""
     settings = TrainerSettings.model_validate(stated.stated)
     if network is not None and network.sample == "image":
         for name, value in settings.stated.items():
@@ -229,7 +232,7 @@ def _framework(plan: Plan, network: Architecture | None, catalog: Catalog) -> st
 
 
 def known_framework(name: str | None, network: Architecture | None, catalog: Catalog, *, where: str) -> str | None:
-    """Return the name of a framework of which there are published measurements; others raise NotFoundError."""
+    """Return the name of a framework with published measurements. Others raise NotFoundError."""
     learnt = catalog.calibration_for(None if network is None else network.sample)
     known = sorted(learnt.effects["framework"]) if learnt is not None else []
     if name is not None and planned_family(name) not in known:

@@ -18,12 +18,12 @@ from planner.scenario.price_choice import find_price, prices_of
 from planner.scenario.unpublished_power import nearest_offer, owning_not_modelled
 
 LONGEST_NAME = 200
-"""Of a machine as a run states it, in characters."""
+"""Longest name of a machine in a run, in characters."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """One node, who has it, and how many of them and of their accelerators an option means where it does not say."""
+    """One node and its owner, with the default numbers of nodes and accelerators for an option."""
 
     site: Site | None
     price: Price | None
@@ -35,7 +35,7 @@ class Machine:
 
 
 def machine_named(option: PlanOption, catalog: Catalog, *, where: str) -> Machine:
-    """Join an option with the catalog; a machine that is to be bought is described as such."""
+    """Join an option with the catalog. A machine that is to be bought is described as such."""
     if option.offer is not None:
         return _rented(option, option.offer, catalog, where=where)
     if option.run is not None:
@@ -108,7 +108,7 @@ def _find_node(name: str, catalog: Catalog, *, where: str) -> Node:
 
 
 def accelerator_of(node: Node, catalog: Catalog) -> Accelerator:
-    """Return the accelerator of a node; raise where a node of the workspace names one that no catalog has."""
+    """Return the accelerator of a node. Raise if a node of the workspace names one that no catalog has."""
     accelerator = catalog.accelerators.get(node.accelerator)
     if accelerator is None:
         fix = "Add it to hardware/accelerators.csv of the workspace."
@@ -117,7 +117,7 @@ def accelerator_of(node: Node, catalog: Catalog) -> Accelerator:
 
 
 def machine_of(run: RunRecord, catalog: Catalog) -> tuple[Node, Accelerator]:
-    """Return the node and accelerator of a run; a machine that no catalog knows is described by the run alone."""
+    """Return the node and accelerator of a run. A machine outside any catalog is described by the run alone."""
     source, as_of = f"run {run.id}", run.throughput.as_of or catalog.defaults.pue.as_of
     hardware = run.hardware
     accelerator = catalog.accelerators.get(hardware.accelerator)

@@ -1,4 +1,4 @@
-"""What was seen of a spot or marketplace price lately, as one price: the median of its observations."""
+"""Recent observations of a spot or marketplace price as one price: their median."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from planner.model.prices.offer import Price, PriceOrigin
 
 LATELY_DAYS = 90
-"""Observations this much older than the newest one still count."""
+"""Days by which an observation may be older than the newest one and still count."""
 FROM_FILES = frozenset({PriceOrigin.USER, PriceOrigin.BUNDLED})
-"""Whose rows are observations of several days. A refresh keeps the last row of each zone alone."""
+"""Origins whose rows are observations of several days. A refresh keeps only the last row of each zone."""
 
 
 def median_of(rows: Sequence[Price]) -> Price:
-    """Return one row for the observations of one instance, region and kind: that of the median, with what was seen.
+    """Return one row for the observations of an instance, region and kind: the median row, with the observations.
 
-    Where the newest rows state no price, there is none.
+    If the newest rows state no price, there is none.
     """
     median, seen = median_row(rows), _observations(rows)
     if median.usd_per_hour is None:
@@ -33,9 +33,9 @@ def median_of(rows: Sequence[Price]) -> Price:
 
 
 def median_row(rows: Sequence[Price]) -> Price:
-    """Return the row of the median, as it is; the newest one where that day's rows state no price.
+    """Return the median row unchanged, or the newest row if that day's rows state no price.
 
-    Of an even number the median is the later of the two in the middle: a price that was asked, with its source.
+    For an even number the median is the later of the two in the middle: a real price, with its source.
     """
     newest = max(row.as_of for row in rows)
     if not any(row.usd_per_hour for row in rows if row.as_of == newest):
@@ -46,7 +46,7 @@ def median_row(rows: Sequence[Price]) -> Price:
 
 
 def _observations(rows: Sequence[Price]) -> list[Price]:
-    """Return a row for each day of a source, the oldest first: its lowest zone, as one may choose the zone."""
+    """Return a row for each day of a source, the oldest first: its lowest zone, as the user may choose the zone."""
     days: dict[tuple[int, str], Price] = {}
     for row in rows:
         key = (row.as_of.toordinal(), row.source)
@@ -56,12 +56,12 @@ def _observations(rows: Sequence[Price]) -> list[Price]:
 
 
 def _cost(row: Price) -> tuple[bool, float]:
-    """Order zones: what can be had before what is sold out, then the cheaper."""
+    """Return the sort key of zones: available before sold out, then the cheaper."""
     return row.available is False, row.usd_per_hour or 0.0
 
 
 def _highest(stated: float | None, amounts: Sequence[float]) -> float | None:
-    """Return what the price can rise to, by the newest row or by what was seen; None where one amount says nothing."""
+    """Return the highest possible price, from the newest row or the observations; None from a single amount."""
     if stated is None and len(amounts) == 1:
         return None
     return max((*amounts, stated or 0.0))

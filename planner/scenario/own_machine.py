@@ -1,4 +1,4 @@
-"""A machine that a plan names by its accelerator alone: {own: RTX-3090, count: 2}; all else is assumed, and named."""
+"""Machine that a plan names only by its accelerator: {own: RTX-3090, count: 2}. All else is assumed, and named."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.interval import Interval, sum_of
 
 OWN = "own/"
-"""Ids of such machines begin so."""
+"""Prefix of the ids of such machines."""
 OFFERED = "assumed of an instance that a price file alone names"
-"""The source of such nodes."""
+"""Source of such nodes."""
 CARDS_OF_A_PC = 2
 CARDS_OF_A_ROOM = 4
-"""So many cards in PCIe slots stand in a workstation; more of them, and modules, in a rack."""
+"""Most PCIe cards of a workstation. More cards, and modules, are in a rack."""
 MOST_NAMED = 12
-"""Accelerators in one message; of a name that may mean more of them the nearest are given."""
+"""Most accelerators in one message. If a name may mean more of them, the nearest are given."""
 _FOR_PCS = re.compile(r"^(RTX|GTX|TITAN|RX)-(?!.*Server)|^(CPU|GB10)$")
 _GEFORCE = re.compile(r"^RTX-[2-5]0\d0|^(GTX|TITAN)-")
-"""Sold without P2P between cards over PCIe."""
+"""Cards that are sold without P2P over PCIe."""
 _MODULE = re.compile(r"SXM|DGXS")
 _BUILT_IN = re.compile(r"per-GPU|^(GH200|GB10|TPU|MI(25|3)|Gaudi|Trainium|Inferentia)")
 NOT_SOLD = "what it would sell for is not counted (resale_usd of its option)"
 YEARS_LEFT = Figure(value=3, low=1, high=5, source="assumed of a machine whose age the plan does not state")
 OTHER_CARDS = ("ti", "super")
-"""Endings of a name that make it another card's."""
+"""Name endings that belong to a different card."""
 WITHOUT_NVSWITCH = ("Pascal", "Volta")
 LINKS = {
     Link.NVSWITCH: "NVSwitch",
@@ -45,7 +45,7 @@ LINKS = {
 
 
 def find_own(name: str, catalog: Catalog, *, where: str) -> Accelerator:
-    """Return the accelerator of any usual spelling ("RTX 3090", "3090"); raise with the nearest where none is meant."""
+    """Return the accelerator of any usual spelling ("RTX 3090", "3090"). Raise with the nearest if none matches."""
     for asked in (name, f"RTX {name}"):
         _refuse_unlike(asked, catalog, where=where)
         accelerator = accelerator_named(asked, catalog.accelerators, catalog.aliases)
@@ -63,26 +63,26 @@ def find_own(name: str, catalog: Catalog, *, where: str) -> Accelerator:
 
 
 def _refuse_unlike(name: str, catalog: Catalog, *, where: str) -> None:
-    """Refuse a name that begins those of accelerators with unlike memories: A100 is 40 or 80 GB."""
+    """Refuse a name that is the start of accelerators with different memory sizes: A100 is 40 or 80 GB."""
     written = spelling(name)
-    begun = [one for one in catalog.accelerators.values() if written and spelling(one.id).startswith(written)]
-    kin = [one for one in begun if not spelling(one.id).removeprefix(written).startswith(OTHER_CARDS)]
-    if any(spelling(one.id) == written for one in kin) or len({one.hbm_gib for one in kin}) < 2:
+    begun = [card for card in catalog.accelerators.values() if written and spelling(card.id).startswith(written)]
+    kin = [card for card in begun if not spelling(card.id).removeprefix(written).startswith(OTHER_CARDS)]
+    if any(spelling(card.id) == written for card in kin) or len({card.hbm_gib for card in kin}) < 2:
         return
     if len(kin) <= MOST_NAMED:
         raise InputError(
             f"{where}.own: '{name}' may be several, with unlike memories.",
-            fix=f"Write one of: {', '.join(sorted(one.id for one in kin))}",
+            fix=f"Write one of: {', '.join(sorted(card.id for card in kin))}",
         )
 
 
 def is_pc(accelerator: Accelerator, count: int) -> bool:
-    """Return whether such a machine is a PC, of parts that shops have in stock: at most two cards sold for PCs."""
+    """Return whether such a machine is a PC built from parts in stock: at most two cards sold for PCs."""
     return count <= CARDS_OF_A_PC and _FOR_PCS.search(accelerator.id) is not None
 
 
 def is_own_pc(node: str, catalog: Catalog) -> bool:
-    """Return whether a node is a PC that a plan names by its accelerator alone."""
+    """Return whether a node is a PC that a plan names only by its accelerator."""
     name, _, count = node.removeprefix(OWN).rpartition("-x")
     accelerator = catalog.accelerators.get(name) if node.startswith(OWN) else None
     return accelerator is not None and is_pc(accelerator, int(count))
@@ -108,7 +108,7 @@ def own_node(accelerator: Accelerator, count: int, *, new: bool) -> Node:
 
 
 def assumed_link(accelerator: Accelerator, count: int) -> Link:
-    """Return what usually joins so many accelerators of this kind in one machine."""
+    """Return the usual link between this many accelerators of a kind in one machine."""
     if count == 1:
         return Link.SINGLE
     if _BUILT_IN.search(accelerator.id):
@@ -121,11 +121,11 @@ def assumed_link(accelerator: Accelerator, count: int) -> Link:
 def own_site(
     node: Node, accelerator: Accelerator, catalog: Catalog, *, nodes: int, resale_usd: float | None = None
 ) -> Site:
-    """Return the machine as a site: what it draws from defaults, in a room that is there anyhow where it needs no rack.
+    """Return the machine as a site: its power from defaults, in an existing room if it needs no rack.
 
     rated kW = accelerators x TDP + assumed host; in training the share of it that nodes draw, at most all of it
 
-    What it would sell for counts where the plan states it, else as nothing.
+    Its sale value counts if the plan states it; otherwise it is zero.
     """
     rated = _rated_kw(node, accelerator, catalog)
     power = None
@@ -155,7 +155,7 @@ def own_site(
 
 
 def own_notes(name: str, site: Site, node: Node) -> tuple[str, ...]:
-    """Return what is assumed of the machine that the plan calls by the name."""
+    """Return the assumptions about the machine that the plan calls by the name."""
     taken = f"'{name}' is taken as {node.accelerator}; " if spelling(name) != spelling(node.accelerator) else ""
     link = f"{LINKS[node.link]} between its accelerators, " if node.accelerators > 1 else ""
     draws = "power not known" if site.rated_kw is None else f"{site.rated_kw.value:.3g} kW ({site.rated_kw.source})"
@@ -163,9 +163,9 @@ def own_notes(name: str, site: Site, node: Node) -> tuple[str, ...]:
 
 
 def offered_node(price: Price, accelerators: Mapping[str, Accelerator]) -> Node | None:
-    """Return the machine that a row of the user's price file describes; None where the row says not what it carries.
+    """Return the machine that a row of the user's price file describes; None if the row does not name its accelerator.
 
-    Its link by the kind of accelerator, no network to others.
+    Its link follows from the kind of accelerator; it has no network to others.
     """
     if price.accelerator is None or price.accelerators is None:
         return None
@@ -182,7 +182,7 @@ def offered_node(price: Price, accelerators: Mapping[str, Accelerator]) -> Node 
 
 
 def offered_notes(node: Node) -> tuple[str, ...]:
-    """Return what is assumed of an instance that a price file alone names; nothing of any other."""
+    """Return the assumptions about an instance that only a price file names; empty for others."""
     if node.source != OFFERED:
         return ()
     link = f"{LINKS[node.link]} between its accelerators, " if node.accelerators > 1 else ""
@@ -190,7 +190,7 @@ def offered_notes(node: Node) -> tuple[str, ...]:
 
 
 def host_kw(accelerator: Accelerator, count: int, catalog: Catalog) -> Quantity:
-    """Return what is assumed of the machine without its accelerators."""
+    """Return the assumed power of the machine without its accelerators."""
     given = catalog.holding_defaults
     if is_pc(accelerator, count):
         return given.pc_host_kw.quantity(Unit.KW, where="default: holding.pc_host_kw")
@@ -203,7 +203,7 @@ def host_kw(accelerator: Accelerator, count: int, catalog: Catalog) -> Quantity:
 
 
 def _rated_kw(node: Node, accelerator: Accelerator, catalog: Catalog) -> Quantity | None:
-    """Return the most that it draws; None where nobody says what its accelerators do."""
+    """Return the highest power of the machine; None if its accelerators' power is unknown."""
     count, host = node.accelerators, host_kw(accelerator, node.accelerators, catalog)
     if accelerator.tdp_w is None and accelerator.id != "CPU":
         return None

@@ -1,4 +1,4 @@
-"""How a training is spread over its accelerators: strategy, split, micro-batch, checkpointing."""
+"""Distribution of a training over its accelerators: strategy, split, micro-batch, checkpointing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.model.network.workload import Checkpointing, Split, Strategy
 
 @dataclass(frozen=True)
 class ParallelConfig:
-    """One parallel configuration that fits, and how fast it would be: samples/s of all accelerators, 90 % range."""
+    """A parallel configuration that fits, with its speed: samples/s of all accelerators, 90 % range."""
 
     strategy: Strategy
     split: Split
@@ -22,4 +22,4 @@ class ParallelConfig:
     high: float = 0.0
     group: str = ""
     chunked_loss: bool = False
-    """It fits with a loss in chunks alone."""
+    """True if it fits only with a loss in chunks."""

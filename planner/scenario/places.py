@@ -1,4 +1,4 @@
-"""Where the plan allows the work to be done; a place that is not known is not allowed."""
+"""Places in which the plan allows the work. An unknown place is not allowed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.scenario.region_groups import check_places, is_in
 
 
 def reasons_not_allowed(candidate: Candidate, limits: OptionLimits) -> tuple[Reason, ...]:
-    """Return why the plan's limits rule this option out; nothing where they allow it."""
+    """Return why the plan's limits rule this option out; empty if they allow it."""
     if candidate.site is not None:
         return place_reasons(candidate.site.id, candidate.site.id, limits)
     named = candidate.option.region if candidate.has_own_price else None
@@ -30,12 +30,12 @@ def check_limits(plan: Plan, catalog: Catalog) -> None:
 
 
 def place_of_region(region: str | None) -> str | None:
-    """Return the place of what is rented: `any` and no region at all stand for one that nobody named."""
+    """Return the place of a rented machine. `any` and a missing region mean an unknown place."""
     return None if region == ANY_REGION else region
 
 
 def place_reasons(place: str | None, site: str | None, limits: OptionLimits) -> tuple[Reason, ...]:
-    """Return why the plan's limits rule a place out; no list can hold a place that nobody named."""
+    """Return why the plan's limits rule a place out. No list can contain an unknown place."""
     if site is not None:
         where = f"it stands at {site} (list the site's id where that is an allowed place)"
     else:

@@ -1,4 +1,4 @@
-"""The price of a thing: which of several rows is selected."""
+"""Selection of one price among several rows."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ from planner.scenario.region_groups import is_in
 from planner.scenario.rows_by_node import rows_by_node
 
 ANY_REGION = "any"
-"""Of a price that is the same everywhere."""
+"""Region of a price that is the same everywhere."""
 LOOKED_AT = (PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK, PriceKind.SPOT, PriceKind.MARKETPLACE)
-"""Kinds that a search looks at: they commit nobody beyond the work, blocks to the end of a day or a week; those with a
-term of their own are a decision, and listed by hand."""
+"""Kinds that a search considers. They bind nobody beyond the work (blocks to the end of a day or a week).
+
+Kinds with their own term need a decision and are listed by hand.
+"""
 TIE_FRACTION = 0.001
 TIE_USD = 0.01
-"""Prices this near to each other count as one; of a price below a dollar a hundredth of it."""
+"""Difference below which prices count as equal; for a price below a dollar, a hundredth of it."""
 
 
 def find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | None:
-    """Return the price row that the option means: the user's own, else that of the most trusted source.
+    """Return the price row that the option means: the user's own, otherwise that of the most trusted source.
 
-    Of several, the newest, of spot the median of what was seen lately; without a region, the cheapest of these. None
-    where there is no such row: the option may still state a price of its own.
+    The newest of several counts; for spot, the median of recent observations; without a region, the cheapest of these.
+    Returns None if there is no such row: the option may still state its own price.
     """
     rows = prices_of(option.offer, catalog)
     regions = sorted({row.region for row in rows})
@@ -45,9 +47,9 @@ def find_price(option: PlanOption, catalog: Catalog, *, where: str) -> Price | N
 
 
 def current_price(node_id: str | None, catalog: Catalog, *, kind: PriceKind, region: str | None) -> Price | None:
-    """Return the row to believe of an instance on these terms, the user's own first; None where there is none.
+    """Return the row to use for an instance on these terms, the user's own first; None if there is none.
 
-    Without a region the cheapest; a row may state the reason why there is no price.
+    Without a region the cheapest one. A row may state the reason why there is no price.
     """
     for layer in (catalog.own_prices, catalog.prices):
         rows = [row for row in rows_by_node(layer).get(node_id, []) if row.price_kind is kind]
@@ -67,10 +69,10 @@ def prices_by_terms(
     regions: Collection[str] | None = None,
     said_on: date | None = None,
 ) -> Iterator[tuple[str, PriceKind, Price]]:
-    """Yield every instance that has a price of these kinds, with the row to believe on each of these terms.
+    """Yield every instance that has a price of these kinds, with the row to use for each of these terms.
 
-    In some regions only, or anywhere; the row is that of `current_price`, for all instances at once. With `said_on`,
-    today, that of the cheapest region of which its source says that the machine is to be had, where there is one.
+    Looks in some regions only, or anywhere. The row is that of `current_price`, for all instances at once. With
+    `said_on` (today), it is that of the cheapest region in which its source says that the machine is available, if any.
     """
     grouped: dict[tuple[str, PriceKind], tuple[list[Price], list[Price]]] = {}
     for layer, rows in enumerate((catalog.own_prices, catalog.prices)):
@@ -92,22 +94,22 @@ def prices_of(node_id: str | None, catalog: Catalog) -> list[Price]:
 
 @dataclass(frozen=True)
 class _HeldPrice:
-    """A row beside the newest one of its instance and kind."""
+    """A row compared with the newest one of its instance and kind."""
 
     row: Price
     usd: float
-    """What it is held against others at: dearer than it says, the longer it is out of date."""
+    """Price for the comparison: higher than stated, the longer it is outdated."""
     may_be_had: bool
-    """Unless its source says no, while it is not out of date."""
+    """True unless its source says no and is not outdated."""
 
 
 def _cheapest(rows: Sequence[Price], *, defaults: PriceDefaults | None, said_on: date | None = None) -> Price | None:
-    """Return, of one instance and kind, the price of the region where it costs least; None of no rows.
+    """Return the price of the cheapest region for one instance and kind; None without rows.
 
-    What is sold out comes last, and after it what a later whole list of the provider does not hold. A price that is
-    out of date beside the newest of them is held against it at a doubt that grows with its age; of those within a
-    thousandth or a cent of the least, the newest is taken. A spot price that was not seen when the others were (30
-    days) is not compared at all: all of them may have risen since.
+    Sold-out machines come last, and after them those missing from a later complete list of the provider. An outdated
+    price competes with fresh ones at a penalty that grows with its age. Among prices within a thousandth or a cent of
+    the lowest, the newest is taken. A spot price observed 30 days before the others is not compared at all, because all
+    of them may have risen since.
     """
     places: dict[str, list[Price]] = {}
     for row in listed_of(rows):
@@ -135,23 +137,23 @@ def _cheapest(rows: Sequence[Price], *, defaults: PriceDefaults | None, said_on:
 
 
 def in_use(rows: Sequence[Price]) -> list[Price]:
-    """Return, of one instance, kind and region, the rows whose price a plan is given: of spot that of the median."""
+    """Return the rows of one instance, kind and region whose price a plan uses; for spot, that of the median."""
     chosen = selected(rows)
     return [median_row(chosen)] if chosen[0].price_kind in FAST_KINDS else chosen
 
 
 def _of_region(rows: list[Price]) -> list[Price]:
-    """Return the rows of one region that count: of a spot price their median, of others one for each zone."""
+    """Return the rows of one region that count: the median of a spot price, otherwise one for each zone."""
     chosen = selected(rows)
     return [median_of(chosen)] if chosen[0].price_kind in FAST_KINDS else chosen
 
 
 def selected(rows: Sequence[Price]) -> list[Price]:
-    """Return, of one instance, kind and region, the rows that count; several where they differ by zone, or are of spot.
+    """Return the rows of one instance, kind and region that count; several if they differ by zone, or for spot.
 
-    The user's own come first. Of the others, these are the newest rows of the most trusted origin (`PriceOrigin`) that
-    is not out of date: its newest row may be older than the newest of all by no more than such a price keeps. Of spot
-    and marketplace prices in files, all rows of the last `LATELY_DAYS` before the newest count.
+    The user's own come first. Otherwise they are the newest rows of the most trusted origin (`PriceOrigin`) that is not
+    outdated: its newest row may be older than the newest of all by no more than such a price keeps. For spot and
+    marketplace prices in files, all rows within `LATELY_DAYS` before the newest count.
     """
     own = [row for row in rows if row.origin is PriceOrigin.USER]
     rows = own or listed_of(rows)

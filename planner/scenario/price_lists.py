@@ -1,4 +1,4 @@
-"""Which prices the provider's newest whole list still holds. Pure."""
+"""Checks which prices the provider's newest complete list still contains. Pure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Scope = tuple[str, PriceKind]
 def with_marks(
     bundled: Sequence[Price], observed: Sequence[Price], lists: Iterable[ListRead]
 ) -> tuple[list[Price], list[Price]]:
-    """Return both, each row that the newest whole list of its provider does not hold marked with that list's day.
+    """Return both, with each row that is missing from its provider's newest complete list marked with that list's day.
 
-    A fetched row is held against lists of its own source: it was read earlier than the list, so the list lacks it. A
-    bundled row is held against every list: it stands where the same machine is listed on these terms in its region.
-    Of a price that is the same anywhere, a list of other regions takes the place; it is marked too.
+    A fetched row is compared with lists of its own source: it was read earlier than the list, so the list lacks it. A
+    bundled row is compared with every list: it remains if the same machine is listed on these terms in its region. A
+    price that is the same everywhere is superseded by a list of other regions; it is marked too.
     """
     scoped: dict[Scope, list[ListRead]] = {}
     for read in lists:
@@ -55,13 +55,15 @@ def _bundled(price: Price, scoped: dict[Scope, list[ListRead]], places: dict[tup
 
 
 def listed_of(rows: Sequence[Price]) -> Sequence[Price]:
-    """Return the rows that are listed; all, where none is."""
+    """Return the listed rows; all rows if none is listed."""
     return [row for row in rows if row.unlisted_on is None] or rows
 
 
 @dataclass(frozen=True)
 class Renewal:
-    """How two whole lists of a source differ: the later has renewed + added prices, the earlier renewed + vanished."""
+    """Difference between two complete lists of a source: the later has renewed + added prices, the earlier renewed +
+    vanished.
+    """
 
     renewed: int
     added: int
@@ -71,7 +73,7 @@ class Renewal:
 def renewal_of(
     known: Iterable[Price], fetched: Iterable[Price], lists: Sequence[ListRead], earlier: Sequence[ListRead]
 ) -> Renewal:
-    """Hold whole lists against what was known from the same source, and still listed, before them."""
+    """Compare complete lists with the earlier prices of the same source that were still listed."""
 
     def covered(price: Price) -> bool:
         return any(read.origin is price.origin and read.covers(price) for read in lists)

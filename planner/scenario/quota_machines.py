@@ -7,18 +7,19 @@ from planner.model.hardware.machines import Node
 from planner.model.plan.quota import MOST_MACHINES, QuotaFigure, QuotaUnit
 
 LEAST_UNCLEAR = 64
-"""Bare numbers from which on vCPUs may be meant where the catalog does not know those of the machine: the smallest
-machine of eight accelerators, AWS p3.16xlarge, has 64.
+"""Bare number from which vCPUs may be meant if the machine's vCPUs are unknown.
+
+The smallest machine of eight accelerators, AWS p3.16xlarge, has 64.
 """
 
 
 def quota_machines(quota: QuotaFigure | None, node: Node, *, rented: bool, where: str) -> int | None:
-    """Return how many machines a quota holds; None without one.
+    """Return the number of machines in a quota; None without one.
 
     machines = floor(vCPUs of the quota / vCPUs of a machine)
 
-    InputError where the catalog does not know the vCPUs of the machine, and where a bare number of a rented machine may
-    be meant as vCPUs: it is at least as large as the vCPUs of one machine.
+    InputError if the vCPUs of the machine are needed but unknown, or if a bare number for a rented machine may mean
+    vCPUs: it is at least as large as the vCPUs of one machine.
     """
     if quota is None:
         return None

@@ -1,8 +1,8 @@
 """Groups of regions, by the names that clouds give them: `eu`, `us`, `apac`. Pure.
 
-`eu` means the European Union and the European Economic Area, for data that must not leave it: London and Zurich are
-Europe, and not among them. Source: the region tables of the AWS, Google Cloud and Azure documentation, 2026; of other
-clouds the names in gpuhunt's and SkyPilot's lists.
+`eu` means the European Union and the European Economic Area, for data that must not leave it. London and Zurich are in
+Europe, but not in this group. Source: the region tables of the AWS, Google Cloud and Azure documentation, 2026; for
+other clouds the names in gpuhunt's and SkyPilot's lists.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _OF_AZURE = {
          "southafricanorth", "switzerlandnorth", "switzerlandwest", "uaenorth", "uksouth", "ukwest"),
 }  # fmt: skip
 _OF_OTHERS = re.compile(r"(?P<area>us|eu|ap|europe|asia|australia)-[a-z]+-?\d+(-?[a-z])?")
-"""Nebius (eu-north1), Crusoe (eu-iceland1-a), Oracle (eu-frankfurt-1), Lambda (europe-central-1)."""
+"""Regions of Nebius (eu-north1), Crusoe (eu-iceland1-a), Oracle (eu-frankfurt-1), Lambda (europe-central-1)."""
 _OF_SITES = {
     "us": re.compile(r"US-([A-Z]{2}-)?\d+"),
     "eu": re.compile(
@@ -37,14 +37,17 @@ _OF_SITES = {
     ),
     "apac": re.compile(r"(AP|SEA|OC)-[A-Z]{2}-\d+"),
 }
-"""RunPod (EU-RO-1), Verda (FIN-03), Hyperstack (NORWAY-1), Scaleway (fr-par-2), OVHcloud (GRA11): by the country."""
+"""Regions by country:
+
+RunPod (EU-RO-1), Verda (FIN-03), Hyperstack (NORWAY-1), Scaleway (fr-par-2), OVHcloud (GRA11).
+"""
 _AREAS = {"us": "us", "eu": "eu", "europe": "eu", "ap": "apac", "asia": "apac", "australia": "apac"}
 _OUTSIDE_THE_UNION = ("eu-west-2", "eu-central-2", "europe-west2", "europe-west6", "eu-zurich-1")
-"""London and Zurich."""
+"""Regions in London and Zurich."""
 
 
 def group_of(region: str | None) -> str | None:
-    """Return the group of a region; None where it is in none, or nobody knows."""
+    """Return the group of a region; None if it is in no group or unknown."""
     if region is None or region in _OUTSIDE_THE_UNION:
         return None
     azure = next((group for group, names in _OF_AZURE.items() if region in names), None)
@@ -63,7 +66,7 @@ def is_in(region: str | None, places: Collection[str]) -> bool:
 
 
 def check_places(places: Collection[str], known: Collection[str], *, where: str) -> None:
-    """Refuse a name that is no region, site or group: one that is misspelt would allow nothing, and say nothing."""
+    """Refuse a name that is no region, site or group: a misspelt one would silently allow nothing."""
     for place in places:
         if place in known or place in GROUPS or _is_region(place):
             continue

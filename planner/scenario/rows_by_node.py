@@ -1,4 +1,4 @@
-"""Price rows by the instance that they rent, put in order once for each list of them: a search asks for many."""
+"""Price rows by instance, sorted once for each list, because a search asks for many."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from planner.model.prices.offer import Price
 
 KEPT = 8
 _orders: OrderedDict[int, tuple[tuple[Price, ...], dict[str | None, list[Price]]]] = OrderedDict()
-"""By the identity of a list, which is kept with its order, so that no other list can have the same."""
+"""Sorted rows by the identity of a list. The list is kept too, so that no other list can reuse the identity."""
 _lock = Lock()
 
 
 def rows_by_node(rows: tuple[Price, ...]) -> Mapping[str | None, list[Price]]:
-    """Return the rows of each instance, in their order; of the same list the same answer, which nobody may change."""
+    """Return the rows of each instance, in their order.
+
+    The result is shared for the same list and must not be changed.
+    """
     with _lock:
         known = _orders.get(id(rows))
         if known is not None:

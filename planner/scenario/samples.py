@@ -1,4 +1,4 @@
-"""How many samples are trained: as the plan says, packed into sequences of one length, or padded in their batch."""
+"""Number of trained samples: as the plan states, packed into sequences of one length, or padded in their batch."""
 
 from __future__ import annotations
 
@@ -18,23 +18,26 @@ class SampleCount:
     per_epoch: float
     epochs: float
     tokens_per_epoch: float | None
-    """Real ones, before padding: what a service bills and a data set holds. None where a sample is no number of them"""
+    """Real tokens before padding, which a service bills and a data set holds;
+
+    None if a sample is not counted in tokens.
+    """
     text: str
-    """How they were counted, for the source of a figure."""
+    """Description of the count, for the source of a figure."""
     note: str | None = None
-    """What the reader should know of the count."""
+    """Note on the count for the reader."""
     sequence_tokens: float | None = None
-    """The mean of one sequence, where samples are not joined and padded only to the longest of their batch."""
+    """Mean tokens of a sequence, if samples are not joined and padded only to the longest of their batch."""
 
 
 def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None) -> SampleCount:
-    """Count samples per epoch, and epochs; tokens, samples and steps are one epoch.
+    """Count samples per epoch, and epochs. Tokens, samples and steps are one epoch.
 
-    A method of preferences has samples of its own (`_of_method`).
+    A method with preferences counts its own samples (`_of_method`).
     packed:  sequences = samples x tokens_per_sample / seq_len, rounded up
     padded (`packing: false`):  a sample is a sequence, padded to the longest of its micro-batch
     without tokens_per_sample:  a sample is a full sequence
-    Where the plan starts from a measured run, samples without a length are taken to be like the run's.
+    If the plan starts from a measured run, samples without a length are assumed to be like the run's.
     """
     _check_length(plan, network, seq_len)
     if plan.training.method is not None:
@@ -70,7 +73,7 @@ def count_samples(plan: Plan, network: Architecture | None, seq_len: int | None)
 
 
 def _of_method(plan: Plan, method: TrainingMethod, seq_len: int | None) -> SampleCount:
-    """Count pairs, or single answers of KTO; each sequence is a prompt with one answer.
+    """Count pairs, or single answers for KTO. Each sequence is a prompt with one answer.
 
     Sequences are not joined. A batch is padded to its longest, so a sequence takes as long as the mean of its batch.
     tokens of the training = samples x sequences of a sample x mean tokens of a sequence

@@ -1,4 +1,4 @@
-"""Which ways to spread a training each trainer runs: one table, by family."""
+"""Strategies and splits that each trainer supports: one table, by family."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from planner.scenario.frameworks import planned_family
 
 
 class Abilities(NamedTuple):
-    """Which ways to spread a training a framework runs."""
+    """Strategies and splits that a framework supports."""
 
     strategies: frozenset[Strategy]
     splits: frozenset[str] = frozenset()
-    """Of `tensor`, `pipeline`, `context`, `experts`, `shards` (hybrid sharding)."""
+    """Splits among `tensor`, `pipeline`, `context`, `experts`, `shards` (hybrid sharding)."""
 
 
 _ZERO = frozenset({Strategy.DDP, Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3})
@@ -45,12 +45,14 @@ table may do anything. Fully sharded with Composer and plain FSDP keeps weights 
 UNSTATED_TRAINERS = {
     "FSDP": "pytorch fsdp", "DeepSpeed": "deepspeed", "torchtitan": "torchtitan", "Megatron-LM": "megatron",
 }  # fmt: skip
-"""What people call the trainers among which a plan that names none may choose, and their families. PyTorch's DDP needs
-none of them: all run it."""
+"""Usual names of the trainers that a plan without a trainer may mean, and their families.
+
+PyTorch's DDP runs with all of them.
+"""
 
 
 def is_run_by(framework: str | None, strategy: Strategy, split: Split) -> bool:
-    """Return whether a trainer runs a strategy with a split; of a plan that names none, whether any of the usual does.
+    """Return whether a trainer runs a strategy with a split; without a trainer, whether any usual one does.
 
     On one device no strategy is needed.
     """
@@ -60,7 +62,7 @@ def is_run_by(framework: str | None, strategy: Strategy, split: Split) -> bool:
 
 
 def trainers_of(strategy: Strategy, split: Split) -> tuple[str, ...]:
-    """Return which of the trainers that a plan may mean, when it names none, run a strategy with a split."""
+    """Return which of the trainers that a plan without a trainer may mean run a strategy with a split."""
     return tuple(name for name, family in UNSTATED_TRAINERS.items() if _runs(ABILITIES[family], strategy, split))
 
 

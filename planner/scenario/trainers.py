@@ -1,4 +1,4 @@
-"""What trainers do that decides memory where nobody sets it: one table by name and version, with its sources."""
+"""Default behaviour of trainers that decides memory: one table by name and version, with its sources."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.scenario.frameworks import HUGGING_FACE, planned_family
 
 @dataclass(frozen=True)
 class OneDeviceRecipe:
-    """What a trainer's recipe for all weights on a single device does besides."""
+    """Further settings of a trainer's recipe for all weights on a single device."""
 
     source: str
     optimizer: Optimizer
@@ -24,18 +24,18 @@ class OneDeviceRecipe:
 
 @dataclass(frozen=True)
 class TrainerHabits:
-    """One trainer in a range of versions; None: it has no usual way, so every likely one counts."""
+    """One trainer in a range of versions. None means that it has no usual behaviour, so every likely one counts."""
 
     words: tuple[str, ...]
-    """Of which a name has one, in small letters."""
+    """Words of which a name must contain one, in lower case."""
     source: str
     below: tuple[int, ...] | None = None
-    """Versions before this one; a name without a version is the newest."""
+    """Versions below this one. A name without a version means the newest."""
     loss: Loss | None = None
     kernels: Kernels | None = None
     attention: Attention | None = None
     weights: WeightFormat | None = None
-    """Of trained weights."""
+    """Format of trained weights."""
     checkpointing: Checkpointing | None = None
     one_device: OneDeviceRecipe | None = None
     flags: dict[str, bool] = field(default_factory=dict)
@@ -152,19 +152,19 @@ TRAINERS = (
         attention=Attention.SDPA,
     ),
 )
-"""The first that fits. Megatron and others that a kernel's word says more of: `planned_settings`."""
+"""Habits in order; the first that fits counts. `planned_settings` knows more about some kernels (Megatron)."""
 _VERSION = re.compile(r"(\d+(?:\.\d+)+)")
 
 
 def takes_one_device_recipe(devices: int, adapters: Adapters | None) -> bool:
-    """Return whether all weights are trained on a single device, for which some trainers have a recipe of its own."""
+    """Return whether all weights are trained on a single device, for which some trainers have a special recipe."""
     return devices == 1 and adapters is None
 
 
 def habits_of(framework: str) -> TrainerHabits | None:
-    """Return what the trainer does that a framework's name, with its version, says; None for an unknown one.
+    """Return the habits of the trainer in a framework's name, with its version; None for an unknown one.
 
-    Unsloth counts wherever it is named, since it replaces what another trainer would do.
+    Unsloth counts wherever it is named, because it replaces what another trainer would do.
     """
     said = framework.casefold()
     found = _VERSION.search(said)
@@ -178,26 +178,29 @@ def habits_of(framework: str) -> TrainerHabits | None:
 
 
 class ExpertProducts(StrEnum):
-    """How a trainer multiplies by the experts of a layer."""
+    """Way in which a trainer multiplies by the experts of a layer."""
 
     GROUPED = "grouped"
     ONE_BY_ONE = "one by one"
-    """A loop that asks the device which tokens are an expert's, and multiplies them."""
+    """A loop that asks the device which tokens belong to an expert, and multiplies them."""
     ASSUMED_GROUPED = "assumed grouped"
-    """As its newest version does, where nobody states the version."""
+    """Grouped as in its newest version, if the version is not stated."""
 
 
 GROUPED_SINCE = (5,)
-"""Version of transformers whose networks multiply all experts of a layer at once (torch._grouped_mm). Source:
-huggingface.co/docs/transformers/experts_interface; unsloth.ai/docs/new/faster-moe: some six times as fast as before."""
+"""Version of transformers from which networks multiply all experts of a layer at once (torch._grouped_mm).
+
+Source: huggingface.co/docs/transformers/experts_interface; unsloth.ai/docs/new/faster-moe: about six times as fast as
+before.
+"""
 GROUPED_BY = ("unsloth", "grouped", "gmm", "scattermoe", "megablocks")
-"""Kernels that do so under any version."""
+"""Kernels with grouped products under any version."""
 _OF_TRANSFORMERS = re.compile(r"(?:transformers|hf trainer)\s*(?:v|version)?\s*(\d+(?:\.\d+)*)")
 OLDER_TRANSFORMERS = "transformers 4"
 
 
 def expert_products(framework: str | None) -> ExpertProducts:
-    """Return how a plan's trainer multiplies by experts: Hugging Face's by the version of transformers it names."""
+    """Return how a plan's trainer multiplies by experts; for Hugging Face's by the version of transformers."""
     said = (framework or "").casefold()
     calls_transformers = planned_family(said) in HUGGING_FACE or "swift" in said
     if not calls_transformers or any(word in said for word in GROUPED_BY):

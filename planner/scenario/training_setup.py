@@ -1,4 +1,4 @@
-"""What is trained and how: one description for plans, run records and logs, compared field by field."""
+"""Description of a training for plans, run records and logs, compared field by field."""
 
 from __future__ import annotations
 
@@ -26,17 +26,22 @@ from planner.model.network.workload import WHOLE, Checkpointing, Method, Precisi
 from planner.scenario.frameworks import planned_family
 
 OWN_BENCHMARK = "planner benchmark"
-"""The framework of runs that the planner's own benchmark measured."""
+"""Framework of runs that the planner's own benchmark measured."""
 LENGTH_VARIATION = 0.5
-"""Standard deviation of sequences' lengths over their mean, in preference data; assumed: published mixes have 0.4 to
-0.7."""
+"""Assumed standard deviation of sequence lengths over their mean in preference data.
+
+Published mixes have 0.4 to 0.7.
+"""
 LARGEST_OF_TWO, LARGEST_POWER = 0.564, 0.84
-"""E[largest of n standard normals] = 0.564 (log2 n)^0.84 within 2 % up to n = 64; 0.564 = 1 / sqrt(pi) for two."""
+"""Constants of E[largest of n standard normals] = 0.564 (log2 n)^0.84, within 2 % up to n = 64;
+
+0.564 = 1 / sqrt(pi) for two.
+"""
 UNDER_ZERO = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 
 
 class Agreement(StrEnum):
-    """How a field of one training setup relates to the same field of another."""
+    """Relation of a field of one training setup to the same field of another."""
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -45,7 +50,7 @@ class Agreement(StrEnum):
 
 
 def padded_length(mean: float, most: float, sequences: float) -> float:
-    """Return the tokens to which sequences of a batch are padded: those of the longest, and never more than `most`.
+    """Return the tokens to which sequences of a batch are padded: those of the longest, at most `most`.
 
     mean x (1 + variation x E[largest of n standard normals]); the expectation is 0.564 (log2 n)^0.84 (David and
     Nagaraja 2003). Sequences whose mean is `most` are full.
@@ -56,24 +61,24 @@ def padded_length(mean: float, most: float, sequences: float) -> float:
 
 @dataclass(frozen=True, kw_only=True)
 class TrainingSetup:
-    """What is trained and how. None in a field means that the source does not state it.
+    """Network, method and settings of a training. None in a field means that the source does not state it.
 
     Every field takes part in `differences`, so a field that is added here cannot be forgotten when runs are matched.
     """
 
     workload: str
-    """The name of the network. It identifies the network only where `network` is not known."""
+    """Name of the network. It identifies the network only if `network` is unknown."""
     network: Architecture | None = None
     seq_len: int | None = None
-    """Tokens of a sample; of pairs and answers, the most that a prompt has with one answer. An image has none."""
+    """Tokens of a sample; for pairs and answers, the most that a prompt has with one answer. Images have none."""
     sequence_tokens: float | None = None
-    """Their mean, where sequences are padded to the longest of their batch and not to `seq_len`."""
+    """Mean tokens, if sequences are padded to the longest of their batch and not to `seq_len`."""
     method: Method | None = None
-    """Which weights are trained."""
+    """Method that decides which weights are trained."""
     objective: MethodSettings = NEXT_TOKEN
-    """What is optimized, where it is not the next token: preferences or rewards, with the reference that is used."""
+    """Objective other than the next token: preferences or rewards, with the reference that is used."""
     adapters: Adapters | None = None
-    """What is trained beside frozen weights. None under `Method.FULL`."""
+    """Adapters that are trained beside frozen weights; None under `Method.FULL`."""
     precision: Precision | None = None
     micro_batch: int | None = None
     """Samples of one forward pass on one accelerator."""
@@ -85,36 +90,38 @@ class TrainingSetup:
     """Tensor, pipeline, context and expert degrees."""
     framework: str | None = None
     compiled: bool | None = None
-    """Whether torch.compile compiles the layers."""
+    """True if torch.compile compiles the layers."""
     settings: TrainerSettings = NOTHING_STATED
     """Loss, kernels, optimizer, weights and offload."""
     data: str | None = None
-    """What a run read: synthetic tokens, or a person's own shards."""
+    """Data that a run read: synthetic tokens, or the user's own shards."""
     channels_last: bool | None = None
-    """Of convolutions: the colours of a pixel lie beside each other in memory."""
+    """True if convolutions store the colours of a pixel next to each other in memory."""
 
     @property
     def sample(self) -> Literal["tokens", "image"] | None:
-        """What a sample is; None where the network is not known."""
+        """Kind of sample; None if the network is unknown."""
         return None if self.network is None else self.network.sample
 
     @property
     def timed_tokens(self) -> float:
-        """Tokens of one sequence, as a step computes it on average."""
+        """Tokens of one sequence that a step computes on average."""
         return self.sequence_tokens or float(self.seq_len or 0)
 
     def padded_tokens(self, samples: float) -> float:
-        """Tokens of one sequence in a micro-batch of so many samples, which is padded to its longest sequence."""
+        """Return the tokens of one sequence in a micro-batch of this many samples, which is padded to its longest
+        sequence.
+        """
         return padded_length(self.timed_tokens, float(self.seq_len or 0), samples * self.objective.sequences)
 
     @property
     def sample_tokens(self) -> float:
-        """Tokens of one sample, padding left out: of a pair, of both of its sequences."""
+        """Tokens of one sample without padding; for a pair, of both sequences."""
         return self.timed_tokens * self.objective.sequences
 
     @property
     def stated(self) -> dict[str, Any]:
-        """The fields that are stated, with the settings of the trainer beside the others."""
+        """Stated fields, with the trainer's settings among them."""
         values = {name: _value(self, name) for name in _names(self)}
         return {name: value for name, value in values.items() if value is not None}
 
@@ -139,9 +146,9 @@ def differences(
 def agrees_where_stated(
     asked: TrainingSetup, other: TrainingSetup, *, besides: tuple[str, ...] = (), may_omit: tuple[str, ...] = ()
 ) -> bool:
-    """Return whether `other` states the same as `asked` in every field that `asked` states, but for `besides`.
+    """Return whether `other` states the same as `asked` in every field that `asked` states, except for `besides`.
 
-    What `other` does not state does not count as the same, except in the fields of `may_omit`. Fields that `asked`
+    A field that `other` does not state counts as different, except in the fields of `may_omit`. Fields that `asked`
     leaves open agree with anything.
     """
     for name in reversed(_names(asked)):  # the network, which takes longest to compare, comes last
@@ -155,7 +162,7 @@ def agrees_where_stated(
 
 
 def setup_of_run(run: RunRecord) -> TrainingSetup:
-    """Return the setup of a measured run; what the record does not say is None.
+    """Return the setup of a measured run. Fields that the record does not state are None.
 
     The planner's own benchmark (`method_version`) steps with AdamW on fp32 weights and offloads nothing. A record
     without a method is older than the training of adapters.
@@ -188,7 +195,7 @@ def setup_of_run(run: RunRecord) -> TrainingSetup:
 
 
 def benchmark_settings(*, compiled: bool | None, chunked: bool) -> TrainerSettings:
-    """Return the trainer's settings of a run of the planner's own benchmark; an old record may not say `compiled`."""
+    """Return the trainer's settings of a run of the planner's own benchmark. An old record may not state `compiled`."""
     loss = kernels = None
     if compiled is not None:
         kernels = Kernels.FUSED if compiled else Kernels.EAGER
@@ -204,10 +211,11 @@ def benchmark_settings(*, compiled: bool | None, chunked: bool) -> TrainerSettin
 
 
 def setup_of_benchmark(asked: TrainingSetup) -> TrainingSetup:
-    """Return the setup of the benchmark's run that is nearest to a training: same work, with the settings it has.
+    """Return the setup of the benchmark run that is nearest to a training: the same work, with the benchmark's
+    settings.
 
-    It compiles where fused kernels are asked for, and computes the loss in chunks where that is asked for. It trains on
-    the next token alone.
+    It compiles if fused kernels are asked for, and computes the loss in chunks if that is asked for. It trains only on
+    the next token.
     """
     compiled = asked.settings.kernels is Kernels.FUSED or bool(asked.compiled)
     settings = benchmark_settings(compiled=compiled, chunked=asked.settings.loss is Loss.CHUNKED)
@@ -217,14 +225,14 @@ def setup_of_benchmark(asked: TrainingSetup) -> TrainingSetup:
 
 
 def _adapters_of(run: RunRecord) -> Adapters | None:
-    """Return the adapters of a run; None where an older record does not say which they were."""
+    """Return the adapters of a run; None if an older record does not describe them."""
     return None if run.adapters is None else run.adapters.model_copy(update={"frozen": frozen_of(run)})
 
 
 def frozen_of(run: RunRecord) -> FrozenFormat | None:
-    """Return how a run of adapters kept the other weights; None: in fp32.
+    """Return the format of the frozen weights in a run with adapters; None means fp32.
 
-    Older benchmarks do not say, and left them in fp32 under ddp and fsdp2, beside 16-bit products too.
+    Older benchmarks do not state it. They left them in fp32 under ddp and fsdp2, even beside 16-bit products.
     """
     if run.adapters is not None and run.adapters.frozen is not None:
         return run.adapters.frozen
@@ -235,7 +243,7 @@ SETTINGS = tuple(TrainerSettings.model_fields)
 
 
 def _names(setup: TrainingSetup) -> tuple[str, ...]:
-    """Return the names of all fields, with those of the trainer's settings beside them."""
+    """Return the names of all fields, including those of the trainer's settings."""
     kind: Any = type(setup)
     return (*_own_names(kind), *SETTINGS)
 
@@ -246,7 +254,7 @@ def _own_names(kind: Any) -> tuple[str, ...]:
 
 
 def _value(setup: TrainingSetup, name: str) -> Any:
-    """Return the value of a field as it is compared; None where the setup does not state it, or has no such field."""
+    """Return the value of a field for comparison; None if the setup does not state it, or has no such field."""
     if name in SETTINGS:
         return getattr(setup.settings, name)
     if name == "network":
@@ -258,7 +266,7 @@ def _value(setup: TrainingSetup, name: str) -> Any:
 
 @dataclass(frozen=True)
 class _Network:
-    """A network with its name, which identifies it where one of two sources does not describe it."""
+    """A network with its name, which identifies it if one of two sources does not describe it."""
 
     name: str
     architecture: Architecture | None
@@ -295,6 +303,6 @@ def _same(mine: object, other: object) -> bool:
     if isinstance(mine, MethodSettings) and isinstance(other, MethodSettings):
         return mine.agrees(other)
     if isinstance(mine, Adapters) and isinstance(other, Adapters):
-        one, two = (each.model_copy(update={"targets": tuple(sorted(each.targets))}) for each in (mine, other))
-        return one == two
+        first, second = (each.model_copy(update={"targets": tuple(sorted(each.targets))}) for each in (mine, other))
+        return first == second
     return mine == other

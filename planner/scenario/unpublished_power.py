@@ -1,4 +1,4 @@
-"""Chips that only their maker rents out: their power is not published, so owning one has no cost that is known."""
+"""Chips that only their maker rents out. Their power is not published, so the cost of owning one is unknown."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from planner.scenario.price_choice import current_price
 
 
 def owning_not_modelled(accelerator: Accelerator) -> str | None:
-    """Return why a plan cannot have the accelerator as its own, in half a sentence; None where it can."""
+    """Return why a plan cannot own the accelerator, as half a sentence; None if it can."""
     if accelerator.tdp_w is not None or accelerator.id == "CPU":
         return None
     return f"the power of {accelerator.id} is not published, so owning one is not modelled"
 
 
 def nearest_offer(accelerator: Accelerator, catalog: Catalog) -> str | None:
-    """Return the smallest machine that rents out the accelerator, one with a price on demand first."""
+    """Return the smallest machine that rents out the accelerator, preferably with an on-demand price."""
     rented = [node for node in catalog.nodes.values() if node.accelerator == accelerator.id]
     priced = [
         node for node in rented

@@ -7,10 +7,14 @@ import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pytest
 
 from scripts.served_app import BROWSER_FLAGS, served
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 PATIENCE_MS = 20_000
 
@@ -66,15 +70,27 @@ def app_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
 
 
-@pytest.fixture
-def visit(app_url: str, chromium: str) -> Iterator[Visit]:
+@pytest.fixture(scope="module")
+def browser(chromium: str) -> Iterator[Browser]:
+    """One browser for the tests of a file, each of which has a context of its own.
+
+    Not of the session: while playwright lives, no other test can run an event loop in this thread.
+    """
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:
         missing("playwright is not installed")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=BROWSER_FLAGS)
-        page = browser.new_context(viewport={"width": 1280, "height": 1250}, accept_downloads=True).new_page()
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(app_url: str, browser: Browser) -> Iterator[Visit]:
+    """A visitor who has not opened a page yet."""
+    with browser.new_context(viewport={"width": 1280, "height": 1250}, accept_downloads=True) as context:
+        page = context.new_page()
         seen = Visit(url=app_url, page=page)
         page.on(
             "request",
@@ -90,9 +106,18 @@ def visit(app_url: str, chromium: str) -> Iterator[Visit]:
         )
         page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: seen.errors.append(str(error)))
-        page.goto(app_url)
-        page.locator(".tp .options").wait_for()
         yield seen
-        browser.close()
     assert seen.outside == []
     assert seen.errors == []
+
+
+@pytest.fixture
+def first_page(visit: Visit) -> Page:
+    """The page that the app's bare address shows."""
+    from playwright.sync_api import Page
+
+    page = visit.page
+    assert isinstance(page, Page)
+    page.goto(visit.url)
+    page.locator(".tp .options").wait_for()
+    return page

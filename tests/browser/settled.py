@@ -7,9 +7,19 @@ from pathlib import Path
 
 from playwright.sync_api import Download, FilePayload, Page, TimeoutError
 
+from planner import clock
+from planner.use_cases.catalogs import catalog_for
+from planner.use_cases.plans import compare, read_plan
+
 PLAN_FILE = "Your own plan (YAML or JSON)"
 RUN_FILES = "Your run records (JSON)"
 SETTLED = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+
+
+def sentence_of(path: Path) -> str:
+    """Return what `planner compare` says first of a plan."""
+    plan = read_plan(path)
+    return compare(plan, catalog_for(plan), today=clock.today()).headline[0]
 
 
 def settle(page: Page) -> None:

@@ -14,7 +14,7 @@ from playwright.sync_api import Page, expect
 
 from planner.adapters.workspace import examples_dir
 from tests.browser.conftest import Visit
-from tests.browser.settled import settle
+from tests.browser.settled import sentence_of, settle
 from tests.browser.test_pages import serious
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -40,6 +40,8 @@ def test_a_page_of_an_example(visit: Visit, page: Page, example: str, name: str)
     page.goto(address)
     page.locator(DRAWN[name]).first.wait_for()
     fits(page, DESK)
+    if name == "ask":
+        expect(page.locator(".tp .headline h2")).to_contain_text(sentence_of(examples_dir() / f"{example}.yaml"))
     if name != "own-or-rent":
         budget = page.get_by_role("spinbutton", name="Budget (USD)", exact=True)
         budget.fill("12345")

@@ -147,6 +147,7 @@ def others_notice_nothing(page: Page, visit: Visit) -> None:
     other = page.context.browser.new_context().new_page()
     other.goto(visit.url)
     expect(other.locator(".tp .headline h2")).to_contain_text("Keep your 2x RTX 3090", timeout=30_000)
+    other.context.close()
     connection = http.client.HTTPConnection(urlsplit(visit.url).netloc, timeout=30)
     connection.request("GET", "/_stcore/health")
     assert connection.getresponse().status == 200

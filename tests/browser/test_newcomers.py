@@ -12,7 +12,6 @@ pytest.importorskip("playwright")
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Visit
 from tests.browser.settled import download
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -50,9 +49,8 @@ class Person:
 
 
 @pytest.fixture
-def person(visit: Visit) -> Person:
-    assert isinstance(visit.page, Page)
-    return Person(visit.page)
+def person(first_page: Page) -> Person:
+    return Person(first_page)
 
 
 def test_lora_on_two_rtx_3090(person: Person) -> None:

@@ -17,10 +17,9 @@ import pytest
 pytest.importorskip("streamlit")
 pytest.importorskip("playwright")
 
-from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect, sync_playwright
+from playwright.sync_api import Browser, FilePayload, Page, WebSocket, expect
 
 from planner.adapters.workspace import catalogs_dir, examples_dir
-from scripts.served_app import BROWSER_FLAGS
 from tests.browser.settled import PLAN_FILE, RUN_FILES, download, settle, upload, yaml_file
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -71,21 +70,15 @@ class Session:
 
 
 @pytest.fixture
-def browser(chromium: str) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=BROWSER_FLAGS)
-        yield browser
-        browser.close()
+def first(browser: Browser, app_url: str) -> Iterator[Session]:
+    with browser.new_context(accept_downloads=True) as context:
+        yield Session(context.new_page(), app_url)
 
 
 @pytest.fixture
-def first(browser: Browser, app_url: str) -> Session:
-    return Session(browser.new_context(accept_downloads=True).new_page(), app_url)
-
-
-@pytest.fixture
-def second(browser: Browser, app_url: str) -> Session:
-    return Session(browser.new_context(accept_downloads=True).new_page(), app_url)
+def second(browser: Browser, app_url: str) -> Iterator[Session]:
+    with browser.new_context(accept_downloads=True) as context:
+        yield Session(context.new_page(), app_url)
 
 
 def run_file(text: str) -> FilePayload:
@@ -187,7 +180,8 @@ def other_site(app_url: str, tmp_path: Path) -> Iterator[str]:
 
 
 def test_no_other_page_shows_the_app_within_itself(browser: Browser, other_site: str) -> None:
-    page = browser.new_page()
+    context = browser.new_context()
+    page = context.new_page()
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.goto(f"{other_site}/own.html")
@@ -196,3 +190,4 @@ def test_no_other_page_shows_the_app_within_itself(browser: Browser, other_site:
     page.wait_for_load_state("networkidle")
     assert page.frames[1].url == "chrome-error://chromewebdata/"
     assert any("frame-ancestors 'none'" in text for text in said)
+    context.close()

@@ -1,7 +1,7 @@
 """Questions about preference and rollout trainings that people asked in public, in our words, and what answers them.
 
 Where a source has a figure, the plan was predicted before anything of it entered the evidence. What the sources leave
-open stands in `assumed`. Result: docs/decisions/2026-11-27-questions-about-methods.md.
+open stands in `assumed`. Result: docs/decisions/2026-11-27-preferences-and-rollouts.md.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ SIGNALS = tuple(
 
 
 class StopRequest:
-    """Whether this rank was asked to stop.
+    """Flag that says whether this rank was asked to stop.
 
     `last_words(why)` must write what is known and must not need torch.
     """

@@ -189,7 +189,7 @@ class SkyBackend:
             left, by_id = any(machine.alive for machine in seen.machines), seen.seen
             checks.append(seen.said)
             if launch.account is None:
-                checks.append("the account was not recorded: whoever the keys here are of was asked")
+                checks.append("the account was not recorded: that of the keys here was asked")
         if launch.target.managed:
             managed = self._look_managed(launch)
             going = _goes_on(managed)

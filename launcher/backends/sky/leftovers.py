@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from planner.launcher.cloud.aws_storage import StorageAnswer
-from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.cloud.provider_machines import ProviderAnswer
 from planner.launcher.plan.backend import Launch, Leftover
 
@@ -101,7 +101,7 @@ def _age(launched_at: object, now: datetime) -> str:
     return f", launched {round(minutes)} minutes ago" if minutes >= 0 else ""
 
 
-def machine_leftover(machine: CloudMachine, *, now: datetime) -> Leftover:
+def machine_leftover(machine: ListedMachine, *, now: datetime) -> Leftover:
     """Return the leftover of a machine in a cloud's list. It is late by the cloud's own clock if that is known."""
     late = machine.expires_at is not None and machine.expires_at < (machine.seen_at or now)
     detail = f"{machine.state} {machine.instance_type or ''}".strip()

@@ -26,7 +26,7 @@ LAMBDA_URL_VARIABLE = "PLANNER_LAMBDA_API_URL"
 
 
 class SourceChoice(StrEnum):
-    """Where prices are fetched from."""
+    """Sources of prices."""
 
     AWS = "aws"
     AWS_LIST = "aws-list"

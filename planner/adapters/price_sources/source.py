@@ -32,7 +32,7 @@ class SourceAnswer:
     lists: list[ListRead] = field(default_factory=list)
     """Lists that were read completely."""
     not_asked: list[str] = field(default_factory=list)
-    """What could have been asked of the source and was not, each with its reason."""
+    """Further questions that the source could answer and that were not asked, each with its reason."""
 
     @contextmanager
     def alone(self, what: str) -> Iterator[None]:

@@ -12,7 +12,7 @@ from planner.model.evidence.amount import Amount
 from planner.model.evidence.claims import ArithmeticClaim, BatchRow, FigureRow, SumClaim, TableClaim
 
 AGREES = 0.03
-"""Printed figures are rounded to two or three digits."""
+"""Relative difference that still agrees, because printed figures are rounded to two or three digits."""
 SLIPS = (10.0, 60.0, 100.0, 1000.0, 3600.0, 24.0, 8.0, 1e6)
 
 
@@ -28,7 +28,7 @@ def recomputed_findings(claim: ArithmeticClaim | SumClaim | TableClaim) -> list[
 
 
 def arithmetic_findings(claim: ArithmeticClaim) -> list[Finding]:
-    """Redo product / over; where inputs carry units, in these, else all are in the unit that is printed."""
+    """Redo product / over in the inputs' units; without units, in the printed unit."""
     if not claim.product and not claim.over:
         says = "The figure comes without its inputs: there is nothing to redo."
         return [unknown("work_not_known", says, fix="Add product and over.")]
@@ -36,7 +36,7 @@ def arithmetic_findings(claim: ArithmeticClaim) -> list[Finding]:
 
 
 def table_findings(claim: TableClaim) -> list[Finding]:
-    """Redo every row: epoch = samples / batch x seconds, as a larger batch makes fewer batches; or its own inputs."""
+    """Redo every row: epoch = samples / batch x seconds (a larger batch makes fewer batches), or its own inputs."""
     findings: list[Finding] = []
     for row in claim.rows:
         if isinstance(row, FigureRow):
@@ -61,8 +61,8 @@ def _epoch(row: BatchRow, samples: float) -> list[Finding]:
 
 
 def _redo(amount: Amount, product: Sequence[Amount], over: Sequence[Amount], what: str) -> list[Finding]:
-    divisor = math.prod(one.value for one in over)
-    computed = math.prod(one.value for one in product) / divisor if divisor else math.inf
+    divisor = math.prod(divisor.value for divisor in over)
+    computed = math.prod(factor.value for factor in product) / divisor if divisor else math.inf
     if not math.isfinite(computed):
         return [
             unknown(
@@ -71,12 +71,12 @@ def _redo(amount: Amount, product: Sequence[Amount], over: Sequence[Amount], wha
         ]
     said = unit_of(amount.unit)
     findings = [] if said is not None and amount.unit else [_unit_not_read(amount)]
-    if said is not None and any(one.unit for one in (*product, *over)):
+    if said is not None and any(amount_.unit for amount_ in (*product, *over)):
         joined = Dimensioned()
-        for one, power in (*((one, 1) for one in product), *((one, -1) for one in over)):
-            unit = unit_of(one.unit)
+        for factor, power in (*((factor, 1) for factor in product), *((factor, -1) for factor in over)):
+            unit = unit_of(factor.unit)
             if unit is None:
-                says = f"An input's unit '{one.unit}' means nothing here."
+                says = f"An input's unit '{factor.unit}' means nothing here."
                 return [unknown("unit_not_known", says, fix="Write s, h, W, kWh, GB, USD or a count.")]
             joined = joined.times(unit, power)
         if joined.powers != said.powers:
@@ -90,16 +90,16 @@ def _redo(amount: Amount, product: Sequence[Amount], over: Sequence[Amount], wha
 
 
 def _added(amount: Amount, terms: Sequence[Amount], what: str) -> list[Finding]:
-    if not all(one.unit for one in terms):
-        computed = sum(one.value for one in terms)
+    if not all(term.unit for term in terms):
+        computed = sum(term.value for term in terms)
         return _redone(amount, computed, what) or ([] if unit_of(amount.unit) else [_unit_not_read(amount)])
     said, total = unit_of(amount.unit), 0.0
-    for one in terms:
-        unit = unit_of(one.unit)
+    for term in terms:
+        unit = unit_of(term.unit)
         if said is None or unit is None or unit.powers != said.powers:
-            says = f"Of {what} '{one.unit}' cannot be added to '{amount.unit}'."
+            says = f"Of {what} '{term.unit}' cannot be added to '{amount.unit}'."
             return [unknown("unit_not_known", says, fix="Write all in one currency or unit.")]
-        total += one.value * unit.factor / said.factor
+        total += term.value * unit.factor / said.factor
     return _redone(amount, total, what)
 
 
@@ -122,12 +122,12 @@ def _redone(stated: Amount, computed: float, what: str) -> list[Finding]:
     says = f"{what[:1].upper()}{what[1:]} is printed as {digits(value)}{unit}; its own inputs give {digits(computed)}."
     if value and computed / value > 0:
         slip = max(computed / value, value / computed)
-        factor = next((one for one in SLIPS if math.isclose(slip, one, rel_tol=AGREES)), None)
+        factor = next((known for known in SLIPS if math.isclose(slip, known, rel_tol=AGREES)), None)
         says += f" A factor of {factor:,g} slipped." if factor else ""
     facts = (("stated", value, stated.unit, "the claim"), ("computed", computed, stated.unit, "the claim's own inputs"))
     return [impossible("arithmetic", says, *facts, fix="Correct the figure or its inputs.")]
 
 
 def checked_product(stated: Amount, computed: float, what: str) -> list[Finding]:
-    """Hold a printed figure against a product of others, in its unit."""
+    """Compare a printed figure with a product of others, in its unit."""
     return _redone(stated, computed, what)

@@ -1,4 +1,4 @@
-"""What a claim names, found in the catalog by any usual spelling."""
+"""Finds the names of a claim in the catalog, in any usual spelling."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ FIX = "Name an accelerator as catalogs/hardware/accelerators.csv or its aliases 
 
 
 def accelerator_of(name: str, catalog: Catalog) -> Accelerator | Finding:
-    """Return an accelerator by any name, or that nobody knows it."""
+    """Return an accelerator by any name, or a finding that it is unknown."""
     known = accelerator_named(name, catalog.accelerators, catalog.aliases)
     return known or unknown("accelerator_not_known", f"No catalog knows the accelerator '{name}'.", fix=FIX)
 
 
 def node_of(name: str, catalog: Catalog) -> Node | Finding:
-    """Return a machine by its id or the name of its instance, or that nobody knows it."""
+    """Return a machine by its id or the name of its instance, or a finding that it is unknown."""
     said = _spelled(name)
     for node in catalog.nodes.values():
         plain = node.name.partition(" (")[0]
-        if said in {_spelled(one) for one in (node.id, node.id.rpartition("/")[2], node.name, plain)}:
+        if said in {_spelled(known_name) for known_name in (node.id, node.id.rpartition("/")[2], node.name, plain)}:
             return node
     begun = [node for node in catalog.nodes.values() if _spelled(node.name).startswith(f"{said} ")]
     if len(begun) == 1:

@@ -1,4 +1,4 @@
-"""One claim: the rules of its kind, and the verdict."""
+"""Audit of one claim: the rules of its kind, and the verdict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Figures of hardware against the catalog's dated rows."""
+"""Compares figures of hardware with the catalog's dated rows."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ UNITS = {
     "tensor_core_generation": "", **dict.fromkeys(FORMATS, "TFLOP/s"),
 }  # fmt: skip
 ABOUT, ABOUT_POWER = 0.04, 0.1
-"""Of a machine's power its configurations differ."""
+"""Tolerances. The power of a machine differs by its configuration."""
 SPARSE = ((1.9, 2.3), (3.85, 4.15))
-"""Times the dense peak: of figures with 2:4 sparsity, or narrower sums (first announcements rounded up: 20 PFLOP/s of a
-B200's 9); of those with both."""
+"""Multiples of the dense peak for figures with 2:4 sparsity or narrower sums (first announcements rounded up:
+
+20 PFLOP/s for a B200's 9), and with both.
+"""
 BINARY = 2**30 / 1e9
-"""A GiB in GB; data sheets mean either."""
+"""A GiB in GB. Data sheets mean either."""
 WITHIN = {
     "power": (1 / (1 + ABOUT_POWER), 1 + ABOUT_POWER),
     "memory": ((1 - ABOUT) / BINARY, BINARY * (1 + ABOUT / 4)),
 }
-"""Least and most of a stated figure over the data sheet's that agree with it."""
+"""Lowest and highest ratio of a stated figure to the data sheet's at which they agree."""
 WITHIN_OTHERS = (1 / (1 + ABOUT), 1 + ABOUT)
 COUNTED_IN_BYTES = ("memory", "bandwidth", "link", "network")
 SLIPS = (
@@ -42,17 +44,17 @@ SLIPS = (
     (1e6, "a prefix", tuple(UNITS)),
     (8.0, "bits for bytes, or eight devices for one", COUNTED_IN_BYTES),
 )
-"""Factors of units that were mistaken, and the figures that they occur in."""
+"""Factors of mistaken units, with the figures in which they occur."""
 TRAPS = (*FORMATS, "memory", "bandwidth", "link")
 """Figures that an accelerator's trap may explain."""
 SEVERAL = re.compile(r"^\s*(\d+)\s?[x\u00d7]\s", re.IGNORECASE)
-"""So many of an accelerator, whose figures may be added."""
+"""A count of accelerators, whose figures may be added."""
 TENSOR_CORES = {"Volta": 1, "Turing": 2, "Ampere": 3, "Ada": 4, "Hopper": 4, "Blackwell": 5, "Blackwell Ultra": 5}
-"""Generation by architecture. Source: NVIDIA's architecture white papers, as of 2026-11."""
+"""Tensor-core generation by architecture. Source: NVIDIA's architecture white papers, as of 2026-11."""
 
 
 def hardware_findings(claim: HardwareClaim, catalog: Catalog) -> list[Finding]:
-    """Hold a figure against the catalog; a peak about twice the dense one is the sparse one."""
+    """Compare a figure with the catalog. A peak about twice the dense one is the sparse one."""
     count, node = 1, None
     name = claim.accelerator
     if claim.node is not None:
@@ -75,17 +77,19 @@ def hardware_findings(claim: HardwareClaim, catalog: Catalog) -> list[Finding]:
         return [stated]
     if figure in FORMATS and lacks(accelerator, figure):
         return _without_hardware(claim, figure, stated, accelerator, count)
-    one = _known(figure, accelerator, node)
-    if one is None:
+    known_value = _known(figure, accelerator, node)
+    if known_value is None:
         return [unknown("figure_not_known", f"The catalog holds no {figure} of {accelerator.id}.")]
     of_node = node is not None and figure in ("power", "network", "tensor_core_generation")
-    return _held_against(claim, figure, stated, one if of_node else one * count, accelerator, node, catalog)
+    return _held_against(
+        claim, figure, stated, known_value if of_node else known_value * count, accelerator, node, catalog
+    )
 
 
 def _without_hardware(
     claim: HardwareClaim, figure: str, ends: tuple[float, float], accelerator: Accelerator, count: int
 ) -> list[Finding]:
-    """Say that the format is not there; what runs it at the rate of fp32 may be said to do so."""
+    """Say that the format is missing in hardware, unless the claim states the fp32 rate at which it runs."""
     known = (_known(figure, accelerator, None) or 0.0) * count
     if known and math.isclose(nearest(ends, known), known, rel_tol=ABOUT):
         return []
@@ -136,16 +140,16 @@ def _held_against(
 
 
 def _figure_of_another(figure: str, stated: float, accelerator: Accelerator, catalog: Catalog) -> str:
-    """Say whose figure it is: another format's of the same accelerator, or the same of one with a like name."""
+    """Say whose figure it is: another format's of the same accelerator, or that of one with a similar name."""
     for other in FORMATS:
         same = figure in FORMATS and other != figure and not lacks(accelerator, other)
         if same and math.isclose(stated, _known(other, accelerator, None) or 0.0, rel_tol=ABOUT):
             return f" It is its {other} figure."
     family = accelerator.id.partition("-")[0]
-    for one in catalog.accelerators.values():
-        known = _known(figure, one, None)
-        if one.id.partition("-")[0] == family and known and math.isclose(stated, known, rel_tol=ABOUT / 4):
-            return f" It is the figure of {one.id}."
+    for sibling in catalog.accelerators.values():
+        known = _known(figure, sibling, None)
+        if sibling.id.partition("-")[0] == family and known and math.isclose(stated, known, rel_tol=ABOUT / 4):
+            return f" It is the figure of {sibling.id}."
     return ""
 
 

@@ -1,4 +1,4 @@
-"""Claims on memory: by the stated method, by the usual one, and against the devices named."""
+"""Checks claims on memory: by the stated method, by the usual one, and against the named devices."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.memory import device_memory
 
 USUAL_BYTES, INFERENCE_BYTES = 16.0, 2.0
-"""Of a parameter: mixed precision with Adam (Rajbhandari et al. 2020, section 3); 16-bit weights alone."""
+"""Bytes per parameter: mixed precision with Adam (Rajbhandari et al. 2020, section 3); 16-bit weights alone."""
 BY_METHOD = {"full": USUAL_BYTES, "full_bf16": 8.0, "full_8bit_adam": 10.0, "lora": 2.0, "qlora": 0.5}
-"""Bytes of a parameter: all of it in 16 bits; Adam's moments in 8 (Dettmers et al. 2022); frozen weights in 16 or 4."""
+"""Bytes per parameter: everything in 16 bits; Adam's moments in 8 (Dettmers et al. 2022); frozen weights in 16 or 4."""
 LEAST_OF_INFERENCE = 0.5
 """Bytes of a weight in 4 bits, the fewest that are usual."""
 REPLICATED = {"ddp": 16.0, "zero1": 4.0, "zero2": 2.0, "zero3": 0.0, "fsdp2": 0.0}

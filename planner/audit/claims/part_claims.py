@@ -1,4 +1,4 @@
-"""Parts that accelerators and machines have, could have, or cannot have."""
+"""Checks which parts accelerators and machines have, could have, or cannot have."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from planner.model.hardware.machines import Accelerator, Link, Node
 SUPERCHIPS = ("hopper", "blackwell", "rubin")
 FREE_FIRST = "Free first: NUMA binding, packing, accumulation, ZeRO buckets. See planner check-run."
 MODULE = re.compile(r"SXM|DGXS|per-GPU|GH200")
-"""NVIDIA's modules, joined on a board; other cards with NVLink are joined by bridges."""
+"""NVIDIA's modules, joined on a board. Other cards with NVLink are joined by bridges."""
 NO_SWITCH = re.compile(r"DGXS|SXM2")
-"""Modules that were built into no machine with NVSwitch."""
+"""Modules that were never built into a machine with NVSwitch."""
 BRIDGED, BRIDGED_BY_FOUR = 2, 4
-"""Cards that a bridge joins; four of an H200 NVL. Source: NVIDIA's product briefs of the cards, as of 2026-11."""
+"""Cards that a bridge joins; four for an H200 NVL. Source: NVIDIA's product briefs of the cards, as of 2026-11."""
 
 
 def part_findings(claim: PartClaim, catalog: Catalog) -> list[Finding]:
@@ -36,12 +36,12 @@ def part_findings(claim: PartClaim, catalog: Catalog) -> list[Finding]:
             return [found]
         accelerator = found
         count = claim.accelerators if claim.node is None else None
-        findings += _of_the_accelerator(link, count, accelerator, catalog)
+        findings += _accelerator_findings(link, count, accelerator, catalog)
     if claim.node is not None:
         node = node_of(claim.node, catalog)
         if isinstance(node, Finding):
             return [*findings, node]
-        findings += _of_the_node(claim, link, node, accelerator, catalog)
+        findings += _node_findings(claim, link, node, accelerator, catalog)
     return findings
 
 
@@ -50,7 +50,7 @@ def _link_of(said: str | None) -> str | None:
     return next((name for name in ("nvswitch", "nvlink", "pcie") if name in words), None)
 
 
-def _of_the_accelerator(
+def _accelerator_findings(
     link: str | None, count: int | None, accelerator: Accelerator, catalog: Catalog
 ) -> list[Finding]:
     if link not in ("nvlink", "nvswitch"):
@@ -66,7 +66,7 @@ def _of_the_accelerator(
         return []
     joined = BRIDGED_BY_FOUR if accelerator.id == "H200-NVL" else BRIDGED
     known: Fact = ("joined", float(joined), "accelerators", f"{accelerator.source} ({accelerator.as_of})")
-    switched = any(one.link is Link.NVSWITCH and one.accelerator == accelerator.id for one in catalog.nodes.values())
+    switched = any(node.link is Link.NVSWITCH and node.accelerator == accelerator.id for node in catalog.nodes.values())
     if link == "nvswitch" and not switched:
         says = f"No machine has NVSwitch for {accelerator.id}: it joins them by direct links or bridges alone."
         return [impossible("part_does_not_exist", says, known, fix=FREE_FIRST)]
@@ -76,7 +76,7 @@ def _of_the_accelerator(
     return []
 
 
-def _of_the_node(
+def _node_findings(
     claim: PartClaim, link: str | None, node: Node, accelerator: Accelerator | None, catalog: Catalog
 ) -> list[Finding]:
     findings = []

@@ -1,4 +1,4 @@
-"""Claims on prices, against dated rows of the catalog and of refreshes."""
+"""Compares claims on prices with dated rows of the catalog and of refreshes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER_KINDS = (PriceKind.SPOT, PriceKind.MARKETPLACE, PriceKind.SAVINGS_1Y, Pric
 
 @dataclass(frozen=True)
 class KnownPrices:
-    """What dated rows say, in USD per hour of what is asked."""
+    """Dated rows, in USD per hour of the machine or accelerator."""
 
     low: float
     high: float
@@ -58,7 +58,7 @@ def known_prices(
 
 
 def price_findings(claim: PriceClaim, catalog: Catalog) -> list[Finding]:
-    """Hold a price against dated rows of the same machine, of any region, or of one accelerator at any provider."""
+    """Compare a price with dated rows of the same machine in any region, or of one accelerator at any provider."""
     if claim.node is None:
         return _of_an_accelerator(claim, catalog)
     node = node_of(claim.node, catalog)
@@ -69,8 +69,8 @@ def price_findings(claim: PriceClaim, catalog: Catalog) -> list[Finding]:
         return [stated]
     kinds = (claim.price_kind,) if claim.price_kind else LISTED
     listed = [known_prices(catalog, (kind,), node=node.id) for kind in kinds]
-    known = next((one for one in listed if one is not None), None)
-    if any(one is not None and _is_among(stated, one) for one in listed):
+    known = next((prices for prices in listed if prices is not None), None)
+    if any(prices is not None and _is_among(stated, prices) for prices in listed):
         return []
     if known is None:
         shown = claim.price_kind.value if claim.price_kind else "on demand"
@@ -126,5 +126,5 @@ def _held_against(
 
 
 def _span(ends: Sequence[float]) -> str:
-    low, high = (f"{digits(one)}" for one in ends)
+    low, high = (f"{digits(end)}" for end in ends)
     return low if low == high else f"{low} to {high}"

@@ -1,4 +1,4 @@
-"""Speed-ups: by their own inputs, and by what peaks, memory bandwidth and the count of accelerators allow."""
+"""Checks speed-ups by their own inputs, and by the ratio of peaks, memory bandwidths and accelerator counts."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from planner.model.hardware.machines import Accelerator
 from planner.speed.physics.accelerator_facts import peak_flops
 
 ANY_FORMATS = (*((name, name) for name in FORMATS), ("fp8", "fp16"))
-"""Formats of the first and of the second run, where a claim names none."""
+"""Formats of the first and of the second run if a claim names none."""
 ABOVE = 1.05
-"""Over what the hardware allows: rounding, and clocks of one device."""
+"""Tolerance above what the hardware allows, for rounding and for clocks of one device."""
 
 
 def speedup_findings(claim: SpeedupClaim, catalog: Catalog) -> list[Finding]:
-    """Redo its arithmetic where it has inputs, and hold it against the hardware where that is named."""
+    """Redo its arithmetic if it has inputs, and compare it with the hardware if that is named."""
     named = claim.accelerator or claim.accelerators
     findings: list[Finding] = []
     if claim.product or claim.over or not named:
         stated = ArithmeticClaim(
             kind="arithmetic", id=claim.id, amount=claim.amount, product=claim.product, over=claim.over
         )
-        findings = [one for one in arithmetic_findings(stated) if one.code != "unit_missing"]
+        findings = [finding for finding in arithmetic_findings(stated) if finding.code != "unit_missing"]
     return findings + (_by_the_hardware(claim, catalog) if named else [])
 
 
@@ -39,19 +39,19 @@ def _by_the_hardware(claim: SpeedupClaim, catalog: Catalog) -> list[Finding]:
     count = (claim.accelerators or 1) / (claim.than_accelerators or 1)
     if claim.accelerator is None or claim.than_accelerator is None:
         return _by_count(claim, stated[0], count)
-    one, other = (accelerator_of(name, catalog) for name in (claim.accelerator, claim.than_accelerator))
-    for found in (one, other):
+    first, other = (accelerator_of(name, catalog) for name in (claim.accelerator, claim.than_accelerator))
+    for found in (first, other):
         if isinstance(found, Finding):
             return [found]
-    assert isinstance(one, Accelerator)
+    assert isinstance(first, Accelerator)
     assert isinstance(other, Accelerator)
-    if one.id == other.id:
+    if first.id == other.id:
         return _by_count(claim, stated[0], count)
     formats = ((claim.precision, claim.precision),) if claim.precision else ANY_FORMATS
-    fast = [peak / base for mine, its in formats if (peak := _peak(one, mine)) and (base := _peak(other, its))]
-    if not fast or not one.hbm_gb_per_s or not other.hbm_gb_per_s:
-        return [unknown("figure_not_known", f"The catalog does not hold both peaks of {one.id} and {other.id}.")]
-    bandwidth = one.hbm_gb_per_s / other.hbm_gb_per_s
+    fast = [peak / base for mine, its in formats if (peak := _peak(first, mine)) and (base := _peak(other, its))]
+    if not fast or not first.hbm_gb_per_s or not other.hbm_gb_per_s:
+        return [unknown("figure_not_known", f"The catalog does not hold both peaks of {first.id} and {other.id}.")]
+    bandwidth = first.hbm_gb_per_s / other.hbm_gb_per_s
     most = count * max(*fast, bandwidth)
     if stated[0] <= most * ABOVE:
         return []
@@ -61,11 +61,11 @@ def _by_the_hardware(claim: SpeedupClaim, catalog: Catalog) -> list[Finding]:
     )
     facts: tuple[Fact, ...] = (
         ("stated", stated[0], "times", claim.source or "the claim"),
-        ("peaks", count * max(fast), "times at most, in one format", f"{one.source}; {other.source}"),
-        ("memory bandwidth", count * bandwidth, "times", f"{one.source}; {other.source}"),
+        ("peaks", count * max(fast), "times at most, in one format", f"{first.source}; {other.source}"),
+        ("memory bandwidth", count * bandwidth, "times", f"{first.source}; {other.source}"),
     )
     fix = "Say precision, batch, software and count of both sides: something beside the hardware differs."
-    widest = count * max(_peak(one, name) or 0.0 for name in FORMATS) / (_peak(other, "fp32") or 1.0)
+    widest = count * max(_peak(first, name) or 0.0 for name in FORMATS) / (_peak(other, "fp32") or 1.0)
     raise_ = impossible if claim.precision or stated[0] > max(widest, most) * ABOVE else doubtful
     return [raise_("speedup_above_hardware", says, *facts, fix=fix)]
 

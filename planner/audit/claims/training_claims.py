@@ -1,4 +1,4 @@
-"""Claims on the time and cost of a training, against the accelerators' peaks and dated prices."""
+"""Compares claims on the time and cost of a training with the accelerators' peaks and dated prices."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from planner.model.hardware.matmul_ceiling import MatmulCeiling
 from planner.speed.physics.accelerator_facts import peak_flops
 
 USUAL_MFU = 0.5
-"""Of the dense peak: what good trainings of dense decoders reach."""
+"""Share of the dense peak that good trainings of dense decoders reach."""
 MOST_DAYS = 1000
 MANY_TIMES = 10
-"""From here on a share of the peak is written as so many times."""
+"""Ratio to the peak from which it is written as a multiple."""
 
 
 def training_findings(claim: TrainingClaim, catalog: Catalog, measured: Sequence[MatmulCeiling]) -> list[Finding]:
-    """Hold 6 N tokens against the peak: share = 6 x parameters x tokens / (time x accelerators x peak)."""
+    """Compare 6 N tokens with the peak: share = 6 x parameters x tokens / (time x accelerators x peak)."""
     accelerator = accelerator_of(claim.accelerator, catalog)
     if isinstance(accelerator, Finding):
         return [accelerator]
@@ -52,7 +52,7 @@ def training_findings(claim: TrainingClaim, catalog: Catalog, measured: Sequence
 
 
 def _tokens(claim: TrainingClaim) -> tuple[list[Finding], float | None]:
-    """Return steps x batch x sequence held against the tokens, and the tokens."""
+    """Return the comparison of steps x batch x sequence with the tokens, and the tokens."""
     if claim.steps is None or claim.global_batch is None or claim.seq_len is None:
         return [], claim.tokens
     product = claim.steps * claim.global_batch * claim.seq_len
@@ -101,7 +101,7 @@ def _speed(
     says += f"{_days(at_peak / USUAL_MFU)} days"
     if share * ceiling.peak > ceiling.flops:
         if fewer := _fewer_bits(claim, accelerator, share * ceiling.peak):
-            says = f"{says}; only {fewer} could do it, and nobody states that"
+            says = f"{says}; only {fewer} could do it, and the claim does not state that"
             return [doubtful("faster_than_physics", f"{says}.", *facts, fix=FIX)]
         return [impossible("faster_than_physics", f"{says}.", *facts, fix=FIX)]
     if share * ceiling.peak > BEST_OF_CEILING * ceiling.flops:

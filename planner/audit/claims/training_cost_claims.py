@@ -1,4 +1,4 @@
-"""Claims on the cost of a training: price x time, and what such accelerators cost."""
+"""Checks claims on the cost of a training: price x time, and the price of such accelerators."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from planner.model.prices.offer import PriceKind
 from planner.quantity.divisors import divisors
 
 FAR_ABOVE = 4.0
-"""Times every known price, from where on it is of something else."""
+"""Multiple of every known price from which the claim is about something else."""
 FLOPS = {"full": 6.0, "lora": 4.0}
-"""Per parameter and token: forward and backward pass; without the gradients of frozen weights."""
+"""FLOPs per parameter and token: forward and backward pass; without the gradients of frozen weights."""
 FIX = "Redo with planner estimate."
 
 
 def cost_findings(
     claim: TrainingClaim, seconds: tuple[float, float], accelerator: Accelerator, catalog: Catalog
 ) -> list[Finding]:
-    """Redo price x time; where no price is stated, hold cost / time against the cheapest known."""
+    """Redo price x time. If no price is stated, compare cost / time with the cheapest known price."""
     if claim.cost is None:
         return []
     cost = ends_in(claim.cost, "USD", "cost")
@@ -47,7 +47,7 @@ def cost_findings(
 
 
 def _parts(claim: TrainingClaim, cost: tuple[float, float], product: tuple[float, float]) -> int | None:
-    """Return of how many equal parts of the machines the price must be for cost = price x time; None of no number."""
+    """Return the number of equal parts of the machines for which cost = price x time; None if there is none."""
     for parts in divisors(claim.accelerators) if product[0] > 0 else ():
         whole = nearest((cost[0], cost[1]), nearest((product[0] * parts, product[1] * parts), cost[0]))
         if any(math.isclose(whole, end * parts, rel_tol=AGREES) for end in product):
@@ -62,7 +62,7 @@ def _of_the_market(
     accelerator: Accelerator,
     catalog: Catalog,
 ) -> list[Finding]:
-    """Hold cost / (hours x accelerators) against every price known of such an accelerator."""
+    """Compare cost / (hours x accelerators) with every known price of such an accelerator."""
     known = known_prices(catalog, (*BY_THE_HOUR, PriceKind.SPOT), accelerator=accelerator.id)
     if known is None or hours[0] <= 0:
         return []
@@ -78,7 +78,7 @@ def _of_the_market(
 def cost_alone_findings(
     claim: TrainingClaim, tokens: float, accelerator: Accelerator, ceiling: Ceiling, catalog: Catalog
 ) -> list[Finding]:
-    """Hold a cost against the hours at the best published share of the peak, at half of the cheapest known price."""
+    """Compare a cost with the hours at the best published share of the peak, at half of the cheapest known price."""
     if claim.cost is None:
         return [unknown("work_not_known", "The claim names neither time nor cost.", fix="Add time: 8 days")]
     cost = ends_in(claim.cost, "USD", "cost")

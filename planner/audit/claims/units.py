@@ -1,4 +1,4 @@
-"""Units as documents write them, in English, Korean and others, in bases that can be multiplied and compared.
+"""Reads units as documents write them, in English, Korean and others, in bases that can be multiplied and compared.
 
 A unit is words joined by `/`, `per`, spaces, `-` and `*`: "USD/GPU-h", "GPU hours", "TFLOP/s", "킬로와트시".
 """
@@ -20,7 +20,7 @@ DEVICE, NODE = "device", "node"
 
 @dataclass(frozen=True)
 class Dimensioned:
-    """How many base units one of a unit is, and the power of each base: s, byte, flop, W, device, a currency."""
+    """A unit as a number of base units, with the power of each base: s, byte, flop, W, device, a currency."""
 
     factor: float = 1.0
     powers: Mapping[str, int] = field(default_factory=dict)
@@ -90,11 +90,11 @@ WANTED: dict[str, tuple[Dimensioned, str]] = {
     "USD/h": (Dimensioned(1 / HOUR, {"USD": 1, "s": -1}), "USD/h, USD/GPU-h"),
     "": (Dimensioned(), "x, times, th"),
 }
-"""What rules ask for, with the units that a fix names."""
+"""Units that rules ask for, with the spellings that a fix names."""
 
 
 def unit_of(text: str) -> Dimensioned | None:
-    """Read a unit; None of what means nothing here."""
+    """Read a unit; None if it is unknown."""
     said = re.sub(r"\bper\b", "/", text.strip().rstrip("."))
     said = re.sub(r"(?<=[A-Za-z])(?=[가-힣])", " ", said)
     said = re.sub(r"(?i)(flop|op)s\s*/\s*s(ec)?\b", r"\1s", said)
@@ -102,10 +102,10 @@ def unit_of(text: str) -> Dimensioned | None:
     parts = [(over[0] if over[0].strip() or not over[1] else "USD", 1), *((part, -1) for part in over[2].split("/"))]
     for part, power in parts:
         for word in re.split(r"[\s·*⋅-]+", part.strip()):
-            one = _word(word) if word else Dimensioned()
-            if one is None:
+            word_unit = _word(word) if word else Dimensioned()
+            if word_unit is None:
                 return None
-            known = known.times(one, power)
+            known = known.times(word_unit, power)
     return known
 
 
@@ -138,8 +138,8 @@ def ends_in(
 ) -> tuple[float, float] | Finding:
     """Return both ends of an amount in `wanted`, a key of WANTED, or what is wrong with its unit.
 
-    `devices`: how many accelerators a figure for one of them ("GPU-h", "USD/GPU-h") is shared by or multiplied with.
-    `of_a_node`: whether "USD/node-h" is what is asked for.
+    `devices` is the number of accelerators that share or multiply a figure for one of them ("GPU-h", "USD/GPU-h").
+    `of_a_node` is true if "USD/node-h" is asked for.
     """
     base, usual = WANTED[wanted]
     fix = f"Write one of: {usual}."
@@ -160,5 +160,5 @@ def ends_in(
 
 
 def nearest(ends: tuple[float, float], known: float) -> float:
-    """Return what of a range comes nearest to a figure: the range's best case."""
+    """Return the part of a range that is nearest to a figure: the range's best case."""
     return min(max(known, ends[0]), ends[1])

@@ -43,7 +43,7 @@ app = command_app()
 
 @dataclass(frozen=True, kw_only=True)
 class ThisMachineOptions:
-    """How many of this machine's accelerators are measured."""
+    """Number of this machine's accelerators that are measured."""
 
     gpus: Annotated[int | None, typer.Option(help="Accelerators, or processes on a CPU; default: all accelerators")] = (
         None
@@ -116,7 +116,7 @@ def _measure(
     answer_id: str | None,
     base: RunRecord | None = None,
 ) -> RunRecord:
-    """Measure once, store the record, and print its summary. `base`: the same on fewer devices."""
+    """Measure once, store the record, and print its summary. `base` is the same benchmark on fewer devices."""
     stamp = datetime.now(tz=UTC).strftime("%Y%m%d-%H%M%S-%f")
     work_dir = workspace_dir(home) / "bench" / f"{target.name}-{stamp}"
     progress = BenchProgress()
@@ -173,9 +173,9 @@ def _stopped(
 def _sweep(
     target: BenchWorkload, settings: BenchSettings, counts: Sequence[int], home: str | None, *, answer_id: str | None
 ) -> SweepDocument:
-    """Measure on each count with one micro-batch, the one that the smallest count took. Each record is stored at once.
+    """Measure on each count with one micro-batch, the one of the smallest count. Each record is stored at once.
 
-    What was measured before a failure stays in the store.
+    Measurements before a failure stay in the store.
     """
     records: list[RunRecord] = []
     for count in counts:

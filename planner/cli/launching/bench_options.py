@@ -1,4 +1,4 @@
-"""Options on how a benchmark trains and measures, on this machine or another."""
+"""Options for how a benchmark trains and measures, on this machine or another."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MOST_REPEATS = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class BenchWorkloadOptions(WorkloadOptions):
-    """The network that a benchmark trains."""
+    """Network that a benchmark trains."""
 
     layers: Annotated[int | None, typer.Option(help="Layers to keep of the network, to fit one device")] = None
 
@@ -35,7 +35,7 @@ class BenchWorkloadOptions(WorkloadOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BenchTrainingOptions:
-    """How a benchmark trains."""
+    """Training options of a benchmark."""
 
     heading: ClassVar = "Training"
 
@@ -67,7 +67,7 @@ class BenchTrainingOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasurementOptions:
-    """How long and on which data a benchmark measures."""
+    """Duration and data of a benchmark."""
 
     heading: ClassVar = "Measurement"
 
@@ -92,9 +92,9 @@ class MeasurementOptions:
 def read_settings(
     workload: BenchWorkloadOptions, training: BenchTrainingOptions, measurement: MeasurementOptions, *, here: bool
 ) -> BenchSettings:
-    """Return what a benchmark was asked for. `here`: it runs on this machine, and its data lie here.
+    """Return the settings of a benchmark. `here` means that it runs on this machine, where its data are.
 
-    Raises InputError where options contradict each other.
+    Raises InputError if options contradict each other.
     """
     for value, name in (
         (training.loss_chunks, "--loss-chunks"),
@@ -136,7 +136,7 @@ def read_settings(
 
 
 def read_counts(given: str | None) -> list[int]:
-    """Read the counts of a series, the smallest first; empty where none was asked for."""
+    """Read the counts of a series, the smallest first; empty if none was asked for."""
     if given is None:
         return []
     try:
@@ -150,7 +150,7 @@ def read_counts(given: str | None) -> list[int]:
 
 
 def _read_data(path: str | None, dtype: str | None, *, here: bool) -> DataSettings | None:
-    """Return where the token shards lie: on this machine, or on the nodes, where no path is relative to ours."""
+    """Return the place of the token shards: on this machine, or on the nodes, where no path is relative to ours."""
     if path is None:
         if dtype is not None:
             raise InputError(
@@ -169,7 +169,7 @@ def _read_data(path: str | None, dtype: str | None, *, here: bool) -> DataSettin
 
 
 def _read_micro_batch(given: str | None) -> int | str | None:
-    """Return a number, "auto", or None where none was given."""
+    """Return a number, "auto", or None if none was given."""
     if given is None or given == "auto":
         return given
     try:

@@ -1,4 +1,4 @@
-"""What `planner bench` prints while it runs: on a terminal one line that is rewritten, elsewhere a line a phase."""
+"""Progress output of `planner bench`: on a terminal one line that is rewritten, elsewhere one line per phase."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class BenchProgress:
         self._phase: object = None
 
     def say(self, text: str) -> None:
-        """Print a sentence on a line of its own."""
+        """Print a sentence on its own line."""
         self.close()
-        self._phase = None  # it begins another start, whose phases are printed again
+        self._phase = None  # the next start prints its phases again
         say(text)
 
     def step(self, step: Mapping[str, object]) -> None:

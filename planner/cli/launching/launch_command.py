@@ -37,7 +37,7 @@ app = command_app()
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchWorkloadOptions(BenchWorkloadOptions):
-    """What is measured: the training of a network, or kernels one by one."""
+    """Measurement: the training of a network, or kernels one by one."""
 
     workload: Annotated[
         str,
@@ -58,7 +58,7 @@ class LaunchWorkloadOptions(BenchWorkloadOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class TermOptions:
-    """At which price it runs, how it is restarted, and which answer asked for it."""
+    """Price, restarts, and the answer that asked for the launch."""
 
     usd_per_hour: Annotated[
         float | None, typer.Option(metavar="X", help="Price of a node-hour; default: the catalog's")
@@ -71,7 +71,7 @@ class TermOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class BillOptions:
-    """How the bill is printed."""
+    """Output options of the bill."""
 
     as_json: JsonFlag = False
     details: DetailsFlag = False
@@ -119,8 +119,8 @@ def launch(
     allowed = limits.limits()
     with lasting_output(), closing(Launches(home, tell=say)) as launches:
         _check(launches, planned, allowed, home=home, quiet=output.as_json)
-        checks = [launches.try_out(one.launch) if limits.check else () for one in planned]
-        documents = [planned_document(one, seen) for one, seen in zip(planned, checks, strict=True)]
+        checks = [launches.try_out(launch_plan.launch) if limits.check else () for launch_plan in planned]
+        documents = [planned_document(launch_plan, seen) for launch_plan, seen in zip(planned, checks, strict=True)]
         document = LaunchDocument(
             dry_run=True, worst_case_usd=_worst_usd(planned), max_usd=limits.max_usd, launches=tuple(documents)
         )
@@ -138,20 +138,20 @@ def launch(
 
 
 def _check(launches: Launches, planned: list[Planned], limits: LaunchLimits, *, home: str | None, quiet: bool) -> None:
-    """Raise RefusedError where the limits forbid the launches, after showing the bills."""
+    """Raise RefusedError if the limits forbid the launches, after showing the bills."""
     try:
         launches.check(planned, limits)
     except RefusedError:
         if not quiet:
-            say(_screen([planned_document(one) for one in planned], _worst_usd(planned), home))
+            say(_screen([planned_document(launch_plan) for launch_plan in planned], _worst_usd(planned), home))
         raise
 
 
 def _start(
     launches: Launches, planned: list[Planned], limits: LaunchLimits, answer: LaunchDocument, *, as_json: bool
 ) -> None:
-    """Launch, follow until the end, and print what came of it."""
-    run_ids = [one.launch.run_id for one in planned]
+    """Launch, follow until the end, and print the outcome."""
+    run_ids = [launch_plan.launch.run_id for launch_plan in planned]
     entries = watched(launches, run_ids, lambda view: launches.start(planned, limits, tick=view))
     if as_json:
         results = tuple(state_of(entry) for entry in entries)
@@ -166,13 +166,13 @@ def _screen(documents: list[PlannedLaunch], worst_usd: float | None, home: str |
 
 
 def _worst_usd(planned: list[Planned]) -> float | None:
-    """Return the worst case of all launches; None where no price is known."""
-    bills = [one.launch.bill for one in planned]
+    """Return the worst case of all launches; None if no price is known."""
+    bills = [launch_plan.launch.bill for launch_plan in planned]
     return worst_total_usd(bills) if any(bill.worst_case_usd is not None for bill in bills) else None
 
 
 def _listens() -> bool:
-    """Return whether somebody can be asked; a process may be started without any stdin."""
+    """Return whether a user can answer questions. A process may be started without any stdin."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
@@ -183,5 +183,5 @@ def _agrees(worst_usd: float | None) -> bool:
 
 def _say_how_to_launch(planned: list[Planned]) -> None:
     say("Nothing was launched. To launch, add --yes.")
-    if any(one.launch.target.through_sky for one in planned) and find_spec("sky") is None:
+    if any(launch_plan.launch.target.through_sky for launch_plan in planned) and find_spec("sky") is None:
         say("This launch needs SkyPilot; install it with: pip install 'training-planner[launch]'")

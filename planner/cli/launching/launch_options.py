@@ -1,4 +1,4 @@
-"""Options on where, how long and on which terms something is launched."""
+"""Options for where, how long and on which terms something is launched."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ AnswerOption = Annotated[
     str | None, typer.Option("--answer", metavar="ID", help="Answer that asks for this run, kept with its record")
 ]
 MOST_USD = 1e18
-"""Of any limit or price."""
+"""Largest limit or price."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TargetOptions:
-    """The nodes of a target, how they are bought, and what they start from."""
+    """Nodes of a target, how they are bought, and their image."""
 
     heading: ClassVar = "Target"
 
@@ -53,7 +53,7 @@ class TargetOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class LaunchLimitOptions:
-    """The most that a launch may cost and take, and whether it may start."""
+    """Limits on the cost and duration of a launch, and permission to start it."""
 
     heading: ClassVar = "Limits"
 
@@ -73,7 +73,7 @@ class LaunchLimitOptions:
     yes: Annotated[bool, typer.Option("--yes", help="Launch, and accept the worst-case cost")] = False
 
     def limits(self) -> LaunchLimits:
-        """Return the limits; InputError where one is no number or no time."""
+        """Return the limits. InputError if one is no number or no time."""
         return LaunchLimits(
             max_usd=_not_negative(self.max_usd, "--max-usd"),
             deadline_at=_read_time(self.deadline),
@@ -84,7 +84,7 @@ class LaunchLimitOptions:
 def read_terms(
     target: TargetOptions, *, usd_per_hour: float | None = None, managed: bool = False, answer: str | None = None
 ) -> Terms:
-    """Return the terms of a launch; InputError where options contradict each other, NotFoundError of the answer."""
+    """Return the terms of a launch. InputError if options contradict each other, NotFoundError for the answer."""
     ways: dict[str, tuple[Purchase, object]] = {
         "--spot": ("spot", target.spot or None),
         "--reservation": ("reservation", target.reservation),
@@ -123,14 +123,14 @@ def _read_tier(text: str | None) -> Literal["standard", "best"] | None:
 
 
 def _not_negative(value: float | None, name: str) -> float | None:
-    """Return the number, refusing one below 0, far beyond any price, and what is no number."""
+    """Return the number. Refuses numbers below 0 or far beyond any price, and other text."""
     if value is not None and not 0 <= value <= MOST_USD:
         raise InputError(f"{name} {value:g}: must be 0 or more, and at most {MOST_USD:g}.", fix="Write USD, as 12.5.")
     return value
 
 
 def _read_time(text: str | None) -> datetime | None:
-    """Read a time, in UTC where it names no zone."""
+    """Read a time, in UTC if it names no zone."""
     if text is None:
         return None
     try:

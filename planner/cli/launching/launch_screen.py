@@ -1,4 +1,4 @@
-"""What a launch would cost, before anything is started: one line for each target, or the bill by its sources."""
+"""Screen of a planned launch before anything is started: one line for each target, or the bill with its sources."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PLANNED = (
     Column(key="worst", title="USD at most", right=True),
 )
 BELOW = " " * 15
-"""Where the text of `bill_lines` begins."""
+"""Column at which the text of `bill_lines` begins."""
 
 
 def planned_lines(
@@ -31,21 +31,21 @@ def planned_lines(
     width: int,
     details: bool = False,
 ) -> list[str]:
-    """Return what would run where, for how long and for how much at most; with `details`, by whose word."""
-    workloads = ", ".join(dict.fromkeys(one.workload for one in documents))
+    """Return what would run where, for how long and at what highest cost; with `details`, also the sources."""
+    workloads = ", ".join(dict.fromkeys(document.workload for document in documents))
     lines = [*wrapped(f"Launch of {workloads}", width=width), ""]
     lines += [*wrapped(_headline(documents, worst_usd), width=width, indent="  "), ""]
-    lines += table_lines(PLANNED, [_planned_row(one, providers) for one in documents], width=width)
+    lines += table_lines(PLANNED, [_planned_row(document, providers) for document in documents], width=width)
     if details:
-        texts = ["", *(line for one in documents for line in bill_lines(one))]
+        texts = ["", *(line for document in documents for line in bill_lines(document))]
         return [*lines, *(line for text in texts for line in wrapped(text, width=width, indent=BELOW) or [""])]
-    checks = [f"{_name(one, providers)}: {check}" for one in documents for check in one.checks]
+    checks = [f"{_name(document, providers)}: {check}" for document in documents for check in document.checks]
     texts = [*_notes(documents, providers), *checks]
     return [*lines, *(line for text in texts for line in wrapped(text, width=width, indent="  ")), "Sources: --details"]
 
 
 def bill_lines(planned: PlannedLaunch) -> list[str]:
-    """Return the bill of one launch in words: price, source, date, the three caps on time, the worst case."""
+    """Return the bill of one launch in words: price, source, date, the three limits on time, the worst case."""
     bill, target = planned.bill, planned.target
     caps = bill.caps
     lines = [
@@ -59,27 +59,27 @@ def bill_lines(planned: PlannedLaunch) -> list[str]:
         + (f", of which {bill.ancillary_usd:.2f} are ancillary costs" if bill.ancillary_usd else ""),
     ]
     lines += [
-        f"  ancillary    {one.what}: {one.usd_per_hour:.3f} USD per hour at most ({one.basis.value}: {one.source})"
-        for one in bill.ancillary
+        f"  ancillary    {cost.what}: {cost.usd_per_hour:.3f} USD per hour at most ({cost.basis.value}: {cost.source})"
+        for cost in bill.ancillary
     ]
     lines += [f"  answer       planner show {planned.answer_id}"] if planned.answer_id is not None else []
     return [*lines, *(f"  note         {note}" for note in planned.notes), *(f"  check  {c}" for c in planned.checks)]
 
 
 def _notes(documents: Sequence[PlannedLaunch], providers: Mapping[str, Provider]) -> list[str]:
-    """Return each note once, with the machines that it is of where it is not of all."""
+    """Return each note once, with its machines if it does not apply to all."""
     targets: dict[str, list[str]] = {}
-    for one in documents:
-        for note in one.notes:
-            targets.setdefault(note, []).append(_name(one, providers))
+    for document in documents:
+        for note in document.notes:
+            targets.setdefault(note, []).append(_name(document, providers))
     return [note if len(of) == len(documents) else f"{', '.join(of)}: {note}" for note, of in targets.items()]
 
 
 def _headline(documents: Sequence[PlannedLaunch], worst_usd: float | None) -> str:
-    nodes = sum(one.bill.nodes for one in documents)
+    nodes = sum(document.bill.nodes for document in documents)
     machines = "1 machine" if nodes == 1 else f"{nodes} machines"
-    minutes = max(one.bill.caps.worst_minutes for one in documents)
-    if not any(one.bill.invoiced for one in documents):
+    minutes = max(document.bill.caps.worst_minutes for document in documents)
+    if not any(document.bill.invoiced for document in documents):
         cost = "no invoice" if worst_usd is None else f"{capped_usd(worst_usd)} USD at most"
         return f"Measure on {machines}: {cost}, over after {minutes:g} minutes."
     cost = "at a price that is not known" if worst_usd is None else f"{capped_usd(worst_usd)} USD at most"

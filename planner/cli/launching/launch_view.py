@@ -52,7 +52,7 @@ def bill_rows(document: BillDocument) -> list[Row]:
 
 
 def reaped_rows(document: ReapDocument) -> list[Row]:
-    """Return what runs."""
+    """Return running resources as a table."""
     return [
         {
             "name": machine.name,
@@ -66,7 +66,7 @@ def reaped_rows(document: ReapDocument) -> list[Row]:
 
 
 class LiveView:
-    """One line for each launch on stderr: redrawn in place on a terminal, printed when it changes elsewhere."""
+    """Shows one line for each launch on stderr: redrawn in place on a terminal, printed on changes elsewhere."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class LiveView:
 
 
 def _line(entry: LedgerEntry, status: NodeStatus | None, now: datetime | None) -> str:
-    """Return one launch in words; with the minutes since submission where the line is redrawn anyway."""
+    """Return one launch in words; with the minutes since submission if the line is redrawn anyway."""
     parts = [entry.launch.target.id, entry.launch.run_id, entry.state.value]
     if entry.outcome is not None:
         parts.append(entry.outcome.value)

@@ -1,4 +1,4 @@
-"""Following of launches from the command line, and what came of them."""
+"""Follows launches from the command line, and reports their outcome."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from planner.use_cases.launching.launches import Launches
 TROUBLE = ("PROBLEM", "REFUSED", "MISMATCH", "NO_RECORD", "STILL_UP", "SETUP_FAILED", "FAILED", "LOST")
 
 ALWAYS_TOLD = ("LEFT_OUT",)
-"""Kinds of events of which a person is told also where a launch completed."""
+"""Kinds of events that the user is told even if a launch completed."""
 
 
 def watched(
     launches: Launches, run_ids: Sequence[str], go: Callable[[Callable[[], None]], list[LedgerEntry]]
 ) -> list[LedgerEntry]:
-    """Run `go` with a live view of these launches; on Ctrl-C print how to follow them further or stop them."""
+    """Run `go` with a live view of these launches. On Ctrl-C print how to follow or stop them."""
 
     def entries() -> list[LedgerEntry]:
         return [entry for entry in launches.ledger.entries() if entry.launch.run_id in run_ids]
@@ -66,16 +66,16 @@ def conclude(
 
 
 def not_down(launches: Launches, run_ids: Sequence[str]) -> NoReturn:
-    """End with code 4: these launches may still run, and why that is not known better."""
+    """End with code 4: these launches may still run, with the reason why that is uncertain."""
     for run_id in run_ids:
-        with contextlib.suppress(PlannerError):  # of a launch that the ledger does not know nothing is written
+        with contextlib.suppress(PlannerError):  # nothing is written for a launch that the ledger does not know
             if why := launches.why_open(run_id):
                 say(f"  {run_id}: {why}")
     end_badly(f"{', '.join(run_ids)}: machines may still run.", fix="Check again with: planner launches reap")
 
 
 def end_badly_if_unread(unread: Mapping[str, StoreError]) -> None:
-    """End with code 4 where launches cannot be read: each of them may run."""
+    """End with code 4 if launches cannot be read: each of them may run."""
     for error in unread.values():
         say(f"  {error.message}")
     if unread:
@@ -86,7 +86,7 @@ def end_badly_if_unread(unread: Mapping[str, StoreError]) -> None:
 
 
 def end_badly(message: str, *, fix: str) -> NoReturn:
-    """End with the code of a machine that failed, after the document was printed: there is one document only."""
+    """End with the code of a machine that failed, after the only document was printed."""
     say(f"Error: {message}")
     say(fix)
     raise typer.Exit(NodeError.exit_code)

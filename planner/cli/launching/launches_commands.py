@@ -27,7 +27,7 @@ from planner.use_cases.launching.launches_reap import reap as reap_launches
 from planner.use_cases.launching.launches_unread import take_down_by_id, to_take_down
 
 UNDER_WAY = (State.PLANNED, State.SUBMITTED, State.RUNNING)
-"""States in which a launch may be left for now: its job is not over."""
+"""States in which a launch may be left for now, because its job is not over."""
 
 app = command_app()
 launches_group = command_group(app, "launches", "Follow, collect, stop and bill launches.")
@@ -145,10 +145,10 @@ def down(
         for run_id, failure in failures.items():
             said = fault_text(failure)
             say(f"Error: {said}" if said.startswith(run_id) else f"Error: {run_id}: {said}")
-        for one in found:
-            say(f"{one.run_id}: {unread[one.run_id or '']}")
-            say(f"  taken down by its id: {'; '.join(one.evidence.checks if one.evidence else ())}")
-        still = [one.run_id or one.name for one in found if one.alarm] + open_ids(entries)
+        for resource in found:
+            say(f"{resource.run_id}: {unread[resource.run_id or '']}")
+            say(f"  taken down by its id: {'; '.join(resource.evidence.checks if resource.evidence else ())}")
+        still = [resource.run_id or resource.name for resource in found if resource.alarm] + open_ids(entries)
         if still:
             not_down(launches, still)
         if failures or found:
@@ -178,7 +178,7 @@ def reap(
         output.print_rows(reaped_rows(document), title="What runs")
     for state in document.settled:
         say(f"{state.run_id}: {state.state.value}")
-    alarms = [f"{one.name} ({one.verdict})" for one in reaped.found if one.alarm]
+    alarms = [f"{resource.name} ({resource.verdict})" for resource in reaped.found if resource.alarm]
     if alarms:
         end_badly(
             f"{', '.join(alarms)}: may run or be billed, and no launch controls it.",
@@ -207,7 +207,11 @@ def bill(
 
 
 def _what_to_do(found: Sequence[FoundResource], *, yes: bool) -> str:
-    unknown = [one.run_id for one in found if one.alarm and one.run_id and one.verdict == "not in this ledger"]
+    unknown = [
+        resource.run_id
+        for resource in found
+        if resource.alarm and resource.run_id and resource.verdict == "not in this ledger"
+    ]
     if unknown:
         return f"Take down what the ledger does not know: planner launches down {' '.join(dict.fromkeys(unknown))}"
     return "Look in the provider's console." if yes else "Take down what is ours: planner launches reap --yes"

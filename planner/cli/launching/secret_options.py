@@ -1,4 +1,4 @@
-"""Options of a launch go into its task, its ledger and its log, so none of them may hold a secret."""
+"""Refuses secrets in the options of a launch, because they are written into its task, its ledger and its log."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ STORE = re.compile(
     r"s3://(?!\d+\.\d+\.\d+\.\d+(?:/|$))[a-z0-9](?:(?:[a-z0-9-]|\.(?=[a-z0-9])){0,61}[a-z0-9])?"
     r"(?:/(?!\.{1,2}(?:/|$))[A-Za-z0-9!_.'()=+ -]{1,200}){0,20}/?"
 )
-"""Names of buckets: S3's rules of 2024; of a prefix the characters that S3 calls safe, without `*`."""
+"""Names of buckets by S3's rules of 2024; in a prefix the characters that S3 calls safe, without `*`."""
 IMAGE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/+-]{0,300}(?:@sha256:[0-9a-f]{4,64})?")
 
 
 def check_no_secret(value: str | None, option: str, *, fix: str = "") -> None:
-    """Refuse an option that holds a key, a token or a password; the message does not repeat it."""
+    """Refuse an option that holds a key, a token or a password. The message does not repeat it."""
     if value is not None and has_secret(value):
         raise InputError(
             f"{option}: holds what looks like a key, a token or a password, and it would be written to the task, "
@@ -26,7 +26,7 @@ def check_no_secret(value: str | None, option: str, *, fix: str = "") -> None:
 
 
 def read_store(text: str | None) -> str | None:
-    """Return an S3 address without its last slash; InputError where it names no bucket."""
+    """Return an S3 address without its last slash. InputError if it names no bucket."""
     if text is None:
         return None
     fix = "Write s3://bucket/prefix; nodes push with their own role or profile."
@@ -39,7 +39,7 @@ def read_store(text: str | None) -> str | None:
 
 
 def read_image(text: str | None) -> str | None:
-    """Return the name of an image; InputError where it holds more than a name."""
+    """Return the name of an image. InputError if it holds more than a name."""
     if text is None:
         return None
     fix = "Write e.g. docker:registry/name:tag or ami-0abc; log in to a private registry on the machine itself."

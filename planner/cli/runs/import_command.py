@@ -1,4 +1,4 @@
-"""`planner runs import PATH...`: trainers' logs as runs; facts that a log lacks come from options or questions."""
+"""`planner runs import PATH...`: trainers' logs as runs. Facts that a log lacks come from options or questions."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ WHOLE_NUMBERS = ("--gpus", "--seq-len", "--global-batch")
 
 @dataclass(frozen=True, kw_only=True)
 class FactOptions:
-    """What a log may not say of its training."""
+    """Facts of its training that a log may lack."""
 
     heading: ClassVar = "What the log does not say"
 
@@ -57,7 +57,7 @@ class FactOptions:
     ] = None
 
     def stated(self) -> Stated:
-        """Return what was said; InputError where it cannot be."""
+        """Return the stated facts. InputError if a value is impossible."""
         for name in ("gpus", "nodes", "seq_len", "global_batch", "micro_batch", "lora_rank"):
             check_positive(getattr(self, name), f"--{name.replace('_', '-')}")
         if self.hours is not None and not 0 < self.hours < MOST_HOURS:
@@ -103,16 +103,16 @@ def import_logs(
             asked += 1
             stated = _with_answer(stated, missing)
     if as_json:
-        runs = [one.record.model_dump(mode="json") for one in found]
-        audits = [one.audit.model_dump(mode="json") for one in found]
+        runs = [imported.record.model_dump(mode="json") for imported in found]
+        audits = [imported.audit.model_dump(mode="json") for imported in found]
         print(json.dumps({"schema_version": SCHEMA_VERSION, "kind": "runs", "runs": runs, "audits": audits}, indent=1))
         return
-    for one in found:
-        _say(one)
+    for imported in found:
+        _say(imported)
 
 
 def may_ask() -> bool:
-    """Return whether somebody sits there who can answer."""
+    """Return whether a user is at the terminal who can answer."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
@@ -125,9 +125,9 @@ def _with_answer(stated: Stated, missing: MissingFactError) -> Stated:
     return replace(stated, **{missing.flag.removeprefix("--").replace("-", "_"): answer})
 
 
-def _say(one: Imported) -> None:
-    record = one.record
-    say(f"{'Known already' if one.known_before else 'Imported'} {record.id}: {one.place}")
+def _say(imported: Imported) -> None:
+    record = imported.record
+    say(f"{'Known already' if imported.known_before else 'Imported'} {record.id}: {imported.place}")
     tokens = f", {record.throughput.value * record.seq_len:,.0f} tokens/s" if record.seq_len else ""
     say(f"  {quantity_text(record.throughput)}{tokens} ({record.throughput.source})")
     assert record.log is not None
@@ -135,5 +135,5 @@ def _say(one: Imported) -> None:
         say(f"  left out: {seconds:,.4g} s of {what}")
     for doubt in record.verdict:
         say(f"  Doubtful: {doubt}.")
-    for line in audited_lines(one.audit, width=screen_width() - 2):
+    for line in audited_lines(imported.audit, width=screen_width() - 2):
         say(f"  {line}")

@@ -1,4 +1,4 @@
-"""Summary of a probe in a few lines: rates by kind, how it compares, what was left out, what to do next."""
+"""Summary of a probe in a few lines: rates by kind, comparison, what was left out, what to do next."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TFLOP, GB = 1e12, 1e9
 
 
 def probe_lines(record: ProbeRecord, catalog: Catalog, path: Path) -> list[str]:
-    """Return the lines that end a probe. `path`: where the record is stored."""
+    """Return the lines that end a probe. `path` is the place of the record."""
     lines = [f"Probe of {record.environment.get('machine')}: {len(record.kernels)} kernels in {record.seconds:.0f} s"]
     for kind, kernels in record.of_kind.items():
         figures = _FIGURES[kind](kernels) if kind in _FIGURES else f"{1000 * kernels[0].seconds:.3g} ms"
@@ -35,7 +35,7 @@ def probe_lines(record: ProbeRecord, catalog: Catalog, path: Path) -> list[str]:
 
 
 def _rate(flop_per_s: float) -> str:
-    """Write FLOP/s in the unit that has digits before the point."""
+    """Write FLOP/s in the unit that gives digits before the point."""
     return f"{flop_per_s / TFLOP:.3g} TFLOP/s" if flop_per_s >= TFLOP else f"{flop_per_s / 1e9:.3g} GFLOP/s"
 
 
@@ -49,7 +49,7 @@ def _products(kernels: list[KernelTime]) -> str:
 
 
 def _attention(kernels: list[KernelTime]) -> str:
-    """By torch's choice and each kernel: 4 x T^2 x width FLOPs, half of it causal, 3.5 passes."""
+    """Return attention by torch's choice and each kernel: 4 x T^2 x width FLOPs, half of it causal, 3.5 passes."""
     best: dict[str, float] = {}
     for kernel in kernels:
         size = kernel.shape

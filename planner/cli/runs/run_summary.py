@@ -11,9 +11,9 @@ from planner.present.table import quantity_text
 
 
 def summary(record: RunRecord, path: Path | str, *, quick: bool = False) -> list[str]:
-    """Return the lines that end a benchmark. `path`: where the record is stored; `quick`: its window was short.
+    """Return the lines that end a benchmark.
 
-    Everything else that is known stands in the record.
+    `path` is the place of the record; `quick` means that its window was short.
     """
     rate = record.throughput.value * (record.seq_len or 1)
     in_units = "a sample is an image" if record.seq_len is None else f"{rate:,.0f} tokens/s"
@@ -32,12 +32,12 @@ def summary(record: RunRecord, path: Path | str, *, quick: bool = False) -> list
 
 
 def _mfu(record: RunRecord) -> list[str]:
-    """Name the share of the data sheet's peak, or of the measured peak where the data sheet's is not known."""
+    """Name the share of the data sheet's peak, or of the measured peak if the data sheet's is unknown."""
     for peak in ("nominal", "measured"):
         full, causal = (record.mfu.get(f"{name}_of_{peak}_peak") for name in ("full_attention", "causal"))
         if full is None:
             continue
-        if record.seq_len is None:  # images: no attention is causal
+        if record.seq_len is None:  # images: attention is never causal
             return [f"MFU: {full:.1%} of the {peak} peak"]
         beside = "" if causal is None else f"; causal: {causal:.1%}"
         return [f"MFU: {full:.1%}, full attention of the {peak} peak{beside}"]
@@ -52,7 +52,7 @@ def _verdict(reasons: tuple[str, ...]) -> str:
 
 
 def _next(record: RunRecord, *, quick: bool) -> list[str]:
-    """Return at most two things to do: mend what makes the run doubtful, see all reasons, or plan with it."""
+    """Return at most two things to do: fix what makes the run doubtful, see all reasons, or plan with it."""
     micro_batch = record.micro_batch or 1
     steps = []
     if record.memory.get("allocator_retries"):

@@ -1,4 +1,4 @@
-"""Output of a scaling table, of `planner bench --sweep-gpus` and `planner runs scaling`."""
+"""Prints a scaling table, for `planner bench --sweep-gpus` and `planner runs scaling`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.present.table import scaling_rows
 
 
 def print_scaling(document: SweepDocument, output: TableOptions) -> None:
-    """Print one JSON document, or the table, with doubts and notes beside it."""
+    """Print one JSON document, or the table with its doubts and notes."""
     if output.json:
         print_document(document)
     else:

@@ -143,7 +143,7 @@ def _as_doubtful(training: Quantity, practice: Quantity | None) -> Quantity:
 def support_entry(
     entries: list[UnroundedLine], usd: Interval, fraction: Quantity, *, currency: str = "USD"
 ) -> UnroundedLine:
-    """Bill a provider's support: a share of everything above."""
+    """Bill a provider's support as a share of everything above."""
     value = sum(entry.usd.value for entry in entries)
     rate = interval(fraction, Unit.RATIO, name="support_fraction").value
     share = Interval(value, min(value, usd.low), max(value, usd.high)).scaled(rate)

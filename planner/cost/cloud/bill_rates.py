@@ -93,8 +93,8 @@ def bill_rates(plan: Plan, job: Job, candidate: Candidate, price: Quantity, cata
         egress=rates[Service.EGRESS],
         ingress=rates[Service.INGRESS],
         free_egress_gb=egress.free_gb if egress else 0.0,
-        unknown=tuple(one for service, one in lacking.items() if rates[service] is None),
-        assumed=tuple((rate, one) for service, one in lacking.items() if (rate := rates[service]) is not None),
+        unknown=tuple(reason for service, reason in lacking.items() if rates[service] is None),
+        assumed=tuple((rate, reason) for service, reason in lacking.items() if (rate := rates[service]) is not None),
     )
 
 

@@ -25,7 +25,7 @@ def with_credits(bill: Bill, credits: Sequence[Credit], *, provider: str, finish
     bill's total does not change. Budget and ranking count the remaining payment (`planner/decide/campaign/held.py`).
     """
     left, used = to_cents(bill.usd_total.value), []
-    for credit in sorted(credits, key=lambda one: one.expires):
+    for credit in sorted(credits, key=lambda credit: credit.expires):
         paid = min(left, to_cents(credit.usd))
         if credit.provider != provider or finish is None or credit.expires < finish or paid <= Decimal(0):
             continue

@@ -60,7 +60,7 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
 
 
 def with_book(catalog: Catalog, book: PriceBook, *, on: date) -> Catalog:
-    """Return the catalog at the book's prices, with list and net prices, reasons, and the valid credits."""
+    """Return the catalog at the book's prices, each with list price, net price and reason, and the valid credits."""
     return catalog.model_copy(
         update={
             "prices": tuple(net_price(price, book, on=on) for price in catalog.prices),

@@ -34,7 +34,7 @@ def apply_incentives(
 
 def _apply(line: Incentive, *, server_usd: float, capex_usd: float, on: date) -> AppliedIncentive:
     if not line.eligible:
-        return AppliedIncentive(line, None, False, f"not counted: nobody said eligible: true ({line.eligibility})")
+        return AppliedIncentive(line, None, False, f"not counted: eligible: true is not stated ({line.eligibility})")
     if line.expires is not None and line.expires < on:
         return AppliedIncentive(line, None, False, f"not counted: it expired on {line.expires}, before {on}")
     base = server_usd if line.base == "server" else capex_usd

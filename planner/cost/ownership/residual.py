@@ -24,5 +24,9 @@ def residual_fraction(curve: Sequence[ResidualPoint], *, age_years: float) -> In
     def between(low: float, high: float) -> float:
         return low + (high - low) * weight
 
-    one, two = left.fraction, right.fraction
-    return Interval(between(one.value, two.value), between(one.lowest, two.lowest), between(one.highest, two.highest))
+    younger, older = left.fraction, right.fraction
+    return Interval(
+        between(younger.value, older.value),
+        between(younger.lowest, older.lowest),
+        between(younger.highest, older.highest),
+    )

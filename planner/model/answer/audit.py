@@ -1,4 +1,4 @@
-"""The answer of `planner audit`: can this be true, is this comparison fair, does this claim add up."""
+"""Answer of `planner audit`: whether runs and claims can be true, and whether a comparison is fair."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from planner.model.base import Frozen
 
 
 class Severity(StrEnum):
-    """How much a finding weighs; a verdict is that of the heaviest."""
+    """Weight of a finding. The heaviest finding decides the verdict."""
 
     IMPOSSIBLE = "impossible"
     """It cannot be true as stated: an input or the figure itself is wrong."""
     DOUBTFUL = "doubtful"
     OPEN = "open"
-    """A fact is missing without which nothing can be said."""
+    """A fact is missing, so nothing can be concluded."""
     NOTE = "note"
 
 
 class AuditVerdict(StrEnum):
-    """What the findings on a run or a claim add up to."""
+    """Verdict from the findings on a run or a claim."""
 
     CREDIBLE = "credible"
     DOUBTFUL = "doubtful"
     IMPOSSIBLE = "impossible"
     UNDECIDABLE = "undecidable"
-    """Of claims and runs of which too little is known to check anything."""
+    """Too little is known of the claim or run to check anything."""
 
 
 class ComparisonVerdict(StrEnum):
-    """Whether two runs can rank what they ran on."""
+    """Verdict on whether two runs can rank the machines they ran on."""
 
     FAIR = "fair"
     UNFAIR = "unfair"
@@ -39,7 +39,7 @@ class ComparisonVerdict(StrEnum):
 
 
 class Evidence(Frozen):
-    """One number that a finding rests on."""
+    """One number that supports a finding."""
 
     name: str
     value: float
@@ -48,7 +48,7 @@ class Evidence(Frozen):
 
 
 class Finding(Frozen):
-    """One thing that was found; `code` is stable (docs/audit.md), the sentence is not."""
+    """One finding. `code` is stable (docs/audit.md), the sentence is not."""
 
     code: str
     severity: Severity
@@ -58,7 +58,7 @@ class Finding(Frozen):
 
 
 class Surviving(Frozen):
-    """Something that would make an impossible run true, and the cheapest run that tells."""
+    """An explanation that would make an impossible run true, and the cheapest run that tests it."""
 
     code: str
     says: str
@@ -66,7 +66,7 @@ class Surviving(Frozen):
 
 
 class RunAudit(Frozen):
-    """One run."""
+    """Audit of one run."""
 
     id: str
     verdict: AuditVerdict
@@ -75,7 +75,7 @@ class RunAudit(Frozen):
 
 
 class ComparisonAudit(Frozen):
-    """Several runs beside each other."""
+    """Audit of a comparison of several runs."""
 
     verdict: ComparisonVerdict
     findings: tuple[Finding, ...]
@@ -84,7 +84,7 @@ class ComparisonAudit(Frozen):
 
 
 class ClaimAudit(Frozen):
-    """One claim."""
+    """Audit of one claim."""
 
     id: str
     verdict: AuditVerdict
@@ -92,7 +92,7 @@ class ClaimAudit(Frozen):
 
 
 class AuditDocument(Frozen):
-    """`--json` of `planner audit`."""
+    """Document of `planner audit --json`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["audit"] = "audit"
@@ -102,8 +102,8 @@ class AuditDocument(Frozen):
 
 
 def verdict_of(findings: Sequence[Finding], *, checked: bool = True) -> AuditVerdict:
-    """Return the verdict of the heaviest finding; of none, credible where anything was `checked`."""
-    severities = {one.severity for one in findings}
+    """Return the verdict of the heaviest finding; without findings, credible if anything was `checked`."""
+    severities = {finding.severity for finding in findings}
     if Severity.IMPOSSIBLE in severities:
         return AuditVerdict.IMPOSSIBLE
     if Severity.DOUBTFUL in severities:

@@ -1,4 +1,4 @@
-"""When a campaign's machines are free of the turns of others, and what its runs ask of them."""
+"""Times at which others leave a campaign's machines free, and the needs of its runs."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ class FreeSets(Frozen):
     """Sets of machines that are free from one turn of others to the next."""
 
     opens: float
-    """Hours from the campaign's first."""
+    """Start of the free time, in hours from the campaign's first hour."""
     closes: float | None
-    """Null: nobody takes them again."""
+    """End of the free time in such hours; null if the machines stay free."""
     sets: int
-    """How many sets of machines, each for one training."""
+    """Number of sets of machines, each for one training."""
 
 
 class BetweenTurns(Frozen):
-    """Equal runs, none of which is split, on machines of which others take turns."""
+    """Equal runs on machines that others use in turns. No run is split."""
 
     runs: int
     """Trainings of the campaign."""
     run_hours: Quantity
-    """Of one training, its launch included."""
+    """Hours of one training, including its launch."""
     opens: float
-    """Hours from the campaign's first until the machines are ready."""
+    """Hours from the campaign's start until the machines are ready."""
     free: tuple[FreeSets, ...]
-    """When sets of machines are free, in any order."""
+    """Times at which sets of machines are free, in any order."""

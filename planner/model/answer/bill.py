@@ -1,4 +1,4 @@
-"""A bill: every line with its quantity, unit price, range and source, and what could not be priced."""
+"""A bill: every line with its quantity, unit price, range and source, and everything that could not be priced."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ class BillLine(Frozen):
     quantity: float
     quantity_unit: str
     usd_per_unit: float | None
-    """Null where the line is no product: a share of others, a commitment."""
+    """Unit price; null if the line is no product, such as a share of others or a commitment."""
     hours: float | None
-    """Of waiting that is not billed by the hour: an upload."""
+    """Hours of waiting that are not billed by the hour, such as an upload."""
     currency: str
-    """In which it is paid; not USD where its price is stated in the plan's own."""
+    """Currency of payment; not USD if the price is stated in the plan's own currency."""
     local: float | None
-    """In the plan's own currency, at its rate."""
+    """Amount in the plan's own currency, at its rate."""
 
 
 class Uncounted(Frozen):
-    """What is not on the bill, and why."""
+    """An item that is not on the bill, and the reason."""
 
     what: str
     reason: str
 
 
 class AssumedRate(Frozen):
-    """A service that stands on the bill at an assumed rate, as nobody states the provider's, and what it comes to."""
+    """A service that is billed at an assumed rate, because the provider states none, with its amount."""
 
     what: str
     usd: float
     high_usd: float
-    """At the upper end of its range."""
+    """Amount at the upper end of its range."""
     reason: str
 
 
 class Coverage(Frozen):
-    """How much of what such a training costs is on the bill."""
+    """Share of the training's costs that the bill covers."""
 
     priced: tuple[str, ...]
     no_price: tuple[Uncounted, ...]
-    """Would be on the bill if its price or size were known: a total without it is too low."""
+    """Items that the bill lacks because their price or size is unknown, so the total is too low."""
     unsupported: tuple[str, ...]
-    """No version of the planner counts it."""
+    """Items that no version of the planner counts."""
     assumed: tuple[AssumedRate, ...] = ()
-    """Of what is priced: at an assumed rate."""
+    """Priced items whose rate is assumed."""
 
 
 class CreditUsed(Frozen):
-    """What a credit of the price book pays of a campaign, or of one training."""
+    """Payment by a credit of the price book for a campaign, or for one training."""
 
     name: str
     usd: float
@@ -62,18 +62,18 @@ class CreditUsed(Frozen):
 
 
 class Bill(Frozen):
-    """What one training, or the whole campaign, adds to the bills."""
+    """Amounts that one training, or the whole campaign, adds to the bills."""
 
     trainings: int
     lines: tuple[BillLine, ...]
     usd_total: Quantity
     usd_upfront: float | None = None
-    """What of it is paid before the first hour; null where nothing is bought ahead."""
+    """Part that is paid before the first hour; null if nothing is bought ahead."""
     usable_hours: float | None = None
-    """Hours that each set of machines can be used in the block that is bought for it; null: no block is bought."""
+    """Hours that each set of machines can be used in the block that is bought for it; null if no block is bought."""
     credits: tuple[CreditUsed, ...] = ()
-    """By the price book, where that was asked for; they lower what remains to pay, and no total."""
+    """Credits of the price book, if that was asked for. They lower the remaining payment, and no total."""
     usd_to_pay: float | None = None
-    """`usd_total` less the credits; null without any."""
+    """Remaining payment: `usd_total` minus the credits; null without any."""
     local_total: LocalAmount | None
     coverage: Coverage

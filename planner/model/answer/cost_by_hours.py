@@ -1,4 +1,4 @@
-"""What a campaign on rented machines costs by the hours it takes, where that is no fixed price an hour."""
+"""Cost of a campaign on rented machines by its hours, if that is not proportional."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ class LastingCredit(Frozen):
 
 
 class CostByHours(Frozen):
-    """The cost of a term rises only where the work outlasts it; a credit that has expired pays nothing.
+    """Cost of a term, which rises only when the work outlasts it, and of credits, which stop paying when they expire.
 
-    The cost between two points is that of the straight line between them.
+    Between two points the cost is interpolated linearly.
     """
 
     hours: tuple[float, ...]
-    """Of the campaign, in rising order."""
+    """Hours of the campaign, in rising order."""
     usd: tuple[float, ...]
-    """The bill of as many hours, by the most likely price."""
+    """Bills for these hours, at the most likely price."""
     least_factor: float
     most_factor: float
-    """The 90 % range of what the bill may be off by beside its hours: its price above all."""
+    """Factors of the 90 % range of the bill besides its hours, mainly from its price."""
     credits: tuple[LastingCredit, ...] = ()

@@ -1,4 +1,7 @@
-"""What moved between two frozen plans and why; what `planner watch` found. These are `--json` documents."""
+"""Changes between two frozen plans and their causes, and the results of `planner watch`.
+
+These are `--json` documents.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,21 @@ from planner.model.base import Frozen
 
 
 class Cause(StrEnum):
-    """What can move an answer, in the order in which one group after the other is replaced."""
+    """Causes of a changed answer, in the order in which the groups are replaced."""
 
     PRICE = "price"
     HARDWARE = "hardware"
     MEASUREMENT = "measurement"
     ASSUMPTION = "assumption"
-    """The plan itself, the defaults, presets, and what else the answer takes."""
+    """The plan itself, the defaults, presets, and other inputs of the answer."""
     RULE = "rule"
-    """What counts and how options are ranked: the same numbers answered by other rules."""
+    """Counting and ranking rules: the same numbers, answered by other rules."""
     MODEL = "model"
-    """The planner's own formulas: the same inputs answered by another version."""
+    """The planner's own formulas: the same inputs, answered by another version."""
 
 
 class CauseShare(Frozen):
-    """What one cause adds to a change; the shares of a quantity add up to its change."""
+    """Contribution of one cause to a change. The shares of a quantity add up to its change."""
 
     cause: Cause
     change: float
@@ -39,11 +42,11 @@ class Move(Frozen):
     new: float | None
     change: float | None
     causes: tuple[CauseShare, ...]
-    """Empty where one of the two is no lock, or a number is missing on one side."""
+    """Shares of the causes; empty if one of the two is no lock, or a number is missing on one side."""
 
 
 class OptionMoves(Frozen):
-    """What moved of one option; only numbers that moved."""
+    """Changed numbers of one option."""
 
     option: str
     moves: tuple[Move, ...]
@@ -59,7 +62,7 @@ class InputChange(Frozen):
 
 
 class DiffDocument(Frozen):
-    """`planner diff --json`."""
+    """Document of `planner diff --json`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["diff"] = "diff"
@@ -86,17 +89,17 @@ class WatchedPlan(Frozen):
     recommended_now: str | None
     usd_then: float | None
     usd_now: float | None
-    """Of the option that was recommended then."""
+    """Current cost of the option that was recommended then."""
     sentence: str
 
 
 class WatchDocument(Frozen):
-    """`planner watch --json`."""
+    """Document of `planner watch --json`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["watch"] = "watch"
     prices_of: date
-    """The newest price that was taken."""
+    """Date of the newest price that was used."""
     plans: tuple[WatchedPlan, ...]
     problems: tuple[str, ...]
     """Locks that could not be read or answered."""

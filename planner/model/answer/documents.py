@@ -1,4 +1,4 @@
-"""What `planner estimate`, `campaign` and `compare` answer, for every option. These are the `--json` documents."""
+"""Answers of `planner estimate`, `campaign` and `compare`, for every option. These are the `--json` documents."""
 
 from __future__ import annotations
 
@@ -14,64 +14,70 @@ from planner.model.quantity import Quantity
 
 
 class Assumption(Frozen):
-    """A value that the answer took, with where it came from."""
+    """A value that the answer used, with its source."""
 
     name: str
     quantity: Quantity
 
 
 class EstimateDocument(Frozen):
-    """`planner estimate --json`."""
+    """Document of `planner estimate --json`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["estimate"] = "estimate"
     answer_id: str | None = None
-    """Of plan, catalog, version and day; `planner show ID` prints the answer again. Null in an older answer."""
+    """Hash of plan, catalog, version and day. `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...] = ()
-    """What the reader should know of all options alike, such as how samples were counted."""
+    """Notes on all options alike, such as how samples were counted."""
     options: tuple[OptionEstimate, ...]
 
 
 class PlacedRuns(Frozen):
-    """Runs that one option does; times carry their zone."""
+    """Runs that one option does. Times carry their zone."""
 
     option: str
     name: str
     runs: int
     nodes: int
-    """At the same time."""
+    """Nodes in use at the same time."""
     start: str
     end: str
-    """Of the last run, by the middle values."""
+    """End of the last run, at the middle values."""
     usd: float
     groups: dict[str, int]
-    """Runs by the name of their group."""
+    """Number of runs by the name of their group."""
     earliest_start_hours: Quantity | None
-    """From the campaign's start until its machines can be had; null: nobody knows, and no wait is counted."""
+    """Hours from the campaign's start until its machines are available; null if unknown, so that no wait is counted."""
 
 
 class FeasiblePlan(Frozen):
-    """A plan: a mix of options, a point of the Pareto front, or one that keeps fewer limits than were asked for."""
+    """A plan: a mix of options, a point of the Pareto front, or one that keeps fewer limits than asked for."""
 
     campaign_usd: Quantity
     campaign_hours: Quantity
     chance_deadline: float | None
-    """Simulated: that every run ends by the deadline, and before its machines are taken away."""
+    """Simulated chance that every run ends by the deadline, and before its machines are taken away."""
     chance_budget: float | None
     chance_both: float | None = None
-    """That it keeps deadline and budget together, and every run ends before its machines are taken away; null where
-    there is none of these limits."""
+    """Chance that it keeps deadline and budget together, and every run ends before its machines are taken away; null
+    without these limits.
+    """
     chance_windows: float | None = None
-    """That every run ends before its machines are taken away (a block's end, others' turn); null where none are."""
+    """Chance that every run ends before its machines are taken away (a block's end, others' turn); null if none are."""
     usd_confident: float | None = None
-    """What remains to pay, which it stays under with the plan's confidence."""
+    """Remaining payment that it stays under with the plan's confidence."""
     local_confident: float | None = None
-    """The same in the plan's own currency, with the doubt of its rate; null without one, and in an older answer."""
+    """`usd_confident` in the plan's own currency, with the uncertainty of its rate; null without one, and in an older
+    answer.
+    """
     credits_usd: float = 0.0
-    """What credits of the price book pay of `campaign_usd`, by the middle values; `usd_confident` is after them."""
+    """Payment by credits of the price book towards `campaign_usd`, at the middle values.
+
+    `usd_confident` is after them.
+    """
     done_by_confident: date | None = None
     simulated: SimulatedCampaign | None = None
     optimality_gap_pct: float
@@ -79,26 +85,26 @@ class FeasiblePlan(Frozen):
 
 
 class CampaignDocument(Frozen):
-    """`planner campaign --json`: what runs where and when, and each option alone.
+    """`planner campaign --json`: which runs are done where and when, and each option alone.
 
-    The fields of the plan are null, or empty, where no plan keeps the limits.
+    The fields of the plan are null, or empty, if no plan keeps the limits.
     """
 
     schema_version: Literal[1] = 1
     kind: Literal["campaign"] = "campaign"
     answer_id: str | None = None
-    """Of plan, catalog, version and day; `planner show ID` prints the answer again. Null in an older answer."""
+    """Hash of plan, catalog, version and day. `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...] = ()
-    """What the reader should know of all options alike, such as how samples were counted."""
+    """Notes on all options alike, such as how samples were counted."""
     runs: int
     feasible: bool | None = None
-    """Null in an answer stored before 0.2.0."""
+    """True if a plan keeps the limits; null in an answer stored before 0.2.0."""
     objective: Literal["cost", "time", "front"] | None = None
     confidence: float | None = None
-    """The chance with which the plan keeps the limits and its cost; null in an older answer."""
+    """Chance with which the plan keeps the limits and its cost; null in an older answer."""
     optimality_gap_pct: float | None = None
     campaign_usd: Quantity | None = None
     campaign_hours: Quantity | None = None
@@ -113,54 +119,63 @@ class CampaignDocument(Frozen):
     simulated: SimulatedCampaign | None = None
     placements: tuple[PlacedRuns, ...] = ()
     binding_limits: tuple[str, ...] = ()
-    """Where nothing is feasible: deadline, budget, confidence, or what keeps every option from any run."""
+    """Limits that leave nothing feasible: deadline, budget, confidence, or the reason why no option can do any run."""
     nearest_feasible: FeasiblePlan | None = None
-    """Where nothing is feasible: the plan without the binding limit."""
+    """Plan without the binding limit, if nothing is feasible."""
     front: tuple[FeasiblePlan, ...] = ()
-    """With the objective `front`: plans of which none is better in both, the cheapest first."""
+    """Plans of the objective `front`, none of which is better in both, the cheapest first."""
     options: tuple[CampaignOption, ...]
 
 
 class ComparisonDocument(Frozen):
-    """`planner compare --json`. `recommended` is null where no option meets the limits; `sentence` says which binds."""
+    """`planner compare --json`.
+
+    `recommended` is null if no option meets the limits; `sentence` says which limit binds.
+    """
 
     schema_version: Literal[1] = 1
     kind: Literal["comparison"] = "comparison"
     answer_id: str | None = None
-    """Of plan, catalog, version and day; `planner show ID` prints the answer again. Null in an older answer."""
+    """Hash of plan, catalog, version and day. `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None = None
     assumptions: tuple[Assumption, ...]
     notes: tuple[str, ...] = ()
-    """What the reader should know of all options alike, such as how samples were counted."""
+    """Notes on all options alike, such as how samples were counted."""
     runs: int
     deadline: date | None
     deadline_hours: float | None
-    """From the campaign's start to the end of the deadline's day; null without a deadline."""
+    """Hours from the campaign's start to the end of the deadline's day; null without a deadline."""
     budget_usd: float | None
     recommended: str | None
     nearest: str | None
-    """Where nothing is feasible: the option that misses the limits by least."""
+    """Option that misses the limits by least, if nothing is feasible."""
     sentence: str
     headline: tuple[str, ...] = ()
-    """The sentences of `sentence`, what to do first; clauses in an answer that was stored before 0.2.0."""
+    """Sentences of `sentence`, the advice first; clauses in an answer stored before 0.2.0."""
     confidence: float | None = None
-    """The chance with which options keep the limits and their cost; null in an answer stored before 0.2.0."""
+    """Chance with which options keep the limits and their cost; null in an answer stored before 0.2.0."""
     fastest: str | None = None
-    """The fastest option that meets the limits, where it is not the recommended one."""
+    """Fastest option that meets the limits, if it is not the recommended one."""
     runner_up_firm: str | None = None
-    """The best option at a firm price, where the recommended one is spot."""
+    """Best option at a firm price, if the recommended one is spot."""
     runner_up_measured: str | None = None
-    """The best option that was measured, where the recommended one was not."""
+    """Best option that was measured, if the recommended one was not."""
     next_best: str | None = None
-    """What to take if the recommended one, rented, is sold out: another machine, or of another provider."""
+    """Alternative if the recommended rented option is sold out: another machine, or another provider's."""
     mix: FeasiblePlan | None = None
-    """Runs divided over several options, where that beats every option alone: the headline is then the mix's, and
-    `recommended` the best option alone."""
+    """Runs divided over several options, if that beats every single option.
+
+    The headline is then the mix's, and `recommended` the best single option.
+    """
     horizons: Horizons | None = None
-    """This campaign and a year of such work, where the plan names a machine to own; its text is the first note."""
+    """Advice for this campaign and for a year of such work, if the plan names a machine to own.
+
+    Its text is the first note.
+    """
     switching_rates: tuple[SwitchingRate, ...] = ()
-    """Nearest first; empty where no rate turns the answer, or the plan has no currency of its own."""
+    """Exchange rates that change the answer, nearest first; empty if none does, or the plan has no currency of its own.
+    """
     options: tuple[RankedOption, ...]
 
     @property

@@ -1,4 +1,4 @@
-"""Why a number is what it is: `planner explain --json`."""
+"""Explanation of a number: `planner explain --json`."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from planner.model.quantity import Quantity
 
 
 class EstimatedConfiguration(Frozen):
-    """The training that was estimated; null: not known, as the network is not."""
+    """The training that was estimated. A field is null if it is unknown, because the network is."""
 
     accelerators: int
     strategy: Strategy
     split: str
-    """Degrees of tensor, pipeline, context and expert parallelism; empty where every device has the whole network."""
+    """Degrees of tensor, pipeline, context and expert parallelism; empty if every device has the whole network."""
     micro_batch: float | None
     accumulation: float | None
     """Micro-batches of a step on each replica."""
     checkpointing: Checkpointing | None
     recomputed: float | None
-    """Share of the forward pass that is computed again: `recomputed` in the formulas."""
+    """Share of the forward pass that is recomputed: `recomputed` in the formulas."""
     precision: Precision | None
-    """Null: 16 bit, as the accelerator is best at."""
+    """Number format; null means the 16-bit format that is best on the accelerator."""
 
 
 class StepCorrection(Frozen):
-    """What the seconds of the formulas are multiplied by: `factor` = effects of labels x correction by own runs."""
+    """Factor on the seconds of the formulas: `factor` = effects of labels x correction by own runs."""
 
     factor: float
     by_labels: float
@@ -51,15 +51,15 @@ class RatioUsed(Frozen):
 
 
 class ExtrapolatedStep(Frozen):
-    """A step whose rate was extrapolated from runs; its parts are not known."""
+    """A step whose rate was extrapolated from runs. Its parts are unknown."""
 
     runs: tuple[str, ...]
     batch: int | None
-    """Samples of a step: the plan's, else the run's."""
+    """Samples of a step: the plan's, otherwise the run's."""
     seconds: float | None
-    """Batch / rate."""
+    """Seconds of a step: batch / rate."""
     ratios: tuple[RatioUsed, ...]
-    """Empty between two measured counts."""
+    """Factors of the extrapolation; empty between two measured counts."""
 
 
 class StepPart(Frozen):
@@ -69,14 +69,17 @@ class StepPart(Frozen):
     seconds: float
     share: float
     times: float | None = None
-    """Seconds / (seconds of the formula x correction): micro-batches of a step, as far as nothing hides them, and what
-    is known of the chip and of the framework's kernels. Null: no formula of its own."""
+    """Seconds / (seconds of the formula x correction); null without a formula of its own.
+
+    It covers the micro-batches of a step that are not hidden, and what is known of the chip and of the framework's
+    kernels.
+    """
     formula: str
-    """As its code prints it; empty where it has none of its own."""
+    """Formula as its code prints it; empty if the part has none of its own."""
     where: str
     """File and function that compute it."""
     inputs: tuple[FormulaInput, ...] = ()
-    """The numbers that the formula names: of the training, the machine and the constants."""
+    """Numbers that the formula names: of the training, the machine and the constants."""
 
 
 class ConstantUsed(Frozen):
@@ -89,40 +92,40 @@ class ConstantUsed(Frozen):
     """Standard deviation of its logarithm before any evidence."""
     low: float
     high: float
-    """Limits that the fit never passes."""
+    """Limits that the fit never exceeds."""
     meaning: str
     percent_per_percent: float
-    """By how many per cent the step grows when the constant grows by one."""
+    """Per cent by which the step grows when the constant grows by one per cent."""
 
 
 class LabelEffect(Frozen):
-    """What the evidence adds for a label: to the accelerator's own time (chip, accelerator), or to all of a step."""
+    """Effect of a label in the evidence: on the accelerator's own time (chip, accelerator), or on the whole step."""
 
     level: str
     label: str
     step_factor: float | None
-    """Null: no evidence of it."""
+    """Factor on the whole step; null without evidence."""
 
 
 class RunEffect(Frozen):
-    """One of the measured runs that the answer rests on, and how far it moves the answer."""
+    """A measured run behind the answer, with its effect on the answer."""
 
     id: str
-    """Of a run; of a step that the plan states: `step of ` and the id of its option."""
+    """Id of the run; for a step that the plan states, `step of ` and the id of its option."""
     weight: float | None
-    """How much of the run's error the estimate takes over; null where the answer is the runs' median."""
+    """Share of the run's error that the estimate adopts; null if the answer is the runs' median."""
     without: Quantity | None
-    """The throughput if this run did not exist; null: nothing could be said."""
+    """Throughput without this run; null if nothing could be said."""
     change_fraction: float | None
     """Throughput with all runs / without this one - 1."""
     different: tuple[str, ...] = ()
-    """Fields of the training setup in which the run differs from what is asked."""
+    """Fields of the training setup in which the run differs from the question."""
     unknown: tuple[str, ...] = ()
     """Fields that the plan states and the run does not."""
 
 
 class NearRow(Frozen):
-    """A published measurement near to the question, and how well the calibration describes it."""
+    """A published measurement similar to the question, and how well the calibration describes it."""
 
     id: str
     source: str
@@ -130,20 +133,20 @@ class NearRow(Frozen):
     workload: str
     accelerators: int
     measured_per_s: float
-    """Tokens, or images, of one accelerator."""
+    """Tokens, or images, per second of one accelerator."""
     modelled_per_s: float
     distance: float
-    """In the units within which settings say something of each other; another generation counts 3, framework 1."""
+    """Distance in the units within which settings inform each other. Another generation counts 3, framework 1."""
 
 
 class NextRun(Frozen):
-    """A run on a part of the option's machines that nobody has made yet, and what it would do to the range."""
+    """A run on a part of the option's machines that was not made yet, and its effect on the range."""
 
     nodes: int
     accelerators: int
     strategy: Strategy
     half_width: float
-    """high / value - 1 of the 90 % range of the option, were this run known and as expected."""
+    """Half width (high / value - 1) of the option's 90 % range if this run were known and as expected."""
 
 
 ThroughputFrom = Literal["estimator", "runs", "step", "mfu", "extrapolation", "share_of_peak"]
@@ -156,51 +159,51 @@ class OptionExplanation(Frozen):
     name: str
     throughput: Quantity | None
     physics: Quantity | None
-    """What the estimator says, also where a measured run answers; null where it cannot."""
+    """The estimator's value, even if a measured run answers; null if there is none."""
     throughput_from: ThroughputFrom | None = None
-    """Where the throughput comes from; null where there is none."""
+    """Source of the throughput; null if there is none."""
     fit_chance: float | None = None
-    """That it fits its devices; null where nothing was computed, or an older answer."""
+    """Chance that it fits its devices; null if nothing was computed, or in an older answer."""
     host: str | None = None
-    """Memory, vCPU and local disks of a node's host; null where nobody states them."""
+    """Memory, vCPU and local disks of a node's host; null if not stated."""
     answer: RankedOption | None = None
-    """The same option in `planner compare`: its money, days, chances and the doubts of its evidence."""
+    """The option in `planner compare`: its money, days, chances and the doubts about its evidence."""
     setup: dict[str, str] = Field(default_factory=dict)
-    """What the plan states of the training, field by field; what it leaves open is not there."""
+    """Stated fields of the training. Fields that the plan leaves open are absent."""
     configuration: EstimatedConfiguration | None = None
     extrapolation: ExtrapolatedStep | None = None
     correction: StepCorrection | None = None
     step_seconds: float | None
     step_size: float | None
-    """Of what one step consumes, in `step_unit`."""
+    """Amount that one step consumes, in `step_unit`."""
     step_unit: Literal["tokens", "images"] | None
     parts: tuple[StepPart, ...]
     constants: tuple[ConstantUsed, ...]
-    """Those that matter, the strongest first."""
+    """Constants that matter, the strongest first."""
     effects: tuple[LabelEffect, ...]
     runs: tuple[RunEffect, ...]
     next_runs: tuple[NextRun, ...] = ()
-    """Only where the estimator answers."""
+    """Suggested runs, only if the estimator answers."""
     nearest: tuple[NearRow, ...]
     time: TrainingTime | None
     formulas: tuple[FormulaUsed, ...] = ()
-    """Of its money, hours and chances, down to the numbers that files state; empty in an older answer."""
+    """Formulas of its money, hours and chances, down to the numbers in files; empty in an older answer."""
     notes: tuple[str, ...]
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...] = ()
 
 
 class ExplainDocument(Frozen):
-    """`planner explain --json`."""
+    """Document of `planner explain --json`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["explanation"] = "explanation"
     answer_id: str | None = None
-    """A hash of this document; `planner show ID` prints the answer again. Null in an older answer."""
+    """Hash of this document. `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None = None
     recommended: str | None = None
-    """The id of the option that `planner compare` recommends."""
+    """Id of the option that `planner compare` recommends."""
     confidence: float | None = None
-    """As in its document."""
+    """Confidence, as in the document of `planner compare`."""
     options: tuple[OptionExplanation, ...]

@@ -1,4 +1,4 @@
-"""A formula that an answer was computed by, as its code prints it: its text, and the inputs that its text names."""
+"""A formula behind an answer, as its code prints it: its text, and the inputs that its text names."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ class FormulaInput(Frozen):
     name: str
     value: float
     unit: str
-    """Empty: a plain number, or not stated."""
+    """Unit; empty for a plain number, or if not stated."""
     source: str
-    """Where a stated number comes from; empty where it is computed."""
+    """Source of a stated number; empty if it is computed."""
     formula: str | None
-    """The name of the formula that computes it; null: it is stated."""
+    """Name of the formula that computes it; null if it is stated."""
 
 
 class FormulaUsed(Frozen):
-    """A number, and the text by which it is computed: with its inputs put in, the text gives the number."""
+    """A number, and the text that computes it from its inputs."""
 
     name: str
     value: float
     unit: str
     meaning: str
     text: str
-    """Operators are + - x / ^; what changes nothing is left out: terms of 0, factors of 1."""
+    """Text with the operators + - x / ^, without terms of 0 and factors of 1."""
     inputs: tuple[FormulaInput, ...]
     where: str
     """File and function that compute it; empty between two functions."""

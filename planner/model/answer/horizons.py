@@ -1,4 +1,4 @@
-"""What to do in this campaign and what in a year of such work: the same two sentences in every command."""
+"""Advice for this campaign and for a year of such work: the same two sentences in every command."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from planner.model.base import Frozen
 
 
 class Horizons(Frozen):
-    """Both answers to a plan that names a machine to own; `text` is what all screens show."""
+    """Both answers to a plan that names a machine to own. All screens show `text`."""
 
     campaign: str
-    """As a sentence: "This campaign: keep DGX Station, 4x V100."."""
+    """Sentence such as "This campaign: keep DGX Station, 4x V100."."""
     campaign_option: str | None
-    """Id of what `compare` recommends alone; null where nothing keeps the limits."""
+    """Id of the single option that `compare` recommends; null if none keeps the limits."""
     year: str
-    """As a sentence: "A year of such work: buy PC, 1x RTX 4090, 87 % sure to cost less than keeping ours."."""
+    """Sentence such as "A year of such work: buy PC, 1x RTX 4090, 87 % sure to cost less than keeping ours."."""
     year_option: str | None
-    """Id of what `own-or-rent` recommends."""
+    """Id of the option that `own-or-rent` recommends."""
     year_chance: float | None
-    """That it costs less a year than `year_against`."""
+    """Chance that it costs less a year than `year_against`."""
     year_against: str | None
 
     @property

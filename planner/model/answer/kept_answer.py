@@ -1,4 +1,4 @@
-"""An answer as it is kept on this machine, so that its id prints it again."""
+"""An answer as it is stored on this machine, so that its id prints it again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Document = (
 
 
 class KeptAnswer(Frozen):
-    """What `planner show ID` reads."""
+    """Stored answer that `planner show ID` reads."""
 
     schema_version: Literal[1] = 1
     kind: Literal["kept_answer"] = "kept_answer"
@@ -35,8 +35,8 @@ class KeptAnswer(Frozen):
     planner_version: Text
     answered_on: Day
     asked: str | None = None
-    """The plan as it was given to the command, for the commands that the screen names; null where it was no file."""
+    """The plan as it was given to the command, for the commands that the screen names; null if it was no file."""
     assumed: tuple[str, ...] = ()
     plan: dict[str, Any] | None = None
-    """The plan's content, with the options that were found; null where no plan was asked."""
+    """Content of the plan, with the options that were found; null if there was no plan."""
     answer: Annotated[Document, Field(discriminator="kind")]

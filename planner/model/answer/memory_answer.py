@@ -1,4 +1,4 @@
-"""What `planner memory` answers: what lies in an accelerator's memory, and what would make it fit."""
+"""Answer of `planner memory`: the contents of an accelerator's memory, and what would make them fit."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from planner.model.quantity import Quantity
 
 
 class MemoryWay(Frozen):
-    """The same training with one kind of checkpointing: what it needs, and whether the device holds it."""
+    """The training with one kind of checkpointing: its need, and whether the device has room."""
 
     checkpointing: Checkpointing
     total_gib: Quantity
     fits: Literal["yes", "no", "uncertain"] | None
-    """yes: with a chance of 0.8 or more; no: of 0.2 or less. Null: the device's size is not known."""
+    """yes means a chance of 0.8 or more, no of 0.2 or less; null if the device's size is unknown."""
     largest_micro_batch: int | None
-    """That fits with a chance of 0.8; 0: none does. Null: the device's size is not known."""
+    """Largest micro-batch that fits with a chance of 0.8; 0 if none does; null if the device's size is unknown."""
     chance: float | None = None
-    """That it fits. Null: the device's size is not known, or an answer stored before 0.2.0."""
+    """Chance that it fits; null if the device's size is unknown, or in an answer stored before 0.2.0."""
 
 
 class MemoryRemedy(Frozen):
@@ -29,33 +29,33 @@ class MemoryRemedy(Frozen):
 
     change: str
     option: str
-    """Of `planner memory`, to see it."""
+    """Option of `planner memory` that shows it."""
     costs: str
     chance: float
 
 
 class MemoryDocument(Frozen):
-    """`planner memory --json`: what one device must hold at its fullest moment; `total_gib` is the sum of four parts.
+    """`planner memory --json`: the memory of one device at its fullest moment. `total_gib` is the sum of four parts.
 
-    Their ranges, and the chance, hold what was not stated (`unstated`) as well; the values are of `trainer`.
+    Their ranges, and the chance, include settings that were not stated (`unstated`); the values are those of `trainer`.
     """
 
     schema_version: Literal[1] = 1
     kind: Literal["memory"] = "memory"
     answer_id: str | None = None
-    """Of this document and the version; `planner show ID` prints it again. Null in an older answer."""
+    """Hash of this document and the version. `planner show ID` prints it again. Null in an older answer."""
     workload: str
     parameters: int
     trained_parameters: int | None = None
-    """Fewer than all of them where adapters are trained."""
+    """Number of trained parameters, which is smaller with adapters."""
     accelerator: str
     accelerators: int
     strategy: Strategy
     split: str = ""
-    """Degrees of tensor, pipeline and context parallelism, as `tensor 2, pipeline 4`; empty: the network is whole."""
+    """Degrees of tensor, pipeline and context parallelism, as `tensor 2, pipeline 4`; empty if the network is whole."""
     precision: Precision
     seq_len: int | None
-    """Null where a sample is an image."""
+    """Tokens of a sample; null if it is an image."""
     micro_batch: int
     checkpointing: Checkpointing
     loss: Loss
@@ -69,16 +69,18 @@ class MemoryDocument(Frozen):
     fits: Literal["yes", "no", "uncertain"] | None
     largest_micro_batch: int | None
     ways: tuple[MemoryWay, ...]
-    """Every kind of checkpointing, the lightest first."""
+    """All kinds of checkpointing, the lightest first."""
     chance: float | None = None
-    """That it fits."""
+    """Chance that it fits."""
     fullest_at: str | None = None
-    """The moment of a step: loss, backward, gradients or step."""
+    """Fullest moment of a step: loss, backward, gradients or step."""
     trainer: TrainerMemory | None = None
     unstated: tuple[str, ...] = ()
     """Settings of `trainer` that were assumed."""
     remedies: tuple[MemoryRemedy, ...] = ()
-    """What would make it fit, the cheapest first; empty where it fits with nine in ten."""
+    """Changes that would make it fit, the cheapest first; empty if it fits with nine in ten."""
     formulas: tuple[FormulaUsed, ...] = ()
-    """Of the total and of the chance to fit, which is a mixture over what nobody stated; empty in an older answer."""
+    """Formulas of the total and of the chance to fit, which is a mixture over settings that are not stated; empty in an
+    older answer.
+    """
     notes: tuple[str, ...]

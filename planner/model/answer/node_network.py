@@ -1,4 +1,4 @@
-"""The network between the nodes of an option, as an answer shows it: its rate, how that is known, how it is sold."""
+"""Network between the nodes of an option as an answer shows it: its rate, source, and terms of sale."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from planner.model.hardware.machines import ClusterSale, Node, NodeNetworkKind
 
 
 class NodeNetwork(Frozen):
-    """What joins several nodes. `gbit_per_s` is of each node with all its ports."""
+    """Connection of several nodes. `gbit_per_s` counts each node with all its ports."""
 
     gbit_per_s: Positive
     low_gbit_per_s: Positive | None = None
-    """With the next one: the range of a network that is assumed; null where the rate is known."""
+    """Low end of the range of an assumed network, as the next field is its high end; null if the rate is known."""
     high_gbit_per_s: Positive | None = None
     kind: NodeNetworkKind | None = None
     clusters: ClusterSale | None = None
@@ -20,7 +20,10 @@ class NodeNetwork(Frozen):
 
     @classmethod
     def of(cls, node: Node, *, stated: float | None) -> NodeNetwork | None:
-        """Return the network of a node; `stated`: as the plan says. None where the catalog says nothing either."""
+        """Return the network of a node, at the `stated` rate of the plan if there is one;
+
+        None if the catalog has none either.
+        """
         if stated is not None:
             return cls(gbit_per_s=stated, source="the plan")
         if node.network_gbit_per_s is None:

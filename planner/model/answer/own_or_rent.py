@@ -1,4 +1,4 @@
-"""What `planner own-or-rent` answers: what owning costs, against each rented option, and what would change that."""
+"""Answer of `planner own-or-rent`: the cost of owning against each rented option, and what would change it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MARGINAL_QUESTION = (
 
 
 class CostLine(Frozen):
-    """One part of the yearly cost of one node; `residual` is negative: money that comes back."""
+    """One part of the yearly cost of one node. `residual` is negative because money comes back."""
 
     part: str
     usd_per_node_year: Quantity
@@ -33,7 +33,7 @@ class CostLine(Frozen):
 
 
 class CurvePoint(Frozen):
-    """What a busy GPU-hour costs where the machine is busy this share of the hours."""
+    """Cost of a busy GPU-hour if the machine is busy this share of the hours."""
 
     busy_fraction: float
     usd_per_busy_gpu_hour: float
@@ -43,14 +43,14 @@ class CurvePoint(Frozen):
 
 
 class RentalOption(Frozen):
-    """One rented option beside the owned machine; what is null has its reason in `why_not`."""
+    """One rented option beside the owned machine. A null field has its reason in `why_not`."""
 
     id: str
     name: str
     display_name: str = ""
     price_kind: PriceKind | None
     usd_per_gpu_hour: Quantity | None
-    """As it is billed, for one of its accelerators."""
+    """Billed price for one of its accelerators."""
     speed_ratio: Quantity | None
     """Work of an hour of one owned accelerator, in hours of one rented one."""
     usd_per_owned_gpu_hour: Quantity | None
@@ -58,7 +58,7 @@ class RentalOption(Frozen):
     usd_per_training: Quantity | None
     break_even_utilisation: Quantity | None
     npv_usd: Quantity | None
-    """Of the whole site over renting the same work, before tax; positive: owning wins."""
+    """Present value of the whole site over renting the same work, before tax; positive favours owning."""
     npv_after_tax_usd: Quantity | None
     payback_months: Quantity | None
     why_not: str | None
@@ -66,7 +66,7 @@ class RentalOption(Frozen):
 
 
 class ChoiceKind(StrEnum):
-    """What can be done."""
+    """Possible choices."""
 
     KEEP = "keep"
     BUY = "buy"
@@ -78,26 +78,26 @@ class ChoiceKind(StrEnum):
 
 
 class OwnOrRentChoice(Frozen):
-    """One choice that gets the same work done for a year."""
+    """One choice that does the same work for a year."""
 
     kind: ChoiceKind
     id: str
     display_name: str = ""
     nodes: int | None
-    """Owned nodes afterwards; null: rented by the hour."""
+    """Owned nodes afterwards; null if rented by the hour."""
     trainings_per_year: float
     usd_per_year: Quantity
     local_per_year: LocalAmount | None
     usd_per_training: Quantity
     local_per_training: LocalAmount | None
     usd_upfront: float | None
-    """Spent at once (negative: received)."""
+    """Amount spent at once (negative: received)."""
     why_not: str | None
     why_not_codes: tuple[ReasonCode, ...] = ()
 
 
 class Sensitivity(Frozen):
-    """How one input moves owning less renting, in USD per busy GPU-hour; negative: owning is cheaper."""
+    """Effect of one input on owning minus renting, in USD per busy GPU-hour; negative if owning is cheaper."""
 
     input: str
     unit: str
@@ -107,11 +107,11 @@ class Sensitivity(Frozen):
     at_low_usd: float
     at_high_usd: float
     flips_at: float | None
-    """Where both cost the same; null: nowhere within reason."""
+    """Value at which both cost the same; null if none is plausible."""
 
 
 class IncentiveLine(Frozen):
-    """One line of public money for one node, and whether it counts."""
+    """One line of public incentives for one node, and whether it counts."""
 
     name: str
     kind: IncentiveKind
@@ -129,19 +129,19 @@ class Input(Frozen):
     name: str
     quantity: Quantity
     default: bool
-    """The site left it out."""
+    """True if the site left it out."""
 
 
 class OwnOrRentDocument(Frozen):
-    """`planner own-or-rent --json`. Amounts are of one node where the name does not say of what."""
+    """`planner own-or-rent --json`. Amounts are of one node unless their name says otherwise."""
 
     schema_version: Literal[1] = 1
     kind: Literal["own_or_rent"] = "own_or_rent"
     answer_id: str | None = None
-    """A hash of this document; `planner show ID` prints the answer again. Null in an older answer."""
+    """Hash of this document. `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None
-    """The plan's own; amounts in it stand beside some of those in USD."""
+    """The plan's own currency. Some amounts are given in it beside USD."""
     site: str
     name: str
     acquisition: Acquisition
@@ -152,9 +152,9 @@ class OwnOrRentDocument(Frozen):
     usd_per_busy_gpu_hour: Quantity
     local_per_busy_gpu_hour: LocalAmount | None
     usd_per_allocated_gpu_hour: Quantity | None
-    """Null where the site names no allocated share."""
+    """Cost of an allocated GPU-hour; null if the site names no allocated share."""
     usd_per_node_hour: Quantity
-    """In full, for every hour of the year, busy or not."""
+    """Full cost of every hour of the year, busy or not."""
     usd_per_training: Quantity | None
     marginal_question: str = MARGINAL_QUESTION
     marginal_usd_per_busy_gpu_hour: Quantity
@@ -162,11 +162,13 @@ class OwnOrRentDocument(Frozen):
     annual: tuple[CostLine, ...]
     annual_usd_per_node: Quantity
     year_parts: tuple[CostLine, ...] = ()
-    """Of one node in the year that is compared (`by_plan`): times the nodes they add up to its cost there."""
+    """Cost parts of one node in the compared year (`by_plan`); times the nodes they add up to its cost there."""
     against: str | None
-    """The first priced rented option of the plan; `npv_usd`, `payback_months` and `sensitivities` are against it."""
+    """First priced rented option of the plan. `npv_usd`, `payback_months` and `sensitivities` compare with it."""
     break_even_utilisation: dict[PriceKind, Quantity | None]
-    """By price kind, each against the plan's first rented option of that kind; null: never, or not known (`rivals`)."""
+    """Break-even utilization by price kind, each against the plan's first rented option of that kind; null if never, or
+    unknown (`rivals`).
+    """
     npv_usd: Quantity | None
     npv_after_tax_usd: Quantity | None
     payback_months: Quantity | None
@@ -174,24 +176,26 @@ class OwnOrRentDocument(Frozen):
     rivals: tuple[RentalOption, ...]
     choices: tuple[OwnOrRentChoice, ...]
     sensitivities: tuple[Sensitivity, ...]
-    """The five inputs that move the answer most, widest first."""
+    """The five inputs with the largest effect on the answer, widest first."""
     incentives: tuple[IncentiveLine, ...]
     fits_circuit: bool | None
-    """Null: the site names no circuit_kw and no rack_kw."""
+    """True if the circuits and racks suffice; null if the site names no circuit_kw and no rack_kw."""
     confidence: float | None = None
-    """The chance with which a purchase, or giving up what is owned, must be the cheaper way to be recommended."""
+    """Chance with which a purchase, or giving up an owned machine, must be cheaper to be recommended."""
     formulas: tuple[FormulaUsed, ...] = ()
-    """Of what the year costs on each machine, down to the numbers that files state; empty in an older answer."""
+    """Formulas of the year's cost on each machine, down to the numbers in files; empty in an older answer."""
     by_plan: PlannedYear | None = None
-    """A year of the plan's own trainings; the headline is of this. All else here is at the site's own busy share."""
+    """A year of the plan's own trainings, which the headline is about.
+
+    All else here is at the site's own busy share.
+    """
     horizons: Horizons | None = None
-    """What `compare` recommends for this campaign beside the year; null in an answer from before it was told."""
+    """Advice of `compare` for this campaign beside the year; null in older answers."""
     headline: tuple[str, ...] = ()
-    """The sentences of `sentence`, what to do first."""
+    """Sentences of `sentence`, the advice first."""
     sentence: str
     site_sentence: str = ""
-    """The same question at the site's own busy share: USD per busy GPU-hour and break-evens, by the price of the hour
-    alone."""
+    """Answer at the site's own busy share: USD per busy GPU-hour and break-evens, by the price of the hour alone."""
     inputs: tuple[Input, ...]
     notes: tuple[str, ...]
     why_not: str | None

@@ -1,4 +1,4 @@
-"""What `planner prices` answers; these are its `--json` documents."""
+"""Answers of `planner prices`. These are its `--json` documents."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from planner.model.prices.offer import Confidence, PriceKind, PriceOrigin
 
 
 class PriceRow(Frozen):
-    """One price as it is known today: the whole instance, and what that comes to for each accelerator."""
+    """One price as it is known today: for the whole instance, and for each accelerator."""
 
     item: str
-    """As a plan names it: provider/instance_type."""
+    """Item as a plan names it: provider/instance_type."""
     provider: str
     instance_type: str
     accelerator: str | None
@@ -44,20 +44,20 @@ class PriceRow(Frozen):
     confidence: Confidence
     note: str | None
     used: bool
-    """Whether this is the row that a plan is given; others of the same thing are older or less trusted."""
+    """True if plans use this row. Others for the same item are older or less trusted."""
     age_days: int
     stale: bool
-    """Older than its kind allows."""
+    """True if older than its kind allows."""
     net_usd_per_hour: float | None = None
-    """With the price book, where that was asked for."""
+    """Net price by the price book, if that was asked for."""
     net_usd_per_million_tokens: float | None = None
-    """The same of hosted training."""
+    """Net price of hosted training by the price book."""
     net_because: str | None = None
-    """Which entries of the price book apply, in their order."""
+    """Entries of the price book that apply, in order."""
 
 
 class PricesDocument(Frozen):
-    """`planner prices show --json`."""
+    """Document of `planner prices show --json`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["prices"] = "prices"
@@ -78,7 +78,7 @@ class PriceSpan(Frozen):
 
 
 class PriceHistoryDocument(Frozen):
-    """`planner prices history --json`."""
+    """Document of `planner prices history --json`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["price_history"] = "price_history"
@@ -88,36 +88,36 @@ class PriceHistoryDocument(Frozen):
 
 
 class SourceReport(Frozen):
-    """What one source brought in a refresh."""
+    """Result of one source in a refresh."""
 
     source: str
     prices: int
     new: int
-    """Prices that were not known like this."""
+    """Number of prices that are new or changed."""
     renewed: int = 0
-    """Of the whole lists among them: prices that the list before held too."""
+    """Number of prices that the previous complete lists contained too."""
     added: int = 0
-    """Those that it did not hold."""
+    """Number of prices that they did not contain."""
     vanished: int = 0
-    """Those that it held and this one does not: nobody lists them any more."""
+    """Number of prices that only the previous lists contained, so they are no longer offered."""
     problems: tuple[str, ...]
     left_out: dict[str, int]
-    """Rows that are no prices of ours: why, and how many."""
+    """Number of rows that are no prices of ours, by reason."""
     not_asked: tuple[str, ...] = ()
-    """What the source could be asked for and was not, each with its reason."""
+    """Further questions that the source could answer and that were not asked, each with its reason."""
 
 
 class RefreshDocument(Frozen):
-    """`planner prices refresh --json`."""
+    """Document of `planner prices refresh --json`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["price_refresh"] = "price_refresh"
     sources: tuple[SourceReport, ...]
     healed: tuple[str, ...] = ()
-    """Files of stored prices that could not be read: where each was set aside."""
+    """New paths of unreadable files of stored prices."""
     bundled_renewed: int = 0
-    """Bundled prices of machines that a list holds on the same terms."""
+    """Number of bundled prices of machines that a list contains on the same terms."""
     bundled_unlisted: int = 0
-    """Those that a whole list of their provider does not hold any more."""
+    """Number of bundled prices that a complete list of their provider no longer contains."""
     bundled_not_asked: int = 0
-    """Those of providers and terms of which no list was read."""
+    """Number of bundled prices of providers and terms without a list."""

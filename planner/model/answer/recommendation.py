@@ -1,4 +1,4 @@
-"""What `planner recommend` answers: what to do, by how much it is preferred, and what would change it."""
+"""Answer of `planner recommend`: the advice, how strongly it is preferred, and what would change it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class PlannedRuns(Frozen):
     display_name: str
     runs: int
     nodes: int | None
-    """Null of a service that trains by the token."""
+    """Number of nodes; null for a service that trains by the token."""
     start: date
     end: date
-    """Of the last run, by the most likely values."""
+    """End of the last run, at the most likely values."""
     usd: Quantity
-    """To be paid; of a purchase all of it."""
+    """Amount to pay; for a purchase the whole price."""
 
 
 class Alternative(Frozen):
@@ -33,9 +33,9 @@ class Alternative(Frozen):
     option: str
     display_name: str
     runner_up: bool
-    """It may be recommended, and is among the next three."""
+    """True if it may be recommended and is among the next three."""
     feasible: bool
-    """It keeps the limits, and can be had and kept."""
+    """True if it keeps the limits and is available."""
     done_by: date | None
     usd_confident: float | None
     done_by_confident: date | None
@@ -44,83 +44,84 @@ class Alternative(Frozen):
 
 
 class AtConfidence(Frozen):
-    """What would be recommended if another chance to keep the limits were asked for."""
+    """Recommendation at another chance to keep the limits."""
 
     confidence: float
     recommended: str | None
-    """Null: no option reaches it, or a mix is recommended."""
+    """Recommended option; null if no option reaches the chance, or a mix is recommended."""
     options: tuple[str, ...] = ()
-    """Those that take part: one, several in a mix, none where no plan reaches it."""
+    """Options that take part: one, several in a mix, none if no plan reaches the chance."""
     display_name: str | None
     usd: float | None
-    """The cost that it stays under with that confidence."""
+    """Cost that it stays under with that confidence."""
     more_usd: float | None
-    """Than at the plan's own confidence: the price of being so sure."""
+    """Extra cost over the plan's own confidence: the price of that certainty."""
     done_by: date | None
 
 
 class InputSwing(Frozen):
-    """What the answer becomes at both ends of one input, all else as it is."""
+    """The answer at both ends of one input, with everything else unchanged."""
 
     input: str
     option: str | None
-    """Whose input it is; null: of the plan."""
+    """Option whose input it is; null for the plan's."""
     unit: str
     value: float
     low: float
     high: float
     usd_at_low: float | None
-    """Cost of the recommended option at the plan's confidence; null where it is not known there."""
+    """Cost of the recommended option at the plan's confidence; null if unknown there."""
     usd_at_high: float | None
     decision_at_low: str | None
-    """The option that is recommended, or nearest, at that end."""
+    """Option that is recommended, or nearest, at that end."""
     decision_at_high: str | None
 
 
 class TurningPoint(Frozen):
-    """The value of one input at which another option takes the recommended one's place, all else as it is."""
+    """Value of one input at which another option replaces the recommended one, with everything else unchanged."""
 
     input: str
     option: str | None
-    """Whose input it is; null: of the plan."""
+    """Option whose input it is; null for the plan's."""
     unit: str
     today: float
     at: float
     side: Literal["above", "below"]
     then: str | None
-    """The option that is then recommended; null: none keeps the limits."""
+    """Option that is then recommended; null if none keeps the limits."""
     sentence: str
 
 
 class SuggestedMeasurement(Frozen):
-    """One run of twenty minutes, and what its result is worth to the decision before anybody knows it."""
+    """One run of twenty minutes, and the value of its result for the decision before it is known."""
 
     option: str
     display_name: str
     usd: float
-    """Of the run, with set-up and the idle tail."""
+    """Cost of the run, with set-up and the idle tail."""
     worth_usd: float
-    """By how much it lowers the expected regret of the decision."""
+    """Amount by which it lowers the expected regret of the decision."""
     chance_to_change: float
-    """That another option is chosen after it."""
+    """Chance that another option is chosen after it."""
     instead: str | None
-    """The option that most often is."""
+    """Option that is then chosen most often."""
     command: str | None = None
-    """That makes the run; null where the launcher cannot: rent it by hand, and run `planner bench` there."""
+    """Command that makes the run; null if the launcher cannot: rent the machine by hand, and run `planner bench` there.
+    """
     sentence: str = ""
     probe_usd: float | None = None
-    """Of a probe of two minutes on one node in place of the run; null where a probe says nothing of the option."""
+    """Cost of a two-minute probe on one node instead of the run; null if a probe cannot inform the option."""
     probe_worth_usd: float | None = None
-    """By how much the probe lowers the expected regret."""
+    """Amount by which the probe lowers the expected regret."""
 
 
 class RecommendationDocument(Frozen):
-    """`planner recommend --json`. The headline is that of `compare`."""
+    """Document of `planner recommend --json`. The headline is that of `compare`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["recommendation"] = "recommendation"
     answer_id: str | None = None
-    """Of plan, catalog, version and day; `planner show ID` prints the answer again. Null in an older answer."""
+    """Hash of plan, catalog, version and day. `planner show ID` prints the answer again. Null in an older answer."""
     plan: str
     currency: Currency | None
     runs: int
@@ -128,24 +129,26 @@ class RecommendationDocument(Frozen):
     budget_usd: float | None
     confidence: float
     recommended: str | None
-    """The best option alone, also where a mix of several is better: `placements` then has several."""
+    """Best single option, even if a mix of several is better: `placements` then has several."""
     nearest: str | None
     headline: tuple[str, ...]
     sentence: str
     placements: tuple[PlannedRuns, ...]
-    """Of the nearest option where none is recommended."""
+    """Runs of the recommended option or mix; of the nearest option if none is recommended."""
     chance_both: float | None = None
-    """That the plan keeps its limits, as the headline counts it; null without limits, and in an older answer."""
+    """Chance that the plan keeps its limits, as in the headline; null without limits, and in an older answer."""
     simulated: SimulatedCampaign | None
-    """A second method, of which the headline takes the figures of mixes alone. Null where time or cost is not known."""
+    """Result of a second method, whose figures the headline uses only for mixes. Null if time or cost is unknown."""
     regret_usd: float | None
-    """Expected, of the decision as it stands: by how much the best option, if all were known, would be cheaper."""
+    """Expected regret of the current decision: how much cheaper the best option would be if everything were known."""
     measurements: tuple[SuggestedMeasurement, ...]
-    """That are worth more than they cost, the best first; where no option is recommended, the nearest one's before."""
+    """Measurements that are worth more than they cost, the best first; the nearest option's come first if none is
+    recommended.
+    """
     turning_points: tuple[TurningPoint, ...]
-    """Nearest first."""
+    """Turning points, the nearest first."""
     swings: tuple[InputSwing, ...]
-    """Widest first."""
+    """Swings, the widest first."""
     at_confidence: tuple[AtConfidence, ...]
     alternatives: tuple[Alternative, ...]
     notes: tuple[str, ...] = ()

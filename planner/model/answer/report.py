@@ -1,4 +1,6 @@
-"""What `planner report --out FILE.json` writes: the answer of `compare`, and of `recommend` what would change it."""
+"""Document of `planner report --out FILE.json`: the answer of `compare`, and `recommend`'s view of what would change
+it.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ class ReportDocument(Frozen):
     schema_version: Literal[1] = 1
     kind: Literal["report"] = "report"
     written_on: date
-    """The day from which prices and dates are counted."""
+    """Day from which prices and dates are counted."""
     comparison: ComparisonDocument
     recommendation: RecommendationDocument | None
-    """Null of a frozen answer that this version computes otherwise."""
+    """Recommendation; null for a frozen answer that this version computes differently."""

@@ -1,4 +1,4 @@
-"""The answer of `planner check-run`: is this run as fast as it should be, and what may hold it back."""
+"""Answer of `planner check-run`: whether a run is as fast as it should be, and what may slow it down."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from planner.model.quantity import Quantity
 
 
 class RunVerdict(StrEnum):
-    """How a run compares with what is expected of it."""
+    """A run compared with its expected speed."""
 
     NORMAL = "normal"
     SLOW = "slow"
     """Below the range."""
     TOO_FAST = "too_fast"
-    """Above the range: something stated of it is probably wrong."""
+    """Above the range: a stated fact is probably wrong."""
     NOT_KNOWN = "not_known"
-    """Nothing is expected of such a run, or no fault is proven in it."""
+    """There is no expectation for such a run, or no fault is proven in it."""
 
 
 class RunCause(Frozen):
-    """Something that may hold the run back, and what mending it gives."""
+    """A possible cause of a slow run, and the gain from fixing it."""
 
     code: Id
     text: Text
     evidence: Text
-    """Why it is named: what the run shows, or how well it explains the gap."""
+    """Reason for naming it: what the run shows, or how well it explains the gap."""
     proven: bool
-    """By what the run itself measured."""
+    """True if the run itself measured it."""
     probability: Annotated[float, Field(strict=True, gt=0, le=1)]
-    """That it is at work here; 1 of what the run states."""
+    """Probability that it is at work here; 1 if the run states it."""
     gain: Positive
-    """Times as fast without it."""
+    """Speed-up without it."""
     gain_low: Positive
     gain_high: Positive
     free: bool
-    """To mend it costs no hardware."""
+    """True if fixing it needs no hardware."""
     fix: Text
     test: Text
     """The cheapest test, as a command."""
 
 
 class RunCandidate(Frozen):
-    """A fault that could slow a run by as much as nothing else explains."""
+    """A fault that could slow a run by as much as is unexplained."""
 
     code: Id
     text: Text
@@ -58,35 +58,35 @@ class RunCandidate(Frozen):
 
 
 class HardwareFix(Frozen):
-    """A part that exists for the machine: its price, what it gives, and after how much training it has paid."""
+    """A part that exists for the machine: its price, gain, and the training after which it has paid off."""
 
     part: Text
     count: Count
     usd: Positive
-    """Of all of them."""
+    """Price of all parts together."""
     usd_low: Positive
     usd_high: Positive
     gain: Positive
-    """Times as fast, by the estimator."""
+    """Speed-up, by the estimator."""
     gain_low: Positive
     gain_high: Positive
     usd_per_hour: Positive | None
-    """Of as many such accelerators, rented where they cost least: what an hour of the machine is worth."""
+    """Cheapest rent of as many such accelerators: the value of the machine's hour."""
     hour_source: Text | None
     payback_hours: Positive | None
-    """Of training with the part; null where no price of such an hour is known."""
+    """Hours of training with the part; null if no price of such an hour is known."""
     payback_low: Positive | None
     payback_high: Positive | None
     source: Text
 
 
 class RunCheckDocument(Frozen):
-    """`--json` of `planner check-run`."""
+    """Document of `planner check-run --json`."""
 
     schema_version: Literal[1] = 1
     kind: Literal["run_check"] = "run_check"
     answer_id: str | None = None
-    """Of this document and the version; `planner show ID` prints it again. Null in an older answer."""
+    """Hash of this document and the version. `planner show ID` prints it again. Null in an older answer."""
     run: Id
     workload: Id
     accelerator: Id
@@ -95,28 +95,30 @@ class RunCheckDocument(Frozen):
     sentence: Text
     measured: Quantity
     expected: Quantity | None
-    """Of the run as it is stated, from published runs alone."""
+    """Expected speed of the run as stated, from published runs alone."""
     share_of_peak: NonNegative | None
-    """MFU: model FLOPs with full attention, without recomputation, of the dense peak in the run's number format."""
+    """MFU: model FLOPs with full attention, without recomputation, relative to the dense peak in the run's number
+    format.
+    """
     causal_share_of_peak: NonNegative | None = None
-    """The same with causal attention."""
+    """MFU with causal attention."""
     causes: tuple[RunCause, ...]
-    """The likeliest three, the first first."""
+    """Three most likely causes, the most likely first."""
     explained: Positive | None = None
-    """Of a slow run: times as fast without what the causes add to its settings."""
+    """Speed-up of a slow run without the effect of the causes on its settings."""
     unexplained: Positive | None = None
-    """Of a slow run: what remains between it and the expected speed then; null where the causes explain it."""
+    """Remaining factor between a slow run and the expected speed; null if the causes explain it."""
     candidates: tuple[RunCandidate, ...] = ()
     """Faults that could explain what the causes do not."""
     hardware_fixes: tuple[HardwareFix, ...]
-    """Parts that exist for this machine and gain something; empty where none does."""
+    """Parts that exist for this machine and help; empty if there are none."""
     formulas: tuple[FormulaUsed, ...] = ()
-    """Of the gain and the probability of each cause, by its code; empty in an older answer."""
+    """Formulas of the gain and the probability of each cause, by its code; empty in an older answer."""
     parts: dict[str, float]
-    """Of an expected step, by the part's name."""
+    """Seconds of the parts of an expected step, by name."""
     assumed: tuple[Text, ...]
     doubts: tuple[Text, ...]
     audit: RunAudit
-    """Can it be true: the findings of `planner audit` on it."""
+    """Findings of `planner audit` on whether it can be true."""
     rollouts: RolloutLog | None = None
-    """Phases and lengths of a training on its own completions; `expected` is then of its training passes alone."""
+    """Phases and lengths of a training on its own completions. `expected` then covers only its training passes."""

@@ -1,4 +1,4 @@
-"""A campaign as the simulation sees it: chances, and the spread of cost and end."""
+"""A simulated campaign: chances, and the spread of cost and end."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from planner.model.base import Frozen
 
 
 class SimulatedSpread(Frozen):
-    """Of a simulated campaign: a tenth of all ends below p10, half below p50, nine tenths below p90."""
+    """Quantiles of a simulated campaign: a tenth of all ends are below p10, half below p50, nine tenths below p90."""
 
     p10: float
     p50: float
@@ -21,13 +21,13 @@ class SimulatedCampaign(Frozen):
     replications: int
     seed: int
     chance_deadline: float | None
-    """Null without a deadline."""
+    """Chance to meet the deadline; null without one."""
     chance_budget: float | None
-    """Null without a budget."""
+    """Chance to keep the budget; null without one."""
     chance: float | None
-    """That it keeps both together."""
+    """Chance that it keeps both together."""
     usd: SimulatedSpread
     hours: SimulatedSpread
-    """From the campaign's start to the end of the last run."""
+    """Hours from the campaign's start to the end of the last run."""
     finish: tuple[date, ...]
-    """The same as days."""
+    """Days on which the last run ends."""

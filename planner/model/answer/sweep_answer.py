@@ -1,4 +1,4 @@
-"""Measured runs held against each other: one workload on several counts, and two hardwares."""
+"""Comparisons of measured runs: one workload on several counts, and two hardwares."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.model.quantity import Quantity
 
 
 class SweepRow(Frozen):
-    """One run of a series: its rate, and that against the smallest count's."""
+    """One run of a series: its rate, and the ratio to the smallest count's."""
 
     accelerators: int
     nodes: int
@@ -19,13 +19,13 @@ class SweepRow(Frozen):
     throughput_per_accelerator: Quantity
     speedup: float
     efficiency: float
-    """1 is perfect scaling of the smallest count."""
+    """Efficiency; 1 is perfect scaling from the smallest count."""
 
 
 class SweepDocument(Frozen):
     """`planner bench --sweep-gpus --json` and `planner runs scaling --json`: one workload on several counts.
 
-    A setting is null where the runs differ in it (`doubts` then says so) or do not state it.
+    A setting is null if the runs differ in it (`doubts` then says so) or do not state it.
     """
 
     schema_version: Literal[1] = 1
@@ -52,7 +52,7 @@ class RatioDocument(Frozen):
     run: str
     base_run: str
     mode: BenchMode | None
-    """Null where the runs differ in it or do not state it."""
+    """Mode of the runs; null if they differ in it or do not state it."""
     ratio: Quantity
-    """Per accelerator."""
+    """Ratio per accelerator."""
     doubts: tuple[str, ...]

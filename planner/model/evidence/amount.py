@@ -38,7 +38,7 @@ Value = Annotated[float, Field(strict=True, ge=-1e30, le=1e30)]
 
 
 class Amount(Frozen):
-    """A number with its unit; without one, the audit says that it is missing. `high`: the other end of a range."""
+    """A number with its unit. If the unit is missing, the audit says so. `high` is the other end of a range."""
 
     value: Value
     high: Value | None = None
@@ -46,15 +46,15 @@ class Amount(Frozen):
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Return the lower and the higher end; the same twice of one number."""
+        """Return the lower and the higher end; both are the same for a single number."""
         other = self.value if self.high is None else self.high
         return min(self.value, other), max(self.value, other)
 
 
 def number_of(text: str) -> float:
-    """Read digits with separators of any custom: 1,979 and 1 979 and 1.234.567; 83,5 and 83.5; 1.234,5.
+    """Read digits with any separators: 1,979 and 1 979 and 1.234.567; 83,5 and 83.5; 1.234,5.
 
-    Groups of three digits are thousands; of a single point, the decimals that English and Korean have.
+    Groups of three digits are thousands. A single point separates decimals, as in English and Korean.
     """
     digits, exponent, power = re.sub(r"[ \u00a0\u2009\u202f]", "", text).lower().partition("e")
     comma, point = digits.rfind(","), digits.rfind(".")
@@ -70,7 +70,7 @@ def number_of(text: str) -> float:
 
 
 def read_amount(data: Any) -> Any:
-    """Turn what a file holds into the fields of an `Amount`; ValueError where no number begins it."""
+    """Turn a file's value into the fields of an `Amount`. ValueError if it begins with no number."""
     if data is None or isinstance(data, bool | list):
         raise ValueError(WANTED)
     if isinstance(data, int | float):
@@ -95,7 +95,7 @@ def _times(word: str | None) -> float:
 
 
 def read_count(data: Any) -> Any:
-    """Turn "8B", "8.03 billion" or "80억" into a number; all else is left to be checked."""
+    """Turn "8B", "8.03 billion" or "80억" into a number. Other values are left for the check."""
     if not isinstance(data, str):
         return data
     read = read_amount(data.upper() if data[-1:] in "bmtk" else data)

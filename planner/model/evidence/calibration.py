@@ -1,4 +1,4 @@
-"""What the estimator learnt from published measurements: `catalogs/evidence/calibration.json`."""
+"""Results of fitting the estimator to published measurements: `catalogs/evidence/calibration.json`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.model.base import Frozen, Text
 
 
 class Seen(Frozen):
-    """How much evidence a label has."""
+    """Amount of evidence for a label."""
 
     rows: int
     sources: int
@@ -21,7 +21,7 @@ class Seen(Frozen):
 
 
 class Spread(Frozen):
-    """How wide a group's ranges are, in units of their doubt; from held-out sources, each of which counts once."""
+    """Width of a group's ranges, in units of their uncertainty, from held-out sources of which each counts once."""
 
     rows: int
     times_80: float
@@ -29,13 +29,13 @@ class Spread(Frozen):
 
 
 class Calibration(Frozen):
-    """Constants of the physics, effects of labels, and the widths of ranges, with how they were made."""
+    """Constants of the physics, effects of labels, and the widths of ranges, with their origin."""
 
     schema_version: Literal[1] = 1
     kind: Literal["calibration"] = "calibration"
     made_on: date
     method: Text
-    """Of the code that made it; a change of the physics or of the fit raises it."""
+    """Version of the code that made it. A change of the physics or of the fit raises it."""
     rows: int
     rows_sha256: Text
     constants: dict[str, float]
@@ -47,5 +47,8 @@ class Calibration(Frozen):
     """Settings that were measured, by chip, framework and source, on a grid (`planner/speed/estimator/doubt.py`)."""
 
     def __hash__(self) -> int:
-        """Return a hash of what names it, so that what it answered can be kept; two are equal if all of it is."""
+        """Return a hash of its identifying fields, so that answers can be cached.
+
+        Two are equal only if all fields are.
+        """
         return hash((self.made_on, self.method, self.rows, self.rows_sha256))

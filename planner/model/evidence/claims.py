@@ -1,4 +1,4 @@
-"""Claims of a document, as a person writes them down: one statement each, with its numbers and units."""
+"""Claims of a document, as a user writes them down: one statement each, with its numbers and units."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.model.prices.offer import PriceKind
 Several = Annotated[tuple[Stated, ...], Field(max_length=100)]
 """Inputs: numbers, or numbers with units."""
 MOST_ACCELERATORS = 10**9
-"""Of a training; all that were ever built are fewer."""
+"""Most accelerators of a training. All that were ever built are fewer."""
 Large = Annotated[float, BeforeValidator(read_count), Field(strict=True, gt=0, le=1e20)]
 """A count as people write it: 7.0e9, 7B, 70억."""
 
@@ -39,7 +39,7 @@ WORDS = {"fsdp": "fsdp2", "dp": "ddp", "float8": "fp8", "bfloat16": "bf16", "flo
 class _Claim(Frozen):
     id: Annotated[Text, BeforeValidator(_as_text)]
     quote: Text | None = None
-    """The document's words, in any language."""
+    """Words of the document, in any language."""
     source: Text | None = None
 
 
@@ -55,68 +55,68 @@ class HardwareClaim(_Claim):
 
 
 class PartClaim(_Claim):
-    """What a machine has or could have: a link of an accelerator, accelerators of a node, its host."""
+    """A part that a machine has or could have: a link of an accelerator, accelerators of a node, its host."""
 
     kind: Literal["part"]
     accelerator: Text | None = None
     link: Text | None = None
-    """NVLink, NVSwitch or PCIe."""
+    """Link: NVLink, NVSwitch or PCIe."""
     node: Text | None = None
     accelerators: Count | None = None
     host: Text | None = None
 
 
 class MemoryClaim(_Claim):
-    """How much memory a training or inference takes, or on how many accelerators it fits."""
+    """Memory of a training or inference, or the number of accelerators on which it fits."""
 
     kind: Literal["memory"]
     purpose: Annotated[Literal["training", "inference"], Word] = "training"
     method: Annotated[Literal["full", "full_bf16", "full_8bit_adam", "lora", "qlora"] | None, Word] = None
-    """Of a training: which weights and states it keeps; of bf16 alone, or with an optimizer in 8 bits."""
+    """Weights and states that a training keeps; for bf16 alone, or with an optimizer in 8 bits."""
     parameters: Large | None = None
     accelerator: Text | None = None
     accelerators: Count = 1
     strategy: Annotated[Literal["ddp", "zero1", "zero2", "zero3", "fsdp2"], Word] = "zero3"
-    """zero3 and fsdp2 shard everything: the least that a device can hold."""
+    """Strategy. zero3 and fsdp2 shard everything: the least that a device can hold."""
     amount: Stated | None = None
     bytes_per_parameter: Annotated[float, Field(strict=True, gt=0, le=1000)] | None = None
     workload: Text | None = None
     micro_batch: Count | None = None
     used_share: Annotated[float, Field(strict=True, gt=0, le=1)] | None = None
-    """Of the memory; needs workload and micro_batch."""
+    """Share of the memory in use; needs workload and micro_batch."""
 
 
 class TrainingClaim(_Claim):
-    """How long a training takes, and what it costs; of a mixture of experts, `parameters` are the active ones."""
+    """Time and cost of a training. For a mixture of experts, `parameters` are the active ones."""
 
     kind: Literal["training"]
     method: Annotated[Literal["full", "lora"], Word] = "full"
     parameters: Large
     tokens: Large | None = None
-    """Or what they are a product of."""
+    """Number of tokens, or the numbers that it is a product of."""
     steps: Large | None = None
     global_batch: Large | None = None
     seq_len: Large | None = None
     tokens_per_s: Large | None = None
-    """Of all accelerators together."""
+    """Tokens per second of all accelerators together."""
     accelerator: Text
     accelerators: Annotated[Count, Field(le=MOST_ACCELERATORS)]
     precision: Annotated[Literal["fp32", "tf32", "bf16", "fp16", "fp8"] | None, Word] = None
     time: Stated | None = None
-    """On the wall, or accelerator-hours."""
+    """Wall-clock time, or accelerator-hours."""
     cost: Stated | None = None
     price: Stated | None = None
 
 
 class PriceClaim(_Claim):
-    """What a machine, or one of its accelerators, costs per hour."""
+    """Hourly price of a machine, or of one of its accelerators."""
 
     kind: Literal["price"]
     node: Text | None = None
     accelerator: Text | None = None
-    """Of any provider, where no machine is named."""
+    """Accelerator of any provider, if no machine is named."""
     price_kind: Annotated[PriceKind | None, Word] = None
-    """None: on demand, or a block."""
+    """Kind of price; None means on demand, or a block."""
     amount: Stated
     as_of: Day | None = None
 
@@ -131,7 +131,7 @@ class ArithmeticClaim(_Claim):
 
 
 class SpeedupClaim(_Claim):
-    """How many times as fast one machine is as another: by its own inputs, and by what the hardware allows."""
+    """Speed of one machine relative to another: by its own inputs, and by what the hardware allows."""
 
     kind: Literal["speedup"]
     amount: Stated
@@ -142,7 +142,7 @@ class SpeedupClaim(_Claim):
     than_accelerator: Text | None = None
     than_accelerators: Count | None = None
     precision: Annotated[Literal["fp32", "tf32", "bf16", "fp16", "fp8", "fp4"] | None, Word] = None
-    """Of both; None: each took its fastest."""
+    """Precision of both runs; None means that each used its fastest."""
 
 
 class SumClaim(_Claim):
@@ -154,7 +154,7 @@ class SumClaim(_Claim):
 
 
 class BatchRow(Frozen):
-    """One row: what the document prints for an epoch."""
+    """One row: the document's figures for an epoch."""
 
     batch: Annotated[float, Field(strict=True, gt=0, le=1e12)]
     seconds_per_batch: Annotated[float, Field(strict=True, gt=0, le=1e9)]

@@ -1,4 +1,4 @@
-"""Why a measurement is predicted but calibrates nothing: a rule on what its source does not say."""
+"""Reasons why a measurement is predicted but not used for calibration: rules on facts that its source omits."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ if TYPE_CHECKING:
 
 
 USUAL_NODE = 8
-"""Accelerators, where a row does not say."""
+"""Accelerators of a node, if a row does not say."""
 
 
 class Excluded(StrEnum):
-    """The code in the column `excluded`: the first that holds. None looks at the speed, none at a prediction."""
+    """Codes of the column `excluded`; the first that applies counts. None depends on the speed or on a prediction."""
 
     NO_ACCELERATOR = "no-accelerator"
-    """Its kind, form or memory, or how many there were, is not stated."""
+    """The accelerator's kind, form, memory or number is not stated."""
     NO_NETWORK = "no-network"
     """Layers, widths, heads or vocabulary are not stated."""
     NO_LENGTH = "no-length"
-    """How long samples are, or whether they are packed or padded, is not stated."""
+    """The length of samples, or whether they are packed or padded, is not stated."""
     NO_BATCH = "no-batch"
     """Neither the samples of a step nor those of a pass are stated."""
     NO_METHOD = "no-method"
-    """Number format, recomputation, splits, adapters or offload are not stated, and a usual one is not at hand."""
+    """Number format, recomputation, splits, adapters or offload are not stated, and there is no usual one."""
     NO_UNIT = "no-unit"
-    """What was counted is not stated: padding, one device or all, which FLOPs, which parts of a step."""
+    """The counted quantity is not stated: padding, one device or all, which FLOPs, which parts of a step."""
     WHOLE_RUN = "whole-run"
-    """The time holds evaluation, checkpoints or start-up."""
+    """The time includes evaluation, checkpoints or start-up."""
     COARSE = "coarse"
-    """A few steps, a forecast of a progress bar, or fewer than two digits."""
+    """The figure comes from a few steps, a forecast of a progress bar, or fewer than two digits."""
     CONTRADICTS = "contradicts"
-    """Two statements of the source on the same setting exclude each other."""
+    """Two statements of the source on the same setting contradict each other."""
     NO_COLUMN = "no-column"
     """The source names something that decides the speed and has no column: a power limit, another part that trains."""
     DOUBTED = "doubted"
@@ -41,12 +41,12 @@ class Excluded(StrEnum):
 
 
 def excluded_by(said: object) -> object:
-    """Return the code that a cell names; of other words, that the row is doubted."""
+    """Return the code that a cell names. Other words mean that the row is doubted."""
     return Excluded.DOUBTED if isinstance(said, str) and said not in list(Excluded) else said
 
 
 def exclusion_of(row: Measurement, *, text: bool) -> Excluded | None:
-    """Return the code of a row: the one that it states, else by its empty cells; None where it calibrates."""
+    """Return the code of a row: the one that it states, otherwise from its empty cells; None if it calibrates."""
     if row.excluded is not None:
         return row.excluded
     if text and row.seq_len is None and row.avg_tokens_per_sample is None:
@@ -59,7 +59,7 @@ def exclusion_of(row: Measurement, *, text: bool) -> Excluded | None:
 
 
 def usual_settings(row: Measurement, *, text: bool) -> list[str]:
-    """Return which settings a row leaves open for which usual ones are taken; it calibrates all the same."""
+    """Return the settings that a row leaves open and that are replaced by usual ones. It calibrates anyway."""
     several = row.num_gpus > 1
     left_open = {
         "something that its quality names": row.quality.startswith("hw-assumed"),

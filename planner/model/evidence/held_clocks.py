@@ -1,8 +1,8 @@
-"""Was an accelerator held back? What a run's telemetry says of power limits, slowdowns and clocks.
+"""Detects throttled accelerators from a run's telemetry: power limits, slowdowns and clocks.
 
-An accelerator that works at its factory power limit lowers its clocks: that is normal, and no reason for doubt.
-Doubtful are a limit below the factory one, a slowdown by heat or by the hardware, and clocks far below those of other
-cards of the model. The verdict of the benchmark, the audit and the choice of matching runs all decide by this file.
+An accelerator at its factory power limit lowers its clocks: that is normal, and no reason for doubt. Doubtful are a
+limit below the factory one, a slowdown by heat or by the hardware, and clocks far below those of other cards of the
+model. The verdict of the benchmark, the audit and the choice of matching runs all use this module.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 SAME_LIMIT = 0.01
-"""Power limits this close, as a fraction, are the same limit."""
+"""Relative difference up to which power limits are the same."""
 MOST_SLOWED_SHARE = 0.05
 """Share of the samples in which an accelerator may be slowed down."""
 SLOWDOWNS = {
@@ -33,10 +33,10 @@ Device = Mapping[str, Any]
 
 
 def clock_problems(devices: Sequence[Device], accelerator_name: object) -> list[str]:
-    """Return sentences on the devices that were held back, at most one of each kind; empty where none was.
+    """Return sentences on the throttled devices, at most one of each kind; empty if there are none.
 
-    `devices` is the telemetry of one start, `accelerator_name` the driver's name of the model. A figure that telemetry
-    does not have is not judged.
+    `devices` is the telemetry of one start, `accelerator_name` the driver's name of the model. Missing figures are not
+    judged.
     """
     return [
         *_limited(devices),
@@ -46,7 +46,10 @@ def clock_problems(devices: Sequence[Device], accelerator_name: object) -> list[
 
 
 def tightest_cap_w(devices: Sequence[Device]) -> float | None:
-    """Return the lowest power limit in watts of those more than 1 % below the factory limit; None where none is."""
+    """Return the lowest power limit in watts among those more than 1 % below the factory limit;
+
+    None if there is none.
+    """
     return min((limit for device in devices if (limit := _cap_w(device)) is not None), default=None)
 
 

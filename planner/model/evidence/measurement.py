@@ -12,7 +12,7 @@ from planner.model.evidence.source_site import site_of
 
 
 def _whole(value: object) -> object:
-    """Read counts that a table program wrote with a point: 80.0."""
+    """Read a count that a table program wrote with a point: 80.0."""
     if isinstance(value, str):
         try:
             value = float(value)
@@ -33,11 +33,11 @@ COLUMNS = (
     "activation_checkpointing", "compile_kernels", "flash_attention", "framework", "metric", "unit",
     "throughput_total", "tokens_per_s_per_gpu", "quality", "excluded", "notes",
 )  # fmt: skip
-"""The columns of a published file, listed by hand; a table may have more, which are ignored, and lack some."""
+"""Columns of a published file. A table may have more, which are ignored, and lack some."""
 
 
 def _year(text: str) -> str:
-    """Refuse a date whose year is a slip; other words for a date are left as they are."""
+    """Refuse a date whose year is a typing error. Other words for a date are left unchanged."""
     if text[:4].isdecimal() and not EARLIEST <= int(text[:4]) <= LAST:
         raise ValueError(f"must begin with a year from {EARLIEST} to {LAST}, as 2026-11")
     return text
@@ -45,16 +45,16 @@ def _year(text: str) -> str:
 
 EARLIEST, LAST = 1990, 2100
 LATEST = 2026
-"""The year that a row without a date is taken to be of."""
+"""Year assumed for a row without a date."""
 
 
 class Measurement(Frozen):
-    """What was trained on what, and how fast; None where the source does not say."""
+    """One training with its machine and speed. None means that the source does not say."""
 
     id: Text
     source: Text
     site: str = ""
-    """The repository or site, where the source's words do not name it as `site_of` reads them."""
+    """Repository or site, if `site_of` does not find it in the source's words."""
     source_ref: str = ""
     source_date: Annotated[str, AfterValidator(_year)] = ""
     model: str = ""
@@ -81,7 +81,7 @@ class Measurement(Frozen):
     method: str = ""
     lora_rank: Amount | None = None
     lora_targets: str = ""
-    """Maps beside which adapters stand: some of query, key, value, out, gate, up, down, or all."""
+    """Maps that have adapters: some of query, key, value, out, gate, up, down, or all."""
     quantization: str = ""
     parallelism: str = ""
     dp: Whole | None = None
@@ -105,16 +105,16 @@ class Measurement(Frozen):
     tokens_per_s_per_gpu: Amount | None = None
     quality: str = "ok"
     excluded: Annotated[Excluded | None, BeforeValidator(excluded_by)] = None
-    """Why it calibrates nothing, in a code; other words count as a doubt."""
+    """Code of the reason why it calibrates nothing. Other words count as a doubt."""
     notes: str = ""
-    """Free words; read for a method that has no column of its own."""
+    """Free text, read for a method that has no column of its own."""
 
     @property
     def origin(self) -> str:
-        """Return the repository or site that it is from."""
+        """Return the repository or site that it comes from."""
         return self.site or site_of(self.source)
 
 
 def year_of(row: Measurement) -> int:
-    """Return the year of a measurement; of one without a date, the latest."""
+    """Return the year of a measurement; the latest year if it has no date."""
     return int(row.source_date[:4]) if row.source_date[:4].isdecimal() else LATEST

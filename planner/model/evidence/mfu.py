@@ -1,4 +1,4 @@
-"""The one definition of MFU, model FLOPs utilization."""
+"""The single definition of MFU, model FLOPs utilization."""
 
 from __future__ import annotations
 

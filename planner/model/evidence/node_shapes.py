@@ -1,7 +1,7 @@
-"""What a result.json holds below its first level, as far as the planner reads it; further keys are left alone.
+"""Inner structure of a result.json, as far as the planner reads it. Further keys are left alone.
 
-A node is somebody else's machine: what it wrote is checked here, once, and nothing that follows meets a text where it
-expects a number, a list where it expects a mapping, or a number that no machine has.
+A node is foreign: what it wrote is checked here, once. Later code never meets a text where it expects a number, a list
+where it expects a mapping, or an impossible number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from planner.redact import clean, clean_data
 
 DEEPEST_NESTING = 30
 MOST_ITEMS = 1_000_000
-"""Of all lists and mappings of one value together."""
+"""Most items of all lists and mappings of one value together."""
 FIRST_YEAR, LAST_YEAR = 2015, 2200
 
 Cleaned = Annotated[str, Field(max_length=20_000), AfterValidator(clean)]
@@ -29,7 +29,7 @@ Figure = Annotated[float, Field(strict=True, ge=-1e18, le=1e18)]
 
 
 class _Shape(BaseModel):
-    """Keys that are not named here are kept."""
+    """Base of the shapes. Keys that are not named are kept."""
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
@@ -41,7 +41,7 @@ class _LoraShape(_Shape):
 
 
 class _SpecShape(_Shape):
-    """What the run was told to do, as far as a record says it."""
+    """Instructions of the run, as far as a record states them."""
 
     workload: Id
     architecture: Architecture
@@ -91,7 +91,7 @@ class _CalibrationShape(_Shape):
 
 
 class _ProbeShape(_Shape):
-    """Kernels one by one; each is checked where it becomes a record."""
+    """Kernels one by one. Each is checked where it becomes a record."""
 
     kernels: tuple[dict[str, Any], ...]
     left_out: tuple[Cleaned, ...] = ()
@@ -100,7 +100,7 @@ class _ProbeShape(_Shape):
 
 
 def _shaped(shape: type[BaseModel]) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Return a check of a mapping against a shape, which gives the mapping itself back, without secrets."""
+    """Return a check of a mapping against a shape. The check returns the mapping itself, without secrets."""
 
     def check(value: dict[str, Any]) -> dict[str, Any]:
         bounded(value)
@@ -112,16 +112,19 @@ def _shaped(shape: type[BaseModel]) -> Callable[[dict[str, Any]], dict[str, Any]
 
 
 def bounded(value: Any) -> Any:
-    """Return plain data as it is; ValueError where it is nested too deeply, too large, or holds no finite number."""
+    """Return plain data unchanged.
+
+    ValueError if it is nested too deeply, too large, or holds a number that is not finite.
+    """
     level, seen = [value], 0
     for _ in range(DEEPEST_NESTING):
         below: list[Any] = []
-        for one in level:
-            if isinstance(one, dict):
-                below += one.values()
-            elif isinstance(one, list | tuple):
-                below += one
-            elif isinstance(one, int | float) and not -1e18 <= one <= 1e18:
+        for item in level:
+            if isinstance(item, dict):
+                below += item.values()
+            elif isinstance(item, list | tuple):
+                below += item
+            elif isinstance(item, int | float) and not -1e18 <= item <= 1e18:
                 raise ValueError("holds a number that nothing measures")
         seen += len(below)
         if seen > MOST_ITEMS:
@@ -133,7 +136,7 @@ def bounded(value: Any) -> Any:
 
 
 def _a_day(text: str) -> str:
-    """Return a time of day as it is written; ValueError where it is none of our time."""
+    """Return a time of day as it is written. ValueError if its date is implausible."""
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:

@@ -1,4 +1,4 @@
-"""What was learnt of whole trainings: how much longer they take than the steady steps of a benchmark."""
+"""Fit to whole trainings: how much longer they take than the steady steps of a benchmark."""
 
 from __future__ import annotations
 
@@ -9,25 +9,28 @@ from planner.model.base import Frozen, Positive, Text
 from planner.model.evidence.whole_training import TrainingKind
 
 T4_95 = 2.132
-"""The 95th percentile of Student's t with 4 degrees of freedom: half of a 90 % range, in scales."""
+"""Half of a 90 % range in scales: the 95th percentile of Student's t with 4 degrees of freedom."""
 
 
 class PracticeFit(Frozen):
     """`catalogs/practice/practice.json`: ln(hours of a whole training / hours of its steps at benchmark speed).
 
-    About the kind's middle, with the tail of Student's t.
+    Its distribution is Student's t about the kind's middle.
     """
 
     schema_version: Literal[1] = 1
     made_on: date
     trainings: int
     sources: int
-    """Of the half that it is fitted to."""
+    """Number of sources in the half that it is fitted to."""
     table_sha256: Text
-    """Of `whole_trainings.csv`."""
+    """Hash of `whole_trainings.csv`."""
     middle: dict[TrainingKind, float]
-    """ln of the middle factor, by kind; pooled towards that of all."""
+    """Natural logarithm of the middle factor, by kind, pooled towards that of all."""
     between: Positive
-    """Scale of ln of the factor from owner to owner, the doubt of the speed taken off; 90 % lie within 2.132 of it."""
+    """Scale of ln of the factor from owner to owner, without the uncertainty of the speed;
+
+    90 % lie within 2.132 of it.
+    """
     within: Positive
-    """Standard deviation from training to training of one source."""
+    """Standard deviation between trainings of one source."""

@@ -1,4 +1,4 @@
-"""A ProbeRecord: the building blocks of a training step, each measured by itself on one machine, on one day."""
+"""A ProbeRecord: the building blocks of a training step, each measured separately on one machine, on one day."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.model.network.workload import Precision
 
 
 class KernelKind(StrEnum):
-    """What was measured by itself."""
+    """Kinds of kernels that are measured separately."""
 
     PRODUCTS = "products"
     ATTENTION = "attention"
@@ -50,7 +50,7 @@ KIND_NAMES = {
     KernelKind.ALL_GATHER: "all-gather",
     KernelKind.REDUCE_SCATTER: "reduce-scatter",
 }
-"""In the words of a sentence."""
+"""Names of the kinds in sentences."""
 NEEDED = {
     KernelKind.PRODUCTS: ("tokens", "hidden", "kv_dim", "ffn_hidden", "inputs", "outputs", "times"),
     KernelKind.ATTENTION: ("batch", "heads", "head_dim", "length"),
@@ -60,27 +60,27 @@ NEEDED = {
     KernelKind.LAYER: ("batch", "length", "hidden", "kv_dim", "ffn_hidden", "head_dim"),
     KernelKind.LAUNCHES: ("batch", "length", "hidden", "kv_dim", "ffn_hidden", "head_dim"),
 }
-"""Numbers of a shape; of all other kinds the bytes."""
+"""Numbers that a shape needs. All other kinds need the bytes."""
 MOST_KERNELS = 10_000
 
 
 class KernelTime(Frozen):
-    """One kernel, or one layer, of one shape: the seconds of a call, forward and backward where it has both."""
+    """One kernel, or one layer, of one shape: the seconds of a call, forward and backward if it has both."""
 
     kind: KernelKind
-    """What it is."""
+    """Kind of kernel."""
     shape: dict[str, Count]
-    """Its sizes, by name."""
+    """Sizes by name."""
     precision: Precision | None = None
-    """Number format; null where there is none to choose."""
+    """Number format; null if there is no choice."""
     kernel: Text | None = None
-    """Which kernel of several; "chosen: flash" is the one that torch takes by itself."""
+    """Name of the kernel among several. "chosen: flash" is the one that torch chooses by itself."""
     compiled: Flag = False
-    """Whether torch.compile made it."""
+    """True if torch.compile made it."""
     devices: Count = 1
-    """Of a collective: among how many."""
+    """Number of devices of a collective."""
     seconds: Positive
-    """The median of its calls, on the slowest device."""
+    """Median of its calls, on the slowest device."""
     rounds: Count
     """Calls that were timed."""
 
@@ -95,16 +95,16 @@ class KernelTime(Frozen):
 
     @property
     def key(self) -> tuple[object, ...]:
-        """What two probes must have in common for one kernel to be compared."""
+        """Key that two probes must share for one kernel to be compared."""
         shape = tuple(sorted(self.shape.items()))
         return self.kind, shape, self.precision, self.kernel, self.compiled, self.devices
 
 
 class SustainedFacts(Frozen):
-    """Products that went on for 20 s or more: how far the rate falls, at which clocks and power."""
+    """Products over 20 s or more: how far their rate falls, with clocks and power."""
 
     seconds: Positive
-    """How long they went on."""
+    """Duration of the products."""
     first_tflop_per_s: Positive
     """Median of the first third."""
     last_tflop_per_s: Positive
@@ -114,15 +114,15 @@ class SustainedFacts(Frozen):
     power_w: Positive | None = None
     """Mean power of the first device, or of the processor's packages."""
     power_limit_w: Positive | None = None
-    """Limit that the driver holds the first device to."""
+    """Power limit that the driver sets for the first device."""
     throttled_share: NonNegative | None = None
-    """Of the readings, in which something held the clocks back."""
+    """Share of the readings in which something lowered the clocks."""
     unknown_because: Text | None = None
-    """Why clocks or power are not known."""
+    """Reason why clocks or power are unknown."""
 
 
 class ProbeRecord(Frozen):
-    """One probe: which machine, when, and the seconds of each kernel."""
+    """One probe: the machine, the day, and the seconds of each kernel."""
 
     schema_version: Literal[1]
     """Version of the format."""
@@ -133,21 +133,21 @@ class ProbeRecord(Frozen):
     measured_on: date
     """Day of the probe."""
     kernels: tuple[KernelTime, ...] = Field(min_length=1, max_length=MOST_KERNELS)
-    """What was measured."""
+    """Measured kernels."""
     sustained: SustainedFacts | None = None
     """Clocks and power over many seconds."""
     left_out: tuple[Text, ...] = ()
-    """What was not measured, and why."""
+    """Kernels that were not measured, with the reason."""
     seconds: Positive
-    """How long the probe took."""
+    """Duration of the probe."""
     environment: dict[str, str | int | Number | bool | list[str] | None] = Field(default_factory=dict)
     """Versions of software, and facts of the machine."""
     verdict: tuple[Text, ...] = ()
-    """What speaks against it; a probe with a verdict corrects no estimate."""
+    """Reasons to doubt it. A probe with a verdict corrects no estimate."""
     answer_id: AnswerId | None = None
-    """The answer that asked for this probe; null where none was named."""
+    """Answer that asked for this probe; null if none did."""
     launch: LaunchFacts | None = None
-    """Null: measured where the planner ran."""
+    """Launch of the probe; null if measured where the planner ran."""
 
     @property
     def of_kind(self) -> dict[KernelKind, list[KernelTime]]:
@@ -164,5 +164,5 @@ class ProbeRecord(Frozen):
 
 def same_kind(probe: ProbeRecord, others: Sequence[ProbeRecord]) -> list[ProbeRecord]:
     """Return the probes of the same kind and number of accelerators, itself among them."""
-    return [one for one in others if one.hardware.accelerators == probe.hardware.accelerators
-            and one.refers_to(probe.hardware.accelerator)]  # fmt: skip
+    return [other for other in others if other.hardware.accelerators == probe.hardware.accelerators
+            and other.refers_to(probe.hardware.accelerator)]  # fmt: skip

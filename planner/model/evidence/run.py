@@ -29,12 +29,12 @@ Whole = Annotated[int, Field(strict=True, ge=0, le=10**18)]
 
 
 class RunHardware(Frozen):
-    """On what it ran. `node` names a catalog node, or describes one that no catalog knows."""
+    """Machine of the run. `node` names a catalog node, or describes one that no catalog knows."""
 
     accelerator: Id
     """Accelerator, by its name in the catalog."""
     node: Id | None
-    """Null: a machine that no catalog knows; such runs match only themselves and single accelerators."""
+    """Node; null for a machine outside any catalog. Such runs match only themselves and single accelerators."""
     nodes: Count
     """Nodes of the run."""
     accelerators_per_node: Count
@@ -42,37 +42,37 @@ class RunHardware(Frozen):
 
     @property
     def accelerators(self) -> int:
-        """All accelerators of the run."""
+        """Number of accelerators of the run."""
         return self.nodes * self.accelerators_per_node
 
 
 class Probe(Frozen):
-    """One short try of the search for a micro-batch, kept as evidence of how full the device is."""
+    """One short try in the search for a micro-batch, kept as evidence of how full the device is."""
 
     micro_batch: Count
     """Samples of one forward pass on one accelerator."""
     samples_per_s: Positive | None
-    """Null: nothing was measured, as after out of memory."""
+    """Rate; null if nothing was measured, for example after running out of memory."""
     grad_accumulation: Count = 1
     """Forward passes of one optimizer step."""
     refused: Text | None = None
-    """Why this micro-batch cannot be taken; null: it can."""
+    """Reason why this micro-batch is not usable; null if it is."""
     device_memory_fraction: NonNegative | None = None
-    """Of the fullest rank's device, as its allocator reserved it; null on a CPU and where it ran out."""
+    """Share of the fullest rank's device that its allocator reserved; null on a CPU and if memory ran out."""
 
     @property
     def fits(self) -> bool:
-        """Whether it can be taken."""
+        """True if the micro-batch is usable."""
         return self.samples_per_s is not None and self.refused is None
 
 
 class LaunchFacts(Frozen):
-    """Where and on which terms a run was launched, and what that cost."""
+    """Place, terms and cost of a run's launch."""
 
     run_id: Id | None = None
-    """In the ledger; null for a run that was started by hand."""
+    """Run id in the ledger; null for a run that was started by hand."""
     target: Text
-    """As `planner launch --on` reads it."""
+    """Target as `planner launch --on` reads it."""
     nodes: Count
     """Nodes that were launched."""
     region: Text | None = None
@@ -80,19 +80,19 @@ class LaunchFacts(Frozen):
     purchase: Text
     """Kind of price."""
     price: Quantity | None
-    """Of one node-hour at the time of the launch."""
+    """Price of one node-hour at the time of the launch."""
     no_price_reason: Text | None
-    """Why the price is not known."""
+    """Reason why the price is unknown."""
     billed: Quantity | None = None
-    """The ledger's interval x price, for everything that was launched; null where either is not known."""
+    """Cost of everything that was launched: the ledger's interval x price; null if either is unknown."""
     worst_case_usd: NonNegative | None = None
-    """What it was allowed to cost."""
+    """Most that it was allowed to cost."""
     submitted_at: Text | None = None
-    """When the launch was asked for."""
+    """Time of the request."""
     down_at: Text | None = None
-    """When its machines were gone."""
+    """Time at which its machines were gone."""
     truncated: Flag = False
-    """Stopped before its end; what was measured until then counts."""
+    """True if stopped before its end. Measurements until then count."""
 
     @model_validator(mode="after")
     def _units(self) -> Self:
@@ -106,9 +106,9 @@ class LaunchFacts(Frozen):
 
 
 class RunRecord(Frozen):
-    """One run: what was trained, on what, how fast, and how that is known.
+    """One run: what was trained, on what, how fast, and the source.
 
-    `throughput` is in samples/s of the whole cluster in steady state. Null stands for "the source does not say".
+    `throughput` is in samples/s of the whole cluster in steady state. Null means "the source does not say".
     """
 
     schema_version: Literal[1]
@@ -118,7 +118,7 @@ class RunRecord(Frozen):
     workload: Id
     """Name of the network."""
     architecture: Architecture | None = None
-    """The network's sizes."""
+    """Sizes of the network."""
     parameters: Count | None = None
     """Parameters of the network."""
     seq_len: Count | None = None
@@ -126,27 +126,27 @@ class RunRecord(Frozen):
     hardware: RunHardware
     """Machine of the run."""
     strategy: Strategy | None
-    """How states are spread over devices."""
+    """Distribution of states over devices."""
     precision: Precision | None
     """Number format of matrix products."""
     checkpointing: Checkpointing | None = None
-    """What the backward pass computes again."""
+    """Activations that the backward pass recomputes."""
     compiled: Flag | None = None
-    """Whether torch.compile compiles the layers."""
+    """True if torch.compile compiles the layers."""
     loss_chunks: Count | None = None
     """Parts in which the loss is computed."""
     objective: TrainingMethod | None = None
-    """What was optimized, where it was not the next token."""
+    """Objective, if it was not the next token."""
     method: Literal["full", "lora"] | None = None
-    """All weights are trained, or low-rank adapters beside frozen ones."""
+    """Method: all weights are trained, or low-rank adapters beside frozen ones."""
     trained_parameters: Count | None = None
     """Parameters that are trained."""
     adapters: Adapters | None = None
-    """Which of them, where adapters alone were trained; older records do not say."""
+    """Adapters, if only they were trained. Older records do not say."""
     channels_last: Flag | None = None
-    """Of convolutions: the colours of a pixel beside each other in memory; null where there are none."""
+    """True if convolutions store the colours of a pixel next to each other; null without convolutions."""
     mode: BenchMode | None = None
-    """How the micro-batch was chosen; ratios between hardware come from tuned runs."""
+    """Choice of the micro-batch. Ratios between hardware come from tuned runs."""
     micro_batch: Count | None
     """Samples of one forward pass on one accelerator."""
     grad_accumulation: Count | None = None
@@ -154,11 +154,11 @@ class RunRecord(Frozen):
     global_batch: Count | None
     """Samples of one optimizer step, over all accelerators."""
     data: Literal["synthetic", "shards"] | None = None
-    """What it read: tokens made beforehand, or a person's own token shards through a real input pipeline."""
+    """Data that it read: tokens made beforehand, or the user's own token shards through a real input pipeline."""
     data_wait_fraction: NonNegative | None = None
-    """Of the window, in which the hungriest rank waited for its input."""
+    """Share of the window in which the slowest-fed rank waited for its input."""
     slowest_rank: Positive | None = None
-    """Seconds of the slowest rank's own work against the middle one's, without waiting for each other."""
+    """Seconds of the slowest rank's own work relative to the middle rank's, without waiting for each other."""
     throughput: Quantity
     """Samples per second of all accelerators together."""
     step_seconds: Positive | None = None
@@ -168,18 +168,18 @@ class RunRecord(Frozen):
     wall_seconds: Positive | None = None
     """Seconds of all measured windows."""
     power: Quantity | None = None
-    """Of the whole machine."""
+    """Power of the whole machine."""
     accelerator_power: Quantity | None = None
-    """Of all accelerators together, by their own counters or power readings (the source says which).
+    """Power of all accelerators together, by their own counters or power readings (the source says which).
 
     CPUs, fans, network and power supplies are left out.
     """
     repeats: tuple[Positive, ...] = ()
     """Throughput of each process restart, samples/s."""
     device_busy_seconds: NonNegative | None = None
-    """Seconds in which the first device works in one step; below 80 % of a step the host decides on the speed."""
+    """Seconds in which the first device works in one step. Below 80 % of a step the host decides the speed."""
     losses_first10: tuple[Number | None, ...] = ()
-    """Mean over ranks; null where a loss was not finite."""
+    """Losses of the first ten steps, averaged over ranks; null if a loss was not finite."""
     state_bytes: dict[str, Whole] = Field(default_factory=dict)
     """Bytes of weights, gradients and optimizer states on the fullest rank, measured: the proof of the strategy."""
     matmul_flops_by_dtype: dict[str, NonNegative] = Field(default_factory=dict)
@@ -187,7 +187,8 @@ class RunRecord(Frozen):
     sdpa_backend: Text | None = None
     """Attention kernel that torch chose."""
     memory: dict[str, Number | None] = Field(default_factory=dict)
-    """Of the hungriest rank, as the benchmark names it; with `estimate_gib` and used / estimate on a known device."""
+    """Memory of the fullest rank, as the benchmark names it; with `estimate_gib` and used / estimate on a known device.
+    """
     mfu: dict[str, NonNegative] = Field(default_factory=dict)
     """FLOPs by formula / (seconds x peak), by convention and peak: `full_attention_of_nominal_peak`, and so on."""
     probes: tuple[Probe, ...] = ()
@@ -195,32 +196,39 @@ class RunRecord(Frozen):
     phases: dict[str, NonNegative] = Field(default_factory=dict)
     """Seconds of each part of the run, by its name."""
     topology: tuple[dict[str, Any], ...] = ()
-    """Of each node: links, peer access, PCIe, NUMA, RDMA interfaces, read and raw, as the benchmark names them."""
+    """Interconnect of each node: links, peer access, PCIe, NUMA, RDMA interfaces, read and raw, as the benchmark names
+    them.
+    """
     telemetry: tuple[dict[str, Any], ...] = ()
-    """Of each start: energy, power, clocks, throttling of every device over the window."""
+    """Telemetry of each start: energy, power, clocks, throttling of every device over the window."""
     calibration: tuple[dict[str, Any], ...] = ()
-    """Of each start that was asked for it: what the machine did at best just before."""
+    """Calibration of each start that was asked for it: the machine's best rates just before."""
     environment: dict[str, str | int | float | bool | list[str] | None] = Field(default_factory=dict)
     """Versions of software, and facts of the machine."""
     method_version: Count | None = None
-    """Of our own benchmark; null for runs taken from documents. Versions are never averaged together."""
+    """Version of our own benchmark's method; null for runs taken from documents.
+
+    Versions are never averaged together.
+    """
     short_window: Flag = False
-    """Measured for seconds, not minutes: good for a demonstration, weak evidence."""
+    """True if measured for seconds, not minutes: good for a demonstration, weak evidence."""
     verdict: tuple[Text, ...] = ()
-    """What was found wrong with the run, in plain words; empty when nothing was."""
+    """Problems found in the run, in plain words; empty if there were none."""
     wrong_speed: tuple[Text, ...] = ()
-    """Those of `verdict` after which the speed says nothing: the run did not do what it states. Records that were
-    written before 0.2.0 do not tell them apart."""
+    """Entries of `verdict` that make the speed meaningless: the run did not do what it states.
+
+    Records from before 0.2.0 do not separate them.
+    """
     note: Text | None = None
     """A remark."""
     answer_id: AnswerId | None = None
-    """The answer that asked for this run, for `planner show`; null where none was named."""
+    """Answer that asked for this run, for `planner show`; null if none did."""
     launch: LaunchFacts | None = None
-    """Null: measured where the planner ran, or taken from a document."""
+    """Launch of the run; null if measured where the planner ran, or taken from a document."""
     document: Text | None = None
     """The document that a catalog run comes from."""
     log: ImportedLog | None = None
-    """The trainer's log that it was read from; null: measured by the benchmark, or taken from a document."""
+    """Trainer's log that it was read from; null if measured by the benchmark, or taken from a document."""
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
@@ -243,7 +251,7 @@ class RunRecord(Frozen):
 
     @property
     def basis(self) -> Basis:
-        """How the throughput is known."""
+        """Basis of the throughput."""
         return self.throughput.basis
 
 
@@ -251,10 +259,10 @@ Devices = Annotated[int, Field(strict=True, ge=1, le=1_000_000)]
 
 
 class NodeResult(Frozen):
-    """The benchmark's `result.json`, as a node wrote it; facts that become a RunRecord.
+    """The benchmark's `result.json` as a node wrote it; its facts become a RunRecord.
 
-    The keys are those of `workloads/README.md`. What the planner reads of the inner ones: `node_shapes.py`. Texts come
-    without the secrets that a message of a library may repeat.
+    The keys are those of `workloads/README.md`. `node_shapes.py` checks the inner ones. Secrets that a library's
+    message may repeat are removed.
     """
 
     schema_version: Literal[1]
@@ -284,9 +292,9 @@ class NodeResult(Frozen):
     samples: Whole
     tokens: Whole | None
     padding_tokens: Whole | None
-    """Null where samples are images."""
+    """Number of padding tokens; null if samples are images."""
     images: Whole | None = None
-    """Images with a label, counted; null where samples are sequences."""
+    """Number of images with a label; null if samples are sequences."""
     phases: dict[str, NonNegative]
     losses_first10: tuple[Figure | None, ...]
     loss_last: Figure | None
@@ -298,7 +306,7 @@ class NodeResult(Frozen):
     topology: tuple[TopologyFacts, ...] = ()
     calibration: CalibrationFacts | None = None
     probe: ProbeFacts | None = None
-    """In place of a training, where the spec asks for one."""
+    """Probe that replaces a training, if the spec asks for one."""
     telemetry: TelemetryFacts | None = None
     environment: dict[str, Cleaned | WholeNumber | Figure | bool | list[Cleaned] | None]
     disk_problem: Cleaned | None = None

@@ -1,4 +1,4 @@
-"""Whose measurement it is: the repository or site that a source's words name, and which of them are set aside."""
+"""Origin of a measurement: the repository or site in a source's words, and which of them are held out."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ REPOSITORY = re.compile(r"(?:https?://)?(?:www\.)?(?:github\.com/)?([\w-][\w.-]*
 """`owner/name` at the start: what follows says which page, thread or table of it."""
 DOMAIN = re.compile(r"(?:https?://)?(?:www\.)?([\w-]+(?:\.[\w-]+)*\.(?:com|org|ai|io|net|dev|edu))\b", re.IGNORECASE)
 VERSION = re.compile(r"[-_ ]v?\d+(?:\.\d+)+$")
-"""Of a repository's name: results of every round of a benchmark are one source."""
+"""Version in a repository's name. Results of every round of a benchmark are one source."""
 PLACE = re.compile(r"[,:#]| (?:issues?|pr|pull request) \d", re.IGNORECASE)
 PAGES = frozenset({"readme", "notes", "report", "docs", "documentation", "blog", "paper", "the", "guide"})
-"""Words for a page of a source, and not for a source."""
+"""Words for a page of a source, not for the source."""
 
 
 def site_of(source: str) -> str:
     """Return the repository or site that a source's words name.
 
-    `arxiv:2205.05198`, `owner/name`, `huggingface.co/owner/name`, a domain; else its own words in small letters without
-    those for a page or thread. So `Owner/name issue 7` and `github.com/owner/name` are one source.
+    That is `arxiv:2205.05198`, `owner/name`, `huggingface.co/owner/name`, or a domain; otherwise its own words in lower
+    case, without those for a page or thread. So `Owner/name issue 7` and `github.com/owner/name` are one source.
     """
     said = source.strip()
     if paper := PAPER.search(said):
@@ -47,10 +47,10 @@ def _own_words(said: str) -> str:
 
 
 def owner_of(site: str) -> str:
-    """Return whose repository or site it is: all of one owner's are set aside together."""
+    """Return the owner of a repository or site. All of one owner's are held out together."""
     return site.split("/", maxsplit=1)[0].strip().casefold()
 
 
 def is_set_aside(site: str) -> bool:
-    """Return whether a source is set aside for scores: the second hexadecimal digit of SHA-256 of its owner is even."""
+    """Return whether a source is held out for scores: the second hexadecimal digit of SHA-256 of its owner is even."""
     return int(hashlib.sha256(owner_of(site).encode()).hexdigest()[1], 16) % 2 == 0

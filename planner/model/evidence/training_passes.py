@@ -1,4 +1,4 @@
-"""The training passes of a run on its own completions, apart from generation."""
+"""Training passes of a run on its own completions, separated from generation."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from planner.model.evidence.run import RunRecord
 
 
 def has_rollouts(run: RunRecord) -> bool:
-    """Return whether a run generated what it trained on, so that its rate is of whole steps with generation."""
+    """Return whether a run generated its training data, so that its rate is of whole steps with generation."""
     return run.log is not None and run.log.rollouts is not None
 
 
 def training_passes(run: RunRecord) -> RunRecord | None:
-    """Return a run of its training passes alone; None where its log does not time them. Without rollouts: the run.
+    """Return a run with only its training passes; None if its log does not time them; unchanged without rollouts.
 
     samples/s = samples/s of the whole steps x seconds of a step / seconds of its training passes
     """

@@ -1,4 +1,4 @@
-"""An accelerator by any usual spelling of its name: "NVIDIA RTX A6000", "rtx-a6000", "A6000 48GB"."""
+"""Finds an accelerator by any usual spelling of its name: "NVIDIA RTX A6000", "rtx-a6000", "A6000 48GB"."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _LEFT_OUT = re.compile(
     r"^\d+ ?x |\b(nvidia|geforce|tesla|amd|instinct|radeon|intel|google|cloud|aws|huawei)\b"
     r"|\b(gpus?|generation|oam|hbm\d?e?)\b|(?<=v\d[ep])-\d+$|(?<=v\d)-\d+$"
 )
-"""How many there are, makers, kinds of memory, and the size of a TPU's slice."""
+"""Parts of a name that are ignored: counts, makers, kinds of memory, and the size of a TPU's slice."""
 _MEMORY = re.compile(r"(?<![\da-z])(\d+) ?g(i?b)?(?![a-z0-9])", re.IGNORECASE)
 _SLOT = re.compile(r"[\s_-]*(?<![a-z0-9])pci[- ]?e(xpress)?( ?gen)? ?[3-6]?(\.0)?( ?x16)?\b", re.IGNORECASE)
 _MODULE = re.compile(r"SXM|DGXS|per-GPU|^(TPU|GH200|MI(25|3)|Gaudi|Trainium|Inferentia|Ascend|Max)")
-"""What is built into machines and sold in no slot."""
+"""Accelerators that are built into machines and not sold as cards."""
 _SOCKET = re.compile(r"(?<=sxm)\d(?!\d)", re.IGNORECASE)
 _REMARK = re.compile(r"\(([^()]*)\)")
 _BESIDE_IT = re.compile(
@@ -24,20 +24,20 @@ _BESIDE_IT = re.compile(
     r"|(atlas|azure|aws|gcp|oci|dgx|hgx) [\w .-]+",
     re.IGNORECASE,
 )
-"""What a remark may say that is no variant and no part: power, a slice, memory, the machine around it."""
+"""Remarks that name no variant and no part: power, a slice, memory, the machine around it."""
 _SUFFIX = re.compile(r"(\d)(Ti|Super)\b")
 ABOUT = 0.1
-"""Memory in a name may be the chip's or what is left of it: 192 or 180 GB of a B200."""
+"""Relative difference of memory sizes. Names give the chip's memory or its usable part: 192 or 180 GB of a B200."""
 
 
 def accelerator_named(
     name: str, accelerators: Mapping[str, Accelerator], aliases: Mapping[str, str]
 ) -> Accelerator | None:
-    """Return an accelerator by id or alias, exactly if there is one, else by a spelling alike; None if it is unknown.
+    """Return an accelerator by id or alias, exactly if there is one, otherwise by a similar spelling; None if unknown.
 
-    A size of memory may be said on top of what tells accelerators apart, but not another size. So may the generation
-    of the socket, save of a V100, which came in two: "B300-SXM6"; and the slot of what is sold as a card alone: "L40S
-    48GB PCIe". So may a remark in brackets on what stands beside it, of which memory counts: "TPU v3 (v3-8, 4 chips)".
+    A memory size may be added to the name, but it must be the right one. So may the generation of the socket, except
+    for a V100, which came in two: "B300-SXM6"; and the slot of an accelerator that is sold only as a card: "L40S 48GB
+    PCIe". So may a remark in brackets on its surroundings, of which memory counts: "TPU v3 (v3-8, 4 chips)".
     """
     accelerator = accelerators.get(aliases.get(name, name)) or _alike(name, accelerators, aliases)
     if accelerator is None and (plain := _SOCKET.sub("", name)) != name:
@@ -51,7 +51,7 @@ def accelerator_named(
 
 
 def _memory_of(remark: re.Match[str]) -> str:
-    """Return what a remark says of memory; all of it where it may say more than what stands beside an accelerator."""
+    """Return what a remark says of memory; all of it if it may say more than the accelerator's surroundings."""
     if not all(_BESIDE_IT.fullmatch(part.strip()) for part in remark[1].split(",")):
         return remark[0]
     return " ".join(size[0] for size in _MEMORY.finditer(remark[1]))
@@ -66,13 +66,13 @@ def _alike(name: str, accelerators: Mapping[str, Accelerator], aliases: Mapping[
         return accelerators.get(alike.get(asked, ""))
     size, bare = sizes[0], spelling(_MEMORY.sub("", name))
     called = [accelerators[meant] for known, meant in names.items() if spelling(_MEMORY.sub("", known)) == bare]
-    fitting = {one.id: one for one in called if one.hbm_gib and abs(one.hbm_gib - size) <= ABOUT * size}
+    fitting = {card.id: card for card in called if card.hbm_gib and abs(card.hbm_gib - size) <= ABOUT * size}
     return fitting.popitem()[1] if len(fitting) == 1 else None
 
 
 @cache
 def spelling(name: str) -> str:
-    """Return the letters and digits of a name, without what tells no accelerators apart."""
+    """Return the letters and digits of a name, without parts that do not distinguish accelerators."""
     return re.sub(r"[^a-z0-9]", "", _LEFT_OUT.sub("", name.casefold()))
 
 

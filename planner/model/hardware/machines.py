@@ -22,9 +22,9 @@ class Accelerator(Frozen):
     architecture: Text
     launch_year: int
     hbm_gib: Positive | None = None
-    """As its data sheet says; where a cloud's list states less, as the driver shows it there."""
+    """Memory by its data sheet; if a cloud's list states less, as the driver shows it there."""
     torch_gib: Positive | None = None
-    """What torch shows as `total_memory`: less what the driver keeps, and ECC on GDDR6 a sixteenth."""
+    """Memory that torch shows as `total_memory`: less what the driver keeps, and ECC on GDDR6 a sixteenth."""
     torch_gib_source: Text | None = None
     hbm_gb_per_s: Positive | None = None
     fp32_tflops: Positive | None = None
@@ -33,21 +33,21 @@ class Accelerator(Frozen):
     bf16_tflops: Positive | None = None
     fp8_tflops: Positive | None = None
     link_gb_per_s: Positive | None = None
-    """Both directions together, as data sheets print it."""
+    """Bandwidth in both directions together, as data sheets print it."""
     tdp_w: Positive | None = None
     support_ended: Text | None = None
-    """The date or release from which current software no longer runs on it, with its name."""
+    """Date or release from which current software no longer runs on it, with its name."""
     no_training_reason: Text | None = None
-    """Why it cannot train, where it cannot."""
+    """Reason why it cannot train, if it cannot."""
     trap: Text | None = None
-    """How this row's numbers are usually got wrong."""
+    """Usual mistake with this row's numbers."""
     source: Text
     as_of: Day
     confidence: Literal["high", "medium", "low"]
 
     @property
     def training_gib(self) -> float | None:
-        """The memory that a training can have: what torch shows, else 98.5 % of an NVIDIA card's data sheet.
+        """Memory that a training can use: what torch shows, otherwise 98.5 % of an NVIDIA card's data sheet.
 
         Source of the share: the median of the rows that state both, without those whose ECC takes a sixteenth.
         """
@@ -57,11 +57,11 @@ class Accelerator(Frozen):
 
     @property
     def has_flash_attention(self) -> bool:
-        """Whether FlashAttention has kernels for it: from NVIDIA's Ampere on (Dao-AILab/flash-attention, README)."""
+        """True if FlashAttention has kernels for it: from NVIDIA's Ampere on (Dao-AILab/flash-attention, README)."""
         return self.architecture not in BEFORE_AMPERE
 
     def peak_tflops(self, precision: Precision) -> float | None:
-        """Return the dense peak that training reaches for in this precision; None where the hardware has none."""
+        """Return the dense peak that training reaches for in this precision; None if the hardware has none."""
         peaks: dict[Precision, float | None] = {
             Precision.FP32: self.fp32_tflops,
             Precision.TF32: self.tf32_tflops,
@@ -73,7 +73,7 @@ class Accelerator(Frozen):
 
 
 class Link(StrEnum):
-    """What joins the accelerators inside one node."""
+    """Connection of the accelerators inside one node."""
 
     NVSWITCH = "nvswitch"
     NVLINK = "nvlink"
@@ -84,27 +84,27 @@ class Link(StrEnum):
 
 
 class NodeNetworkKind(StrEnum):
-    """How nodes talk to each other."""
+    """Network between nodes."""
 
     INFINIBAND = "infiniband"
     ROCE = "roce"
     EFA = "efa"
-    """The Elastic Fabric Adapter of AWS."""
+    """Elastic Fabric Adapter of AWS."""
     GPUDIRECT_TCPX = "gpudirect-tcpx"
     """TCP of Google Cloud that writes to the memory of accelerators."""
     TCP = "tcp"
 
 
 class ClusterSale(StrEnum):
-    """How several of these nodes are sold together."""
+    """Terms on which several of these nodes are sold together."""
 
     SELF_SERVICE = "self_service"
     RESERVED = "reserved"
-    """For a term that is bought in advance."""
+    """Sold for a term that is bought in advance."""
     QUOTE = "quote"
     """The provider is asked for an offer."""
     SINGLE_NODES = "single_nodes"
-    """Not at all: the provider joins no such nodes."""
+    """Not sold together: the provider does not connect such nodes."""
 
 
 class Node(Frozen):
@@ -116,29 +116,33 @@ class Node(Frozen):
     accelerators: Count
     link: Link
     network_gbit_per_s: Positive | None = None
-    """Between nodes, of each node with all its ports."""
+    """Network between nodes, for each node with all its ports."""
     network_low_gbit_per_s: Positive | None = None
-    """With the next one: the range where no source states the rate, and `network_gbit_per_s` is the likeliest of it."""
+    """Low end of the range if no source states the rate, as the next field is its high end.
+
+    `network_gbit_per_s` is the most likely value.
+    """
     network_high_gbit_per_s: Positive | None = None
     network_kind: NodeNetworkKind | None = None
     network_rails: Count | None = None
     """Ports of a node that carry the traffic between accelerators."""
     clusters: ClusterSale | None = None
-    """None: nobody states it."""
+    """Terms of sale for several nodes; None if not stated."""
     cluster_least_nodes: Count = 1
-    """The fewest that are sold together."""
+    """Fewest nodes that are sold together."""
     network_source: Text | None = None
     network_as_of: Day | None = None
     rated_kw: Positive | None = None
-    """What the data sheet says the whole node draws at most."""
+    """Maximum power of the whole node by its data sheet."""
     host_memory_gib: Positive | None = None
     vcpus: Count | None = None
     local_disk_gb: NonNegative | None = None
-    """Decimal, all disks together; 0: none, the machine starts from storage; null: not known."""
+    """Disk space of all disks together, decimal; 0 if the machine starts from storage; null if unknown."""
     pcie_lanes: Count | None = None
-    """Of each card's slot; null: as is usual for such a machine."""
+    """Lanes of each card's slot; null for the usual number in such a machine."""
     pcie_roots: Count | None = None
-    """Root ports of the host that its cards share: as many as cards, or one for each switch; null: as is usual."""
+    """Root ports of the host that its cards share: as many as cards, or one for each switch; null for the usual number.
+    """
     source: Text
     as_of: Day
 
@@ -155,12 +159,12 @@ class Node(Frozen):
 
     @property
     def network_range(self) -> tuple[float, float] | None:
-        """Return the least and the most Gbit/s of an assumed network; None where the rate is known, or nothing is."""
+        """Return the lowest and highest Gbit/s of an assumed network; None if the rate is known, or nothing is."""
         low, high = self.network_low_gbit_per_s, self.network_high_gbit_per_s
         return None if low is None or high is None else (low, high)
 
     def with_network(self, gbit_per_s: float) -> Self:
-        """Return the node with a network whose rate is known, whatever the catalog says."""
+        """Return the node with a network of known rate, whatever the catalog says."""
         return self.model_copy(
             update={
                 "network_gbit_per_s": gbit_per_s,

@@ -1,4 +1,4 @@
-"""The fastest dense matrix products measured on an accelerator: `catalogs/hardware/matmul_ceilings.csv`."""
+"""Fastest dense matrix products measured on an accelerator: `catalogs/hardware/matmul_ceilings.csv`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Machines that people have and that are not modelled: what they are, and what is nearest."""
+"""Machines that people have and that are not modelled: what they are, and the nearest modelled one."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ _NOT_MODELLED = (
 
 
 def not_modelled(name: str) -> str | None:
-    """Return why a machine is not modelled, in half a sentence; None of one that no reason is known of."""
+    """Return why a machine is not modelled, as half a sentence; None if no reason is known."""
     words = re.sub(r"[-_/]+", " ", name)
     return next((reason for pattern, reason in _NOT_MODELLED if pattern.search(words)), None)

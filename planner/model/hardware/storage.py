@@ -1,4 +1,4 @@
-"""How fast storage reads and writes: `catalogs/storage.csv`, or a plan's or site's own figures."""
+"""Read and write rates of storage: `catalogs/storage.csv`, or a plan's or site's own figures."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from planner.model.figure import PositiveFigure
 from planner.model.quantity import Basis, Quantity, Unit
 
 Scope = Literal["accelerator", "node", "training"]
-"""Of what there is as much: one drive for each accelerator, a volume for each node, or one for all of a training."""
+"""Owner of the rates: one drive for each accelerator, a volume for each node, or one for the whole training."""
 
 
 class StorageRates(Frozen):
-    """Storage of one's own, written out."""
+    """The user's own storage, written out."""
 
     read_gb_per_s: PositiveFigure
     """Reading, GB/s of 10^9 bytes."""
     write_gb_per_s: PositiveFigure
     """Writing, GB/s of 10^9 bytes."""
     scope: Scope = "training"
-    """What has these rates: each accelerator, each node, or the whole training."""
+    """Owner of these rates: each accelerator, each node, or the whole training."""
 
 
 class StorageKind(Frozen):
@@ -51,12 +51,12 @@ class StorageKind(Frozen):
 
     @property
     def read(self) -> Quantity:
-        """What it reads."""
+        """Read rate."""
         return self._rate(self.read_low, self.read_gb_per_s, self.read_high)
 
     @property
     def write(self) -> Quantity:
-        """What it writes."""
+        """Write rate."""
         return self._rate(self.write_low, self.write_gb_per_s, self.write_high)
 
     def _rate(self, low: float, value: float, high: float) -> Quantity:

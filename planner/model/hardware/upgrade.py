@@ -16,11 +16,11 @@ class Upgrade(Frozen):
     name: Text
     kind: Literal["bridge", "network"]
     accelerators: Text | None = None
-    """Ids, separated by semicolons; null: any."""
+    """Accelerator ids, separated by semicolons; null for any."""
     joins: Count
-    """Cards of a bridge; of a network, the nodes that the price is for."""
+    """Cards of a bridge; for a network, the nodes that the price covers."""
     gbit_per_s: Positive | None = None
-    """Of a network, for each node."""
+    """Rate of a network, for each node."""
     usd: Positive
     usd_low: Positive
     usd_high: Positive

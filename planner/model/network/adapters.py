@@ -15,7 +15,7 @@ AdapterTarget = Literal["query", "key", "value", "out", "gate", "up", "down"]
 
 EVERY_TARGET: tuple[AdapterTarget, ...] = ("query", "key", "value", "out", "gate", "up", "down")
 EVERY_WORDS = ("all", "all-linear", "all_linear")
-"""What trainers write for all of them."""
+"""Words with which trainers mean all of them."""
 TRAINERS_NAMES: dict[str, tuple[AdapterTarget, ...]] = {
     "q_proj": ("query",), "k_proj": ("key",), "v_proj": ("value",), "o_proj": ("out",), "out_proj": ("out",),
     "output_proj": ("out",), "gate_proj": ("gate",), "up_proj": ("up",), "down_proj": ("down",), "w1": ("gate",),
@@ -25,11 +25,11 @@ TRAINERS_NAMES: dict[str, tuple[AdapterTarget, ...]] = {
     "dense": ("out",), "c_attn": ("query", "key", "value"), "c_fc": ("up",), "c_proj": ("out", "down"),
     "fc1": ("up",), "fc2": ("down",), "mlp": ("gate", "up", "down"),
 }  # fmt: skip
-"""Names of linear maps in trainers' configurations (peft's `target_modules`, torchtune, Megatron), in ours."""
+"""Names of linear maps in trainers' configurations (peft's `target_modules`, torchtune, Megatron), as ours."""
 
 
 def targets_of(names: Iterable[str]) -> tuple[AdapterTarget, ...]:
-    """Return the linear maps that trainers' names mean, each once; names that are not known are passed over."""
+    """Return the linear maps that trainers' names mean, each once. Unknown names are skipped."""
     found: list[AdapterTarget] = []
     for name in names:
         last = name.rpartition(".")[2]
@@ -39,7 +39,7 @@ def targets_of(names: Iterable[str]) -> tuple[AdapterTarget, ...]:
 
 
 class FrozenFormat(StrEnum):
-    """How the weights are kept that are not trained."""
+    """Format of the weights that are not trained."""
 
     SIXTEEN_BIT = "16bit"
     INT8 = "int8"
@@ -49,10 +49,10 @@ class FrozenFormat(StrEnum):
 
 
 class AdapterKind(StrEnum):
-    """What stands beside a map, by what it costs; the benchmark trains the first alone."""
+    """Kind of adapter, by its cost. The benchmark trains only the first."""
 
     LORA = "lora"
-    """Two small products. So cost rsLoRA, PiSSA, OLoRA, AdaLoRA and others that differ in their start or scale."""
+    """Two small products. rsLoRA, PiSSA, OLoRA, AdaLoRA and others that differ in start or scale cost the same."""
     DORA = "dora"
     """The norm of the adapted weight, formed anew in every pass, scales the map's output (Liu et al. 2024)."""
     LOHA = "loha"
@@ -61,22 +61,25 @@ class AdapterKind(StrEnum):
 
     @property
     def written(self) -> str:
-        """Its name as papers write it."""
+        """Name as papers write it."""
         return {"lora": "LoRA", "dora": "DoRA", "loha": "LoHa"}[self.value]
 
 
 class Adapters(Frozen):
-    """Their kind and rank, and the linear maps of every layer that have them."""
+    """Kind and rank of adapters, and the linear maps of every layer that have them."""
 
     kind: AdapterKind = AdapterKind.LORA
-    """What kind of adapter is trained; it decides what a step costs."""
+    """Kind of adapter. It decides the cost of a step."""
     rank: Count = 16
     """Inner size of each adapter."""
     targets: Annotated[tuple[AdapterTarget, ...], Field(min_length=1)] = ("query", "key", "value", "out")
     """Linear maps of a layer that have an adapter."""
     frozen: FrozenFormat | None = None
-    """None in a plan: in the products' format, at 16 bit beside 16-bit products, in fp32 beside fp32 and TF32. None in
-    the record of a run: in fp32 under ddp and fsdp2, as older benchmarks kept them."""
+    """Format of the frozen weights.
+
+    None in a plan means the products' format: 16 bit beside 16-bit products, fp32 beside fp32 and TF32. None in the
+    record of a run means fp32 under ddp and fsdp2, as older benchmarks kept them.
+    """
 
     @model_validator(mode="after")
     def _each_map_once(self) -> Self:

@@ -1,7 +1,8 @@
-"""The networks we can describe: dense and mixture-of-experts decoders, encoders, ResNets, vision transformers.
+"""Networks that the planner can describe: dense and mixture-of-experts decoders, encoders, ResNets, vision
+transformers.
 
-Each kind is a model of its own; `kind` in a file says which. Without it a file means a dense decoder.
-The same keys stand in the benchmark's `spec.json`.
+Each kind is a model of its own, selected by `kind` in a file. Without it a file means a dense decoder. The same keys
+are used in the benchmark's `spec.json`.
 """
 
 from __future__ import annotations
@@ -14,37 +15,40 @@ from planner.model.base import MOST_COUNT, Count, Flag, Frozen, Positive
 
 KINDS = ("decoder", "moe_decoder", "encoder", "resnet", "vit")
 TAG = "kind:"
-"""Begins the name that pydantic gives to each way of reading an architecture."""
+"""Prefix of the name that pydantic gives to each way of reading an architecture."""
 
 Blocks = Annotated[int, Field(strict=True, ge=1, le=1000)]
-"""Of an image network, whose operators are listed one by one; the deepest published have some hundred."""
+"""Number of blocks of an image network, whose operators are listed one by one.
+
+The deepest published have some hundred.
+"""
 MOST_LAYERS = 10_000
-"""Of a transformer on tokens; the deepest ever trained have 1,000 (Wang et al. 2022, DeepNet)."""
+"""Most layers of a transformer on tokens. The deepest ever trained have 1,000 (Wang et al. 2022, DeepNet)."""
 Layers = Annotated[int, Field(strict=True, ge=1, le=MOST_LAYERS)]
 MOST_STAGES = 8
-"""Of an image network."""
+"""Most stages of an image network."""
 Pixels = Annotated[int, Field(strict=True, ge=1, le=100_000)]
-"""On a side of an image."""
+"""Pixels on a side of an image."""
 LayerNumber = Annotated[int, Field(strict=True, ge=0, lt=MOST_LAYERS)]
 
 
 class Transformer(Frozen):
-    """What every transformer on tokens has."""
+    """Common fields of transformers on tokens."""
 
     sample: ClassVar[Literal["tokens"]] = "tokens"
-    """What a sample is."""
+    """Kind of sample."""
     is_convolutional: ClassVar[Literal[False]] = False
-    """Its products are convolutions."""
+    """True if its products are convolutions."""
     is_causal: ClassVar[bool] = True
-    """A token attends to those before it alone."""
+    """True if a token attends only to earlier ones."""
     is_mixture: ClassVar[bool] = False
-    """Tokens are sent to some of many experts."""
+    """True if tokens are sent to some of many experts."""
     has_benchmark: ClassVar[bool] = True
-    """The benchmark builds it."""
+    """True if the benchmark can build it."""
     usual_tokens: ClassVar[int] = 4096
-    """Of a sample, where nobody says how long, as in many recipes of fine-tuning."""
+    """Tokens of a sample if not stated, as in many recipes of fine-tuning."""
     usual_batch: ClassVar[int] = 1
-    """Samples of a micro-batch, where nobody says how many."""
+    """Samples of a micro-batch if not stated."""
     layers: Layers
     """Number of layers."""
     hidden: Count
@@ -52,7 +56,7 @@ class Transformer(Frozen):
     heads: Count
     """Query heads of attention."""
     kv_heads: Count
-    """Heads of keys and values; `heads` is a multiple of it."""
+    """Heads of keys and values. `heads` is a multiple of it."""
     head_dim: Count
     """Size of one head."""
     mlp: Literal["gelu", "swiglu"]
@@ -62,25 +66,27 @@ class Transformer(Frozen):
     norm_eps: Positive = 1e-5
     """Number added to the variance before its root is taken."""
     bias: Flag = False
-    """Whether linear maps have a bias."""
+    """True if linear maps have a bias."""
     positions: Literal["learned", "rope"]
-    """How positions are encoded: by learned vectors, or by rotating queries and keys (RoPE)."""
+    """Encoding of positions: by learned vectors, or by rotating queries and keys (RoPE)."""
     max_positions: Count
     """Longest sequence in tokens."""
     rope_theta: Positive = 10_000.0
     """Base of RoPE's frequencies."""
     qk_norm: Flag = False
-    """Whether queries and keys are normalized."""
+    """True if queries and keys are normalized."""
     vocab: Count
     """Entries of the vocabulary."""
     tied_head: Flag
-    """Whether the output layer shares its matrix with the embedding."""
+    """True if the output layer shares its matrix with the embedding."""
     vectors: Annotated[int, Field(strict=True, ge=0, le=MOST_COUNT)] | None = None
-    """Parameters outside the matrices: norms, biases, gates. Left out: two norms of a layer and a last one, those of
-    `qk_norm`, and the biases of `bias`."""
+    """Parameters outside the matrices: norms, biases, gates.
+
+    Default: two norms of a layer and a last one, those of `qk_norm`, and the biases of `bias`.
+    """
 
     def of_largest_layers(self, layers: int) -> Self:
-        """Return the same network with so many of its largest layers alone."""
+        """Return the same network with only this many of its largest layers."""
         return self.model_copy(update={"layers": layers})
 
     @model_validator(mode="after")
@@ -99,22 +105,22 @@ class Decoder(Transformer):
     """Inner size of the MLP."""
 
     def cut(self, layers: int) -> Decoder:
-        """Return the same network with its first layers alone."""
+        """Return the same network with only its first layers."""
         return self.model_copy(update={"layers": layers})
 
 
 class Encoder(Decoder):
-    """A dense transformer whose tokens attend to all others: BERT and its kind.
+    """A dense transformer whose tokens attend to all others: BERT and relatives.
 
     Counted with the head of masked language modelling: a layer of the hidden size with its norm, then the vocabulary,
-    whose matrix is the embedding's, with a bias. Leaves out the pooler, which that training has not. Source: Devlin et
-    al. 2018; BertForMaskedLM of transformers.
+    whose matrix is the embedding's, with a bias. Leaves out the pooler, which that training does not have. Source:
+    Devlin et al. 2018; BertForMaskedLM of transformers.
     """
 
     is_causal: ClassVar[bool] = False
     has_benchmark: ClassVar[bool] = False
     usual_tokens: ClassVar[int] = 512
-    """As in Devlin et al. 2018."""
+    """Tokens of a sample if not stated, as in Devlin et al. 2018."""
     kind: Literal["encoder"]  # type: ignore[assignment]  # it is a decoder in all but its mask
     """Kind of network."""
     token_types: Annotated[int, Field(strict=True, ge=0, le=1000)] = 0
@@ -134,23 +140,23 @@ class MoeDecoder(Transformer):
     experts: Count
     """Routed experts in each sparse layer."""
     experts_per_token: Count
-    """Routed experts that each token meets."""
+    """Routed experts that each token uses."""
     moe_ffn_hidden: Count
-    """Of one expert, routed or shared."""
+    """Inner size of one expert, routed or shared."""
     shared_experts: Annotated[int, Field(strict=True, ge=0, le=MOST_COUNT)] = 0
     """Experts that see every token, beside the routed ones."""
     dense_layers: tuple[LayerNumber, ...] = ()
     """Numbers of the layers, from 0, that have one ordinary MLP of `ffn_hidden` instead."""
     ffn_hidden: Count | None = None
-    """Of the dense layers."""
+    """Inner size of the MLP in dense layers."""
 
     def of_largest_layers(self, layers: int) -> Self:
-        """Return the same network with so many layers, all of them with experts."""
+        """Return the same network with this many layers, all of them with experts."""
         return self.model_copy(update={"layers": layers, "dense_layers": (), "ffn_hidden": None})
 
     @property
     def sparse_layers(self) -> int:
-        """How many layers have experts."""
+        """Number of layers with experts."""
         return self.layers - len(self.dense_layers)
 
     @model_validator(mode="after")
@@ -168,7 +174,7 @@ class MoeDecoder(Transformer):
         return self
 
     def cut(self, layers: int) -> MoeDecoder:
-        """Return the same network with its first layers alone; raises ValueError where all of them are dense."""
+        """Return the same network with only its first layers. Raises ValueError if all of them are dense."""
         dense = tuple(number for number in self.dense_layers if number < layers)
         if len(dense) == layers:
             raise ValueError(f"its first {layers} layers are dense")
@@ -178,16 +184,16 @@ class MoeDecoder(Transformer):
 
 
 class _OfImages(Frozen):
-    """What every network on images has."""
+    """Common fields of networks on images."""
 
     sample: ClassVar[Literal["image"]] = "image"
-    """What a sample is."""
+    """Kind of sample."""
     is_mixture: ClassVar[Literal[False]] = False
-    """Tokens are sent to some of many experts."""
+    """True if tokens are sent to some of many experts."""
     has_benchmark: ClassVar[bool] = True
-    """The benchmark builds it."""
+    """True if the benchmark can build it."""
     usual_batch: ClassVar[int] = 64
-    """Samples of a micro-batch, where nobody says how many."""
+    """Samples of a micro-batch if not stated."""
 
 
 class Resnet(_OfImages):
@@ -197,15 +203,15 @@ class Resnet(_OfImages):
     """
 
     is_convolutional: ClassVar[Literal[True]] = True
-    """Its products are convolutions, which like colours beside each other in memory."""
+    """True: its products are convolutions, which prefer the colours of a pixel next to each other in memory."""
     kind: Literal["resnet"]
     """Kind of network."""
     blocks: Annotated[tuple[Blocks, ...], Field(min_length=1, max_length=MOST_STAGES)]
-    """In each stage; every stage after the first halves the image and doubles the width."""
+    """Blocks in each stage. Every stage after the first halves the image and doubles the width."""
     width: Count = 64
     """Channels after the stem, and of the first stage's 3x3 convolutions."""
     image_size: Pixels
-    """Pixels on a side; three colours."""
+    """Pixels on a side, with three colours."""
     classes: Count
     """Number of classes."""
 
@@ -217,7 +223,7 @@ class Vit(_OfImages):
     """
 
     is_convolutional: ClassVar[Literal[False]] = False
-    """Its products are convolutions."""
+    """True if its products are convolutions."""
     kind: Literal["vit"]
     """Kind of network."""
     layers: Blocks
@@ -231,7 +237,7 @@ class Vit(_OfImages):
     patch_size: Count
     """Pixels on a side of a patch."""
     image_size: Pixels
-    """Pixels on a side; three colours."""
+    """Pixels on a side, with three colours."""
     classes: Count
     """Number of classes."""
 
@@ -245,15 +251,15 @@ class Vit(_OfImages):
 
     @property
     def tokens(self) -> int:
-        """Patches of one image and the class token."""
+        """Number of patches of one image plus the class token."""
         return (self.image_size // self.patch_size) ** 2 + 1
 
     def of_largest_layers(self, layers: int) -> Self:
-        """Return the same network with so many layers."""
+        """Return the same network with this many layers."""
         return self.model_copy(update={"layers": layers})
 
     def cut(self, layers: int) -> Vit:
-        """Return the same network with its first layers alone."""
+        """Return the same network with only its first layers."""
         return self.model_copy(update={"layers": layers})
 
 
@@ -274,25 +280,25 @@ Architecture = Annotated[
         custom_error_message=f"kind must be one of: {', '.join(KINDS)}",
     ),
 ]
-"""Any of them."""
+"""Any kind of network."""
 ARCHITECTURE_CLASSES: tuple[type[Transformer | _OfImages], ...] = tuple(
     get_args(each)[0] for each in get_args(get_args(Architecture)[0])
 )
-"""The models that `Architecture` joins."""
+"""Models that `Architecture` joins."""
 
 TextModel = Decoder | MoeDecoder
-"""What is trained on tokens; a sample is a sequence of `seq_len` of them."""
+"""Network that is trained on tokens. A sample is a sequence of `seq_len` of them."""
 ImageModel = Resnet | Vit
-"""What is trained on images; a sample is one image."""
+"""Network that is trained on images. A sample is one image."""
 
 
-def is_same_network(one: Architecture, other: Architecture) -> bool:
-    """Return whether two have the same sizes; vectors follow from the family, and need not be stated by both."""
-    if one == other:
+def is_same_network(first: Architecture, second: Architecture) -> bool:
+    """Return whether two have the same sizes. Vectors follow from the family, and need not be stated by both."""
+    if first == second:
         return True
-    if one.sample != "tokens" or other.sample != "tokens" or one.vectors == other.vectors:
+    if first.sample != "tokens" or second.sample != "tokens" or first.vectors == second.vectors:
         return False
-    return one.model_copy(update={"vectors": other.vectors}) == other
+    return first.model_copy(update={"vectors": second.vectors}) == second
 
 
 def check_seq_len(architecture: Decoder | MoeDecoder | Resnet | Vit, seq_len: int | None) -> None:
@@ -304,5 +310,5 @@ def check_seq_len(architecture: Decoder | MoeDecoder | Resnet | Vit, seq_len: in
 
 
 def usual_seq_len(architecture: Architecture) -> int | None:
-    """Return how long a sample is taken to be where nobody says; None of images."""
+    """Return the assumed length of a sample if not stated; None for images."""
     return min(architecture.usual_tokens, architecture.max_positions) if architecture.sample == "tokens" else None

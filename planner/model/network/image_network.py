@@ -19,7 +19,7 @@ NEEDED = {
     "swin": ("blocks", "width", "heads", "window"),
     "branches": ("stages",),
 }
-"""What a network of each kind must state."""
+"""Fields that a network of each kind must state."""
 
 
 def _whole_numbers(value: Any) -> Any:
@@ -59,12 +59,12 @@ class ImageNetwork(Frozen):
     block: Literal["basic", "bottleneck"] | None = None
     width: Count | None = None
     widths: Annotated[tuple[Count, ...], BeforeValidator(_whole_numbers), Field(max_length=8)] = ()
-    """Channels of each stage, where they do not double."""
+    """Channels of each stage, if they do not double."""
     groups: Count = 1
     group_width: Count | None = None
     squeeze: bool = False
     norm: bool = True
-    """Whether a batch norm follows each convolution; vgg comes without, too."""
+    """True if a batch norm follows each convolution; vgg exists without."""
     layers: Count | None = None
     hidden: Count | None = None
     heads: Count | None = None
@@ -76,17 +76,17 @@ class ImageNetwork(Frozen):
     stem: Count | None = None
     """Channels of the first convolution."""
     head: Count | None = None
-    """Channels of the last."""
+    """Channels of the last convolution."""
     pooled_head: bool = False
-    """Whether the head comes after the mean over pixels (MobileNetV3)."""
+    """True if the head comes after the mean over pixels (MobileNetV3)."""
     wide_squeeze: bool = False
-    """Whether a squeeze is a share of the widened channels, and not of the block's input."""
+    """True if a squeeze is a share of the widened channels, not of the block's input."""
     width_multiplier: Positive = 1.0
-    """Of the channels of all stages, rounded to eights; of the stem and the head too."""
+    """Multiplier of the channels of all stages, stem and head, rounded to a multiple of eight."""
     depth_multiplier: Positive = 1.0
-    """Of the blocks of each stage, rounded up."""
+    """Multiplier of the blocks of each stage, rounded up."""
     parameters_millions: Positive
-    """As published: what our own count is held against."""
+    """Published number of parameters in millions, for comparison with our own count."""
     source: Text
     as_of: Day
 

@@ -27,11 +27,11 @@ NOT_SIZES = ("id", "names", "parameters", "parameters_source", "deviation", "sou
 
 
 class KnownNetwork(Frozen):
-    """The sizes of a published network: the keys of an architecture, and where they stand."""
+    """Sizes of a published network: the keys of an architecture, and their source."""
 
     id: Id
     names: Annotated[tuple[Text, ...], BeforeValidator(_names)]
-    """Of its repositories; base and fine-tuned ones have one size."""
+    """Names of its repositories. Base and fine-tuned ones have the same sizes."""
     kind: Literal["decoder", "moe_decoder", "encoder", "resnet", "vit"]
     layers: Count | None = None
     hidden: Count | None = None
@@ -60,17 +60,17 @@ class KnownNetwork(Frozen):
     token_types: Count | None = None
     vectors: Annotated[int, Field(ge=0)] | None = None
     parameters: Count
-    """As published, by another source than the sizes."""
+    """Published number of parameters, from another source than the sizes."""
     parameters_source: Text
     deviation: Text | None = None
-    """Why the count of these sizes is more than 1 % off the published one."""
+    """Reason why the count of these sizes is more than 1 % off the published one."""
     source: Text
     """Repository and file of the sizes."""
     as_of: Day
 
     @property
     def architecture(self) -> Architecture:
-        """The network."""
+        """Network as an architecture."""
         sizes = self.model_dump(exclude=set(NOT_SIZES), exclude_none=True)
         return _ARCHITECTURE.validate_python(sizes)
 

@@ -1,4 +1,4 @@
-"""Names of networks as people write them: which spellings mean one name, and which names are near."""
+"""Names of networks as people write them: which spellings mean one name, and which names are similar."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import re
 from collections.abc import Iterable
 
 LEFT_OUT = frozenset({"instruct", "it", "chat", "hf", "pt"})
-"""Words that say how a network was trained further, not what it is."""
+"""Words that describe further training of a network, not the network."""
 REHOSTS = frozenset({"unsloth", "nousresearch"})
 """Organizations that host others' networks again, under the same names."""
 _PACKED = re.compile(
     r"(-unsloth)?-(bnb-4bit|bf16|fp16|fp8|awq|gguf|gptq|int4|int8|4bit|8bit|gptq-int4|gptq-int8)$", re.IGNORECASE
 )
-"""How a re-hosted network says in which format its weights are."""
+"""Suffixes with which a re-hosted network names the format of its weights."""
 NOT_A_WORD = frozenset({"meta", "hf"})
-"""Of names: words that other copies of a network leave out."""
+"""Words that other copies of a network's name leave out."""
 OTHER_NETWORKS = frozenset({"vl", "vision", "omni", "audio", "draft", "eagle", "eagle3", "medusa", "speculator", "moe",
                             "adapter", "encoder", "projector"})  # fmt: skip
-"""Words of a name that make another network of a base: parts beside it, or a small one that was made from it."""
+"""Words that make another network of a base: further parts, or a small network made from it."""
 _WORD = re.compile(r"\d+(?:\.\d+)?[bm](?![a-z0-9])|a\d+b|[a-z]+|\d+(?:\.\d+)*")
 _SIZE = re.compile(r"\d+(?:\.\d+)?[bm]|a\d+b")
 NEAR = 0.6
@@ -27,7 +27,7 @@ NEAR = 0.6
 def name_key(name: str) -> str:
     """Return what all spellings of a name share: "meta-llama/Llama-3.1-8B-Instruct" is "llama318b".
 
-    Small letters and digits of the part after the last slash, without `LEFT_OUT`.
+    Lower-case letters and digits of the part after the last slash, without `LEFT_OUT`.
     """
     words = re.split(r"[^a-z0-9]+", name.rsplit("/", 1)[-1].casefold())
     kept = [word for word in words if word not in LEFT_OUT]
@@ -41,10 +41,10 @@ def original_name(name: str) -> str:
 
 
 def base_name(name: str, known: Iterable[str]) -> str | None:
-    """Return the known network of which a name says that it was trained further: of its sizes and with all its words.
+    """Return the known network that a name says was trained further: one of its sizes and with all its words.
 
     "teknium/OpenHermes-2.5-Mistral-7B" is "mistral-7b", "beomi/Llama-3-Open-Ko-8B" is "llama-3-8b". The words of the
-    family must stand beside each other. None where a word says that it is another network.
+    family must be adjacent. Returns None if a word says that it is another network.
     """
     words, sizes = _words(name)
     if OTHER_NETWORKS & set(words) or not sizes:
@@ -66,14 +66,14 @@ def _words(name: str) -> tuple[list[str], list[str]]:
 
 
 def preset_words(name: str) -> list[str]:
-    """Return what a trainer's word for a network may be known as: itself, or the last part of a folder's path."""
+    """Return the names under which a trainer's word for a network may be known: itself, or the last part of a path."""
     plain = name.rstrip("/\\")
     is_path = bool(re.match(r"[/.~]|[A-Za-z]:", plain))
     return [name, *([re.split(r"[/\\]", plain)[-1]] if is_path else [])]
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:
-    """Return up to three known names that begin so, or are spelt nearly so, the nearest first."""
+    """Return up to three known names that begin with or resemble the name, the nearest first."""
     by_key, key = {name_key(each): each for each in known}, name_key(name)
     longer = [each for each in by_key if key and each.startswith(key)]
     near = longer or difflib.get_close_matches(key, by_key, n=3, cutoff=NEAR)

@@ -47,7 +47,7 @@ MISSING: dict[str, str] = {
         _PARTS,
     ),
 }  # fmt: skip
-"""By `model_type`: "the planner has no formula for ..."."""
+"""Missing formulas by `model_type`: "the planner has no formula for ..."."""
 
 
 _NAMED: tuple[tuple[str, str | None], ...] = (
@@ -70,8 +70,10 @@ _NAMED: tuple[tuple[str, str | None], ...] = (
     *((words, "diffusion") for words in ("flux", "flux 1", "sdxl", "stable diffusion")),
     *((words, "sound encoders") for words in ("wav2vec2", "hubert", "wavlm")),
 )
-"""Names that do not hold their `model_type`, or hold it and are another family: the first that stands in a name counts;
-None: no family."""
+"""Names without their `model_type`, or with the `model_type` of another family.
+
+The first match in a name counts; None means no family.
+"""
 
 
 INSTEAD = "Write a network of nearly its size: architecture (layers, hidden, heads, ...), as in docs/workloads.md."
@@ -80,18 +82,18 @@ INSTEAD = "Write a network of nearly its size: architecture (layers, hidden, hea
 NOTHING_NEAR = "Nothing that is modelled trains like it."
 TEXT_ALONE = "Name its config.json: its text part is planned alone, where that is a family with a formula."
 NEAR_TEXT = (_STATE_SPACE, _HYBRID, _LATENT, _ALIBI)
-"""Parts whose absence leaves a network of text that a plain one of its sizes is near to."""
+"""Missing parts of text networks to which a plain network of the same sizes is similar."""
 
 
 def nearest_to(missing: str) -> str:
-    """Return what is nearest to a network that has such a part, in a sentence."""
+    """Return in a sentence what is nearest to a network with such a part."""
     if missing == _PARTS:
         return TEXT_ALONE
     return INSTEAD if missing in NEAR_TEXT else NOTHING_NEAR
 
 
 def fix_of(model_type: str, *, has_text: bool) -> str:
-    """Return what a person can do about a family that is not known."""
+    """Return what a user can do about an unknown family."""
     if has_text and MISSING.get(model_type) in (None, _PARTS):
         return "Its text part is none of the families that can be planned alone: docs/workloads.md lists them."
     missing = MISSING.get(model_type)
@@ -99,9 +101,9 @@ def fix_of(model_type: str, *, has_text: bool) -> str:
 
 
 def missing_for(name: str) -> str | None:
-    """Return what the planner has no formula for of a model that people call so; None where nothing is known of it.
+    """Return which formula is missing for a model of this name; None if nothing is known of it.
 
-    The name of a family stands in it as whole words: mamba in mamba-2.8b, t5 in flan-t5-xl.
+    The name of a family appears in it as whole words: mamba in mamba-2.8b, t5 in flan-t5-xl.
     """
     words = f" {' '.join(re.findall('[a-z0-9]+', name.casefold()))} "
     for named, missing in _NAMED:

@@ -1,4 +1,4 @@
-"""A training as the files of a trainer state it: the network with how, how long and on what it is trained."""
+"""A training as the files of a trainer state it: the network, and how, how long and on what it is trained."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from planner.model.network.workload import ArchitectureFile, Checkpointing, Prec
 
 
 class StatedTraining(ArchitectureFile):
-    """A network, and all that the files of its training state; None: they do not say."""
+    """A network, and everything that the files of its training state; None if they do not state it."""
 
     stated_precision: Precision | None = None
     stated_seq_len: Count | None = None
@@ -20,15 +20,15 @@ class StatedTraining(ArchitectureFile):
     planned_steps: Count | None = None
     packing: bool | None = None
     accelerator: Text | None = None
-    """As the files write it."""
+    """Accelerator as the files write it."""
     accelerators: Count | None = None
-    """Of all nodes."""
+    """Number of accelerators of all nodes."""
     nodes: Count | None = None
     divided: Text | None = None
-    """How layers are divided over accelerators, in words; None: each has whole layers."""
+    """Division of layers over accelerators, in words; None if each has whole layers."""
 
     def global_batch_on(self, accelerators: int) -> int | None:
-        """Return samples of a step: as stated, else micro-batch x accumulation x accelerators."""
+        """Return the samples of a step: as stated, otherwise micro-batch x accumulation x accelerators."""
         if self.global_batch is not None or self.stated_micro_batch is None:
             return self.global_batch
         return self.stated_micro_batch * (self.accumulation or 1) * accelerators

@@ -1,4 +1,4 @@
-"""The text part of a network that has others beside it."""
+"""Text part of a network that has other parts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from planner.model.network.workload import ArchitectureFile
 
 
 class TextPart(ArchitectureFile):
-    """A network of text out of several in one; its name says which part is left out."""
+    """A text network that is part of several. Its name says which part is left out."""
 
     beside: Text
-    """What is left out, in words: vision, sound."""
+    """Parts that are left out, in words: vision, sound."""

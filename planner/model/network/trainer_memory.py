@@ -1,4 +1,4 @@
-"""What a trainer does that decides its memory: loss, kernels, optimizer, formats, offload."""
+"""Trainer settings that decide its memory: loss, kernels, optimizer, formats, offload."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ from planner.model.base import Frozen
 
 
 class Loss(StrEnum):
-    """How the cross-entropy is computed, which decides what the logits take."""
+    """Computation of the cross-entropy, which decides the memory of the logits."""
 
     EAGER = "eager"
     """torch's cross-entropy over fp32 logits: at the fullest moment their log-softmax and two gradients in fp32."""
     FUSED = "fused"
     """One kernel over whole logits that keeps an fp32 copy."""
     COMPILED = "compiled"
-    """Compiled by itself (torchtitan), or a kernel without an fp32 copy (flash-attn): logits and gradient at 16 bit."""
+    """Compiled separately (torchtitan), or a kernel without an fp32 copy (flash-attn): logits and gradient at 16 bit.
+    """
     CHUNKED = "chunked"
     """A piece of the logits at a time: Liger, cut cross-entropy, torchtune."""
 
 
 class Kernels(StrEnum):
-    """Of norms, rotary positions and activations."""
+    """Kernels of norms, rotary positions and activations."""
 
     EAGER = "eager"
     FUSED = "fused"
@@ -30,7 +31,7 @@ class Kernels(StrEnum):
 
 
 class Attention(StrEnum):
-    """How scores of attention are computed."""
+    """Computation of attention scores."""
 
     EAGER = "eager"
     """Written out: the T x T matrix of every head, its softmax and dropout."""
@@ -41,7 +42,7 @@ class Attention(StrEnum):
 
 
 class Optimizer(StrEnum):
-    """What is kept of each trained weight between steps."""
+    """Optimizer states of each trained weight between steps."""
 
     ADAMW = "adamw"
     ADAMW_8BIT = "adamw-8bit"
@@ -50,23 +51,26 @@ class Optimizer(StrEnum):
     ADAFACTOR = "adafactor"
     """Rows and columns of the second moment."""
     SGD = "sgd"
-    """With momentum."""
+    """SGD with momentum."""
     PAGED_ADAMW = "paged-adamw"
-    """bitsandbytes: where the device is short, its moments wait in the host's memory, page by page."""
+    """bitsandbytes: its moments wait in the host's memory, page by page, if the device is short of memory."""
     PAGED_ADAMW_8BIT = "paged-adamw-8bit"
 
     @property
     def resident(self) -> Optimizer:
-        """The same optimizer with all of its moments on the device."""
+        """Return the same optimizer with all of its moments on the device."""
         return RESIDENT.get(self, self)
 
     @property
     def is_paged(self) -> bool:
-        """Whether moments may leave the device."""
+        """True if moments may leave the device."""
         return self in RESIDENT
 
     def moment_bytes(self, *, narrow: bool) -> float:
-        """Bytes kept of a parameter, wherever they lie; `narrow`: beside weights at 16 bit without an fp32 copy."""
+        """Return the bytes kept of a parameter, wherever they are.
+
+        `narrow` means beside 16-bit weights without an fp32 copy.
+        """
         return MOMENTS[self.resident][narrow]
 
 
@@ -78,20 +82,20 @@ MOMENTS = {
     Optimizer.ADAFACTOR: (0.0, 0.0),
     Optimizer.SGD: (4.0, 2.0),
 }
-"""Bytes of a parameter: beside fp32 weights, and where all is kept at 16 bit. Dettmers et al. 2022; torchao."""
+"""Bytes of a parameter beside fp32 weights, and if all is kept at 16 bit. Dettmers et al. 2022; torchao."""
 
 
 class WeightFormat(StrEnum):
-    """In which format trained weights are kept."""
+    """Format of trained weights."""
 
     MIXED = "mixed"
-    """fp32 weights, with 16-bit copies where the products are at 16 bit."""
+    """fp32 weights, with 16-bit copies if the products are at 16 bit."""
     SIXTEEN_BIT = "16bit"
-    """All at 16 bit, without an fp32 copy: torchtune, and Hugging Face where a model is loaded so."""
+    """All at 16 bit, without an fp32 copy: torchtune, and Hugging Face if a model is loaded like this."""
 
 
 class Offload(StrEnum):
-    """What lies in the host's memory or on NVMe between its uses."""
+    """States that are kept in the host's memory or on NVMe between uses."""
 
     NONE = "none"
     OPTIMIZER = "optimizer"
@@ -100,7 +104,7 @@ class Offload(StrEnum):
 
 
 class TrainerMemory(Frozen):
-    """A trainer's settings; the defaults are what most run where nobody says otherwise."""
+    """Settings of a trainer. The defaults are the most common ones."""
 
     loss: Loss = Loss.EAGER
     kernels: Kernels = Kernels.EAGER
@@ -108,43 +112,49 @@ class TrainerMemory(Frozen):
     weights: WeightFormat = WeightFormat.MIXED
     offload: Offload = Offload.NONE
     fused_step: bool = True
-    """The optimizer steps in one kernel; torch's unfused AdamW forms a copy of the gradients first."""
+    """True if the optimizer steps in one kernel. torch's unfused AdamW copies the gradients first."""
     eager_attention: bool = False
-    """The T x T matrix of every head is written out: no flash attention."""
+    """True if the T x T matrix of every head is written out: no flash attention."""
     wide_stream: bool = True
-    """Beside whole weights frozen at 4 bit: norms, and with them the stream between layers, in fp32
-    (`prepare_model_for_kbit_training` of peft)."""
+    """True if, with weights frozen at 4 bit, norms and the stream between layers are in fp32
+    (`prepare_model_for_kbit_training` of peft).
+    """
     copies_gradients: bool = True
-    """ZeRO is DeepSpeed's, whose step forms fp32 copies of its gradients; Megatron's are in fp32 from the start."""
+    """True for DeepSpeed's ZeRO, whose step forms fp32 copies of its gradients.
+
+    Megatron's are in fp32 from the start.
+    """
     keeps_frozen_inputs: bool = False
-    """Maps frozen at 4 or 8 bit keep their inputs, which no gradient needs: bitsandbytes before 0.43.2."""
+    """True if maps frozen at 4 or 8 bit keep their inputs, which no gradient needs: bitsandbytes before 0.43.2."""
     offloads_inputs: bool = False
-    """What recomputed layers keep waits in the host's memory: unsloth's gradient checkpointing."""
+    """True if what recomputed layers keep waits in the host's memory: unsloth's gradient checkpointing."""
     step_in_backward: bool = False
-    """Each weight is stepped as soon as its gradient is there, which is freed."""
+    """True if each weight is stepped as soon as its gradient exists, which is then freed."""
     whole_gradients: bool = False
-    """Accumulated gradients are not sharded: Hugging Face under FSDP, `no_sync`."""
+    """True if accumulated gradients are not sharded: Hugging Face under FSDP, `no_sync`."""
     fused_norms: bool = False
-    """An eager RMSNorm is one kernel that saves its input alone: `torch.nn.functional.rms_norm` on CUDA from torch 2.9
-    on. Hugging Face's own modules save two fp32 copies of it."""
+    """True if an eager RMSNorm is one kernel that saves only its input:
+
+    `torch.nn.functional.rms_norm` on CUDA from torch 2.9 on. Hugging Face's own modules save two fp32 copies of it.
+    """
     repeated_heads: bool = False
-    """Grouped key and value heads are repeated for the attention kernel."""
+    """True if grouped key and value heads are repeated for the attention kernel."""
     gradient_buckets: bool = False
-    """Strategy ddp uses DistributedDataParallel on one device too; its buckets of gradients stay between steps."""
+    """True if ddp uses DistributedDataParallel even on one device, whose gradient buckets stay between steps."""
     keeps_pieces: bool = False
-    """A chunked loss keeps the logits of all its pieces until its backward pass: torchtune."""
+    """True if a chunked loss keeps the logits of all its pieces until its backward pass: torchtune."""
     narrow_adapters: bool = False
-    """Adapters are kept at 16 bit, gradients and moments too: torchtune. peft keeps them in fp32."""
+    """True if adapters are kept at 16 bit, with gradients and moments: torchtune. peft keeps them in fp32."""
     double_quantized: bool = False
-    """Weights at 4 bit have their scales at 8 bit."""
+    """True if 4-bit weights have their scales at 8 bit."""
     one_map_at_a_time: bool = False
-    """Beside adapters a backward pass forms what a layer saves and no more, and expands one frozen map at a time."""
+    """True if, with adapters, a backward pass forms only what a layer saves, and expands one frozen map at a time."""
     loss_chunks: int | None = None
-    """The pieces of a chunked loss; None: small enough that they do not count."""
+    """Pieces of a chunked loss; None if they are too small to count."""
 
     @property
     def norms_save_input_alone(self) -> bool:
-        """Whether the norms are one kernel each."""
+        """True if the norms are one kernel each."""
         return self.fused_norms or self.kernels is Kernels.FUSED
 
 
@@ -152,36 +162,38 @@ USUAL_TRAINER = TrainerMemory()
 
 
 class TrainerSettings(Frozen):
-    """What a plan, a file or a question states of its trainer; None: not stated."""
+    """Trainer settings that a plan, a file or a question states; None if not stated."""
 
     loss: Loss | None = None
-    """How the loss is computed: eager (torch, Hugging Face; 12 bytes a logit), fused, compiled, chunked (Liger). Left
-    out: as the framework does it, else eager, or in chunks where nothing else fits."""
+    """Computation of the loss: eager (torch, Hugging Face; 12 bytes a logit), fused, compiled, chunked (Liger).
+
+    Default: the framework's, otherwise eager, or in chunks if nothing else fits.
+    """
     kernels: Kernels | None = None
-    """Of norms and activations: eager or fused. Left out: as the framework's."""
+    """Kernels of norms and activations: eager or fused. Default: the framework's."""
     optimizer: Optimizer | None = None
-    """What is kept of each trained weight. Left out: adamw, two moments in fp32."""
+    """Optimizer states of each trained weight. Default: adamw, two moments in fp32."""
     weights: WeightFormat | None = None
-    """Of trained weights: mixed keeps them in fp32, 16bit without such a copy. Left out: mixed."""
+    """Format of trained weights: mixed keeps them in fp32, 16bit without such a copy. Default: mixed."""
     offload: Offload | None = None
-    """What waits in the host's memory or on NVMe: none, optimizer, all. Left out: none."""
+    """States that wait in the host's memory or on NVMe: none, optimizer, all. Default: none."""
     attention: Attention | None = None
-    """How attention is computed: eager (written out), sdpa, flash. Left out: as the framework and the card do it."""
+    """Computation of attention: eager (written out), sdpa, flash. Default: the framework's choice on the card."""
 
     @property
     def stated(self) -> dict[str, Any]:
-        """What is stated, by its name."""
+        """Stated settings by name."""
         found = {name: getattr(self, name) for name in TrainerSettings.model_fields}
         return {name: value for name, value in found.items() if value is not None}
 
     @property
     def trainer(self) -> TrainerMemory:
-        """A trainer that does what is stated, and what most do besides."""
+        """Trainer with the stated settings, and the most common ones otherwise."""
         update: dict[str, object] = {name: value for name, value in self.stated.items() if name != "attention"}
         return USUAL_TRAINER.model_copy(update=update | {"eager_attention": self.attention is Attention.EAGER})
 
     def over(self, usual: TrainerSettings) -> TrainerSettings:
-        """Return these settings, and those of another where these state nothing."""
+        """Return these settings, completed by those of another one."""
         return TrainerSettings.model_validate(usual.stated | self.stated)
 
 

@@ -1,4 +1,4 @@
-"""What a training optimizes where it is not the next token of its data: preferences or rewards, and what that needs."""
+"""Objectives other than the next token: preferences or rewards, and their needs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.model.base import Count, Flag, Fraction, Frozen, Positive
 
 
 class TrainingMethod(StrEnum):
-    """How a model learns from preferences or rewards."""
+    """Ways in which a model learns from preferences or rewards."""
 
     DPO = "dpo"
     """Pairs of a chosen and a rejected answer, against a reference (Rafailov et al. 2023); IPO costs the same."""
@@ -34,12 +34,12 @@ class TrainingMethod(StrEnum):
 
     @property
     def has_pairs(self) -> bool:
-        """Whether a sample is two answers to one prompt."""
+        """True if a sample is two answers to one prompt."""
         return self in PAIRED
 
     @property
     def generates(self) -> bool:
-        """Whether the model writes the completions that it is trained on."""
+        """True if the model writes the completions that it is trained on."""
         return self in ROLLOUTS
 
 
@@ -51,14 +51,14 @@ REFERENCED = (TrainingMethod.DPO, TrainingMethod.KTO, *ROLLOUTS)
 
 
 class Reference(StrEnum):
-    """Where the log-probabilities of the frozen reference come from."""
+    """Source of the frozen reference's log-probabilities."""
 
     MODEL = "model"
     """A second model beside the trained one."""
     ADAPTERS_OFF = "adapters_off"
     """The trained model with its adapters switched off: no second model."""
     PRECOMPUTED = "precomputed"
-    """One pass over the data before the training; while it trains there is no reference."""
+    """One pass over the data before the training. While it trains there is no reference."""
     NONE = "none"
     """No reference: a loss without a divergence term (beta 0)."""
 
@@ -67,11 +67,11 @@ class CompletionTokens(Frozen):
     """Lengths of the answers, in tokens, without their prompts."""
 
     mean: Positive
-    """Of all answers; of pairs, of the chosen ones where `rejected` is given."""
+    """Mean over all answers; for pairs, over the chosen ones if `rejected` is given."""
     most: Count | None = None
-    """The longest that is allowed; left out: what the sequence has room for."""
+    """Longest allowed answer. Default: what the sequence has room for."""
     rejected: Positive | None = None
-    """The mean of rejected answers; left out: as long as `mean`."""
+    """Mean of rejected answers. Default: as long as `mean`."""
 
     @model_validator(mode="after")
     def _mean_within(self) -> Self:
@@ -83,7 +83,7 @@ class CompletionTokens(Frozen):
 
 
 class Engine(StrEnum):
-    """What generates completions."""
+    """Generator of completions."""
 
     VLLM = "vllm"
     SGLANG = "sglang"
@@ -92,20 +92,21 @@ class Engine(StrEnum):
 
 
 class Generation(Frozen):
-    """How completions are generated while a model is trained on them."""
+    """Generation of completions while a model is trained on them."""
 
     engine: Engine = Engine.VLLM
-    """What generates."""
+    """Program that generates."""
     devices: Literal["colocated"] | Count = "colocated"
-    """colocated: on the devices that train, in turn with them; a number: so many of the machine's devices generate, and
-    the others train."""
+    """Devices that generate. colocated means the training devices, in turn with training; a number means that many of
+    the machine's devices, while the others train.
+    """
     tensor: Count | Literal["auto"] = "auto"
-    """Devices that share one copy of the weights while they generate; auto: with which they generate fastest."""
+    """Devices that share one copy of the weights during generation. auto means the fastest number."""
     asynchronous: Flag = False
-    """Generation runs one step ahead of training, on devices of its own."""
+    """True if generation runs one step ahead of training, on devices of its own."""
     memory_share: Fraction | None = None
-    """Of a device's memory that an engine reserves for its weights and cache: vLLM's gpu_memory_utilization. Left out:
-    what the training leaves of 0.9."""
+    """Share of a device's memory that an engine reserves for its weights and cache: vLLM's gpu_memory_utilization.
+    Default: what the training leaves of 0.9."""
     sleep_level: Literal[0, 1, 2] | None = None
     """What an engine gives back while its devices train. 0: nothing. 1: the cache, and its weights wait in the host's
     memory. 2: cache and weights, as new ones come. Left out: what the trainer does by default."""
@@ -121,7 +122,7 @@ class Generation(Frozen):
 
 
 class RewardSource(StrEnum):
-    """What scores completions."""
+    """Source of the scores of completions."""
 
     FUNCTION = "function"
     """A rule, or a program on the host."""
@@ -130,30 +131,36 @@ class RewardSource(StrEnum):
 
 
 def _misplaced(problem: str, fix: str) -> PydanticCustomError:
-    """Return the error of a field that the method does not take; what asks may show `problem` and `fix` apart."""
+    """Return the error for a field that the method does not take. Callers may show `problem` and `fix` separately."""
     return PydanticCustomError("misplaced", "{problem}: {fix}", {"problem": problem, "fix": fix})
 
 
 class MethodSettings(Frozen):
-    """What is optimized, and what the method needs besides; all left out: the next token of the data."""
+    """Objective, and what its method needs. Without any field it is the next token of the data."""
 
     method: TrainingMethod | None = None
-    """What is optimized: dpo, orpo, kto, simpo, reward, grpo, rloo, ppo. Left out: the next token (pretraining, SFT).
-    Which weights are trained is said by `adapters`."""
+    """Objective: dpo, orpo, kto, simpo, reward, grpo, rloo, ppo. Default: the next token (pretraining, SFT).
+
+    `adapters` says which weights are trained.
+    """
     reference: Reference | None = None
-    """Of dpo, kto, grpo, rloo and ppo: where the frozen reference's log-probabilities come from. Left out: the model
-    without its adapters where adapters are trained, else a second model."""
+    """Source of the frozen reference's log-probabilities, for dpo, kto, grpo, rloo and ppo.
+
+    Default: the model without its adapters if adapters are trained, otherwise a second model.
+    """
     completion_tokens: CompletionTokens | None = None
-    """Lengths of the answers; `work.tokens_per_sample` is then of the prompts alone. Left out: `tokens_per_sample` is
-    of a prompt with one answer."""
+    """Lengths of the answers. `work.tokens_per_sample` then counts only the prompts.
+
+    By default it counts a prompt with one answer.
+    """
     group: Annotated[int, Field(strict=True, ge=2, le=100_000)] | None = None
-    """Of grpo and rloo: completions of each prompt."""
+    """Completions of each prompt, for grpo and rloo."""
     prompts: Count | None = None
-    """Of grpo, rloo and ppo: prompts of one step."""
+    """Prompts of one step, for grpo, rloo and ppo."""
     generation: Generation | None = None
-    """Of grpo, rloo and ppo: what generates the completions, and where."""
+    """Generator of the completions and its devices, for grpo, rloo and ppo."""
     reward: RewardSource | None = None
-    """Of grpo, rloo and ppo: what scores completions, a function or a model. Left out: a function."""
+    """Source of the scores of completions, for grpo, rloo and ppo: a function or a model. Default: a function."""
 
     @model_validator(mode="after")
     def _fields_of_the_method(self) -> Self:
@@ -171,18 +178,21 @@ class MethodSettings(Frozen):
 
     @property
     def of_the_method(self) -> MethodSettings:
-        """These settings alone, of a class that holds others besides."""
+        """These settings alone, for a class that has others too."""
         return MethodSettings(**{name: getattr(self, name) for name in MethodSettings.model_fields})
 
     def with_reference(self, *, adapters: bool) -> MethodSettings:
-        """Return the settings with the usual reference where none is stated; `adapters`: only these are trained."""
+        """Return the settings with the usual reference if none is stated.
+
+        `adapters` means that only these are trained.
+        """
         if self.method not in REFERENCED or self.reference is not None:
             return self
         usual = Reference.ADAPTERS_OFF if adapters else Reference.MODEL
         return self.model_copy(update={"reference": usual})
 
     def with_rollouts(self) -> MethodSettings:
-        """Return the settings of a method that generates, with what is usual where nothing is stated."""
+        """Return the settings of a method that generates, with usual values where nothing is stated."""
         if self.method not in ROLLOUTS:
             return self
         usual = {
@@ -195,18 +205,18 @@ class MethodSettings(Frozen):
 
     @property
     def generates(self) -> bool:
-        """Whether the model writes the completions that it is trained on."""
+        """True if the model writes the completions that it is trained on."""
         return self.method is not None and self.method.generates
 
     @property
     def sequences(self) -> int:
-        """Sequences of one sample: a chosen and a rejected answer of a pair, else one."""
+        """Sequences of one sample: two answers of a pair, otherwise one."""
         return 2 if self.method is not None and self.method.has_pairs else 1
 
     def sequence_tokens(self, tokens_per_sample: float | None) -> float | None:
-        """Return the mean tokens of one sequence: a prompt with an answer. None where the samples' are not known.
+        """Return the mean tokens of one sequence, a prompt with an answer; None if the samples' tokens are unknown.
 
-        tokens_per_sample, and where lengths of answers are stated, these besides: of pairs (chosen + rejected) / 2.
+        tokens_per_sample, plus the lengths of answers if stated: for pairs (chosen + rejected) / 2.
         """
         if tokens_per_sample is None or self.completion_tokens is None:
             return tokens_per_sample
@@ -214,8 +224,8 @@ class MethodSettings(Frozen):
         return tokens_per_sample + (answer.mean + (answer.rejected or answer.mean)) / 2
 
     def agrees(self, other: MethodSettings) -> bool:
-        """Return whether both optimize the same with the same reference, as far as both state it."""
-        references = {one.reference for one in (self, other) if one.reference is not None}
+        """Return whether both have the same objective and reference, as far as both state them."""
+        references = {settings.reference for settings in (self, other) if settings.reference is not None}
         return self.method is other.method and len(references) <= 1
 
 
@@ -227,8 +237,8 @@ TAKEN_BY: dict[str, tuple[TrainingMethod, ...]] = {
     "generation": ROLLOUTS,
     "reward": ROLLOUTS,
 }
-"""Which methods a field belongs to."""
+"""Methods that a field belongs to."""
 USUAL_GROUP, USUAL_PROMPTS = 8, 64
-"""Completions of a prompt: the default of TRL's GRPOConfig. Prompts of a step: assumed."""
+"""Completions per prompt, the default of TRL's GRPOConfig; and prompts of a step, assumed."""
 NEXT_TOKEN = MethodSettings()
 """Pretraining and supervised fine-tuning."""

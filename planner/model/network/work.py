@@ -1,4 +1,4 @@
-"""What a plan trains, and how much of it."""
+"""Network and amount of a plan's training."""
 
 from __future__ import annotations
 
@@ -11,17 +11,19 @@ from planner.model.network.architecture import Architecture, check_seq_len
 
 
 class WorkloadChoice(Frozen):
-    """Exactly one of: a measured run, a network by name, an architecture written out, a model's config.json."""
+    """Network to train, by exactly one of: a measured run, a name, an explicit architecture, a model's config.json."""
 
     measured: Id | None = None
-    """A measured run, by its id: its network is trained."""
+    """Id of a measured run whose network is trained."""
     ref: Id | None = None
-    """A network, by its name in the catalog."""
+    """Name of a network in the catalog."""
     architecture: Architecture | None = None
     """A network, written out."""
     config: Text | None = None
-    """The path of a Hugging Face config.json, beside the plan; with `architecture`: what was read there, as in a lock,
-    and the file is not read again."""
+    """Path of a Hugging Face config.json, beside the plan.
+
+    With `architecture` it records what was read there, as in a lock, and the file is not read again.
+    """
     seq_len: Count | None = None
     """Tokens of a sample; images have none."""
 
@@ -40,10 +42,10 @@ class WorkloadChoice(Frozen):
 
 
 class Work(Frozen):
-    """How much is trained: samples over epochs, or a number of tokens, samples or steps (one epoch over them)."""
+    """Amount of training: samples over epochs, or a number of tokens, samples or steps (one epoch over them)."""
 
     epochs: Annotated[Positive, Field(le=1e9)] | None = None
-    """Times that all samples are seen."""
+    """Number of passes over all samples."""
     samples_per_epoch: Positive | None = None
     """Samples of one epoch."""
     tokens: Positive | None = None
@@ -51,12 +53,13 @@ class Work(Frozen):
     samples: Positive | None = None
     """Samples of the whole training."""
     steps: Positive | None = None
-    """Optimizer steps; they need `training.global_batch`."""
+    """Optimizer steps. They need `training.global_batch`."""
     tokens_per_sample: Positive | None = None
-    """The mean of the samples, before padding. Left out: each is as long as the workload's sequences."""
+    """Mean tokens of the samples, before padding. Default: each is as long as the workload's sequences."""
     target: Id | None = None
-    """The amount is what a quality target is expected to take: the id of a row of `catalogs/convergence.csv` whose runs
-    spread as yours will."""
+    """Quality target whose expected effort the amount is: the id of a row of `catalogs/convergence.csv`, whose runs
+    spread as yours will.
+    """
 
     @model_validator(mode="after")
     def _one_way_to_say_it(self) -> Self:

@@ -1,4 +1,4 @@
-"""What is trained: the network, its precision and how it is spread over devices."""
+"""Workloads: the network, its precision, and its distribution over devices."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planner.model.network.training_method import NEXT_TOKEN, MethodSettings
 
 
 class Precision(StrEnum):
-    """The number format of the matrix products in training."""
+    """Number format of the matrix products in training."""
 
     FP32 = "fp32"
     TF32 = "tf32"
@@ -28,15 +28,15 @@ class Precision(StrEnum):
 
 
 def usual_frozen(precision: Precision | None) -> FrozenFormat | None:
-    """Return the format of weights that are not trained, where nobody names one: that of the products.
+    """Return the default format of weights that are not trained: that of the products.
 
-    At 16 bit, also where no precision is named, which means 16 bit; None: in fp32 beside fp32 and TF32.
+    At 16 bit, also if no precision is named, which means 16 bit. None means fp32, beside fp32 and TF32.
     """
     return None if precision in (Precision.FP32, Precision.TF32) else FrozenFormat.SIXTEEN_BIT
 
 
 class Strategy(StrEnum):
-    """How states and work are spread over the devices."""
+    """Distribution of states and work over the devices."""
 
     DDP = "ddp"
     FSDP2 = "fsdp2"
@@ -47,7 +47,7 @@ class Strategy(StrEnum):
 
 @dataclass(frozen=True)
 class Split:
-    """Into how many parts a network is divided; the accelerators that this leaves are replicas."""
+    """Parts into which a network is divided. Further accelerators are replicas."""
 
     tensor: int = 1
     pipeline: int = 1
@@ -55,8 +55,10 @@ class Split:
     experts: int = 1
     """Devices among replicas and context over which a layer's routed experts are spread."""
     shards: int | None = None
-    """Replicas over which weights are sharded, the same ones held by each such group (hybrid sharding, HSDP); None: all
-    of them."""
+    """Replicas over which weights are sharded, with a copy in each such group (hybrid sharding, HSDP);
+
+    None means all of them.
+    """
 
     @property
     def devices(self) -> int:
@@ -68,7 +70,7 @@ class Split:
         return -(-layers // self.pipeline)
 
     def stage_share(self, layers: int) -> float:
-        """Return the part of the layers that the largest pipeline stage has."""
+        """Return the share of the layers in the largest pipeline stage."""
         return self.largest_stage(layers) / layers
 
     def __str__(self) -> str:
@@ -78,11 +80,11 @@ class Split:
 
 
 WHOLE = Split()
-"""Every accelerator holds the network, or what ZeRO leaves of it."""
+"""Split in which every accelerator holds the whole network, or what ZeRO leaves of it."""
 
 
 class Checkpointing(StrEnum):
-    """Which activations are recomputed in the backward pass."""
+    """Activations that are recomputed in the backward pass."""
 
     NONE = "none"
     SELECTIVE = "selective"
@@ -91,23 +93,23 @@ class Checkpointing(StrEnum):
 
 
 class Method(StrEnum):
-    """Which weights are trained: all of them, or low-rank adapters beside frozen ones (Hu et al. 2021)."""
+    """Weights that are trained: all of them, or low-rank adapters beside frozen ones (Hu et al. 2021)."""
 
     FULL = "full"
     LORA = "lora"
 
 
 class BenchMode(StrEnum):
-    """How the benchmark chooses a micro-batch."""
+    """Choice of the micro-batch in the benchmark."""
 
     MATCHED = "matched"
-    """The same one everywhere: the workload's own."""
+    """The workload's own micro-batch everywhere."""
     TUNED = "tuned"
-    """The best of this device, at the workload's global batch by accumulation."""
+    """The best micro-batch of this device, at the workload's global batch by accumulation."""
 
 
 class BusyDevice(StrEnum):
-    """What a benchmark does where other processes use a device."""
+    """Behaviour of a benchmark if other processes use a device."""
 
     REFUSE = "refuse"
     """It does not start."""
@@ -116,7 +118,7 @@ class BusyDevice(StrEnum):
 
 
 class Window(Frozen):
-    """How long the benchmark warms up and measures (workloads/README.md)."""
+    """Lengths of warm-up and measurement in the benchmark (workloads/README.md)."""
 
     min_warmup_steps: Count
     min_warmup_s: NonNegative
@@ -127,38 +129,38 @@ class Window(Frozen):
 
 
 STANDARD_WINDOW = Window(min_warmup_steps=10, min_warmup_s=30, max_warmup_s=300, min_steps=50, min_s=60, max_s=120)
-"""What a measurement takes unless its preset says otherwise."""
+"""Window of a measurement unless its preset says otherwise."""
 QUICK_WINDOW = Window(min_warmup_steps=10, min_warmup_s=1, max_warmup_s=10, min_steps=20, min_s=3, max_s=10)
-"""A first look."""
+"""Window of a quick look."""
 
 
 class FirstLosses(Frozen):
-    """How the loss begins, as a plain fp32 loop of one process on a CPU found it, with seed 0."""
+    """First losses of a plain fp32 loop of one process on a CPU, with seed 0."""
 
     global_batch: Count
     losses: tuple[Positive, ...]
 
 
 class BenchWorkload(Frozen):
-    """What the benchmark runs: a network, its samples, and for how long."""
+    """Content of a benchmark: a network, its samples, and the duration."""
 
     name: Id
     architecture: Architecture
     seq_len: Count | None = None
-    """Tokens in a sample; null where a sample is an image."""
+    """Tokens in a sample; null if a sample is an image."""
     micro_batch: Count
     precision: Precision
     window: Window
     quick_window: Window
     global_batch: Count | None = None
-    """Samples of one optimizer step in tuned mode; null: micro_batch x devices."""
+    """Samples of one optimizer step in tuned mode; null for micro_batch x devices."""
     least_mfu: Annotated[float, Field(strict=True, gt=0, lt=1), AfterValidator(not_a_tiny_share)] | None = None
-    """Of the nominal peak, full attention: a run below it has something wrong. Any kernels, eager ones included."""
+    """Lowest plausible share of the nominal peak with full attention, with any kernels, eager ones included."""
     least_mfu_compiled: Annotated[float, Field(strict=True, gt=0, lt=1), AfterValidator(not_a_tiny_share)] | None = None
-    """The same of a run under torch.compile; null: no higher than `least_mfu`."""
+    """Lowest plausible share under torch.compile; null for `least_mfu`."""
     first_losses: tuple[FirstLosses, ...] = ()
     note: Text | None = None
-    """What must be said with every record of it."""
+    """Remark for every record of it."""
 
     @model_validator(mode="after")
     def _samples_have_their_size(self) -> Self:
@@ -166,7 +168,10 @@ class BenchWorkload(Frozen):
         return self
 
     def cut(self, *, layers: int) -> BenchWorkload:
-        """Return the same network with fewer layers, so that it fits one device: another workload, and named so."""
+        """Return the same network with fewer layers, so that it fits one device.
+
+        It is another workload with its own name.
+        """
         if self.architecture.is_convolutional:
             raise InputError(
                 f"{self.name} is a resnet, whose stages differ: no cut of it would show how the whole trains.",
@@ -200,14 +205,14 @@ class Preset(BenchWorkload):
 
     schema_version: Literal[1]
     names: tuple[Text, ...] = ()
-    """What others call it, as "meta-llama/Llama-3.1-8B"; `name_key` tells which spellings are one name."""
+    """Other names, such as "meta-llama/Llama-3.1-8B". `name_key` tells which spellings are one name."""
     description: Text
     source: Text
     as_of: Day
 
 
 class ArchitectureFile(TrainerSettings):
-    """A network of one's own: an architecture, and how long its samples are (where they are not images)."""
+    """A user's own network: an architecture, and the length of its samples (if they are not images)."""
 
     schema_version: Literal[1] = 1
     name: Text | None = None
@@ -217,10 +222,12 @@ class ArchitectureFile(TrainerSettings):
     precision: Precision = Precision.BF16
     adapters: Adapters | None = None
     objective: MethodSettings = NEXT_TOKEN
-    """What is optimized, where it is not the next token: `method` and what belongs to it, as in a plan's `training`."""
+    """Objective, if it is not the next token: `method` and its fields, as in a plan's `training`."""
     framework: Text | None = None
-    """As in a plan's `training`, and so are loss, kernels, optimizer, weights and offload; memory and strategies read
-    them, the benchmark has options of its own."""
+    """Framework as in a plan's `training`, as are loss, kernels, optimizer, weights and offload.
+
+    Memory and strategies read them; the benchmark has its own options.
+    """
 
     @model_validator(mode="after")
     def _samples_have_their_size(self) -> Self:

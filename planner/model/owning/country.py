@@ -1,4 +1,4 @@
-"""What differs from country to country for an owned machine: the price of a kWh, and wages."""
+"""Differences between countries for an owned machine: the price of a kWh, and wages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.model.owning.tariff import Tariff
 from planner.model.quantity import Basis
 
 CountryCode = Annotated[str, Field(pattern="^[A-Z]{2}$")]
-"""Two capital letters of ISO 3166-1; EU is the European Union."""
+"""Two capital letters of ISO 3166-1. EU is the European Union."""
 Customers = Literal["household", "business"]
 
 
@@ -24,7 +24,7 @@ class Country(Frozen):
     name: Text
     currency: CurrencyCode
     area: CountryCode | None = None
-    """Whose price of a kWh is taken where the country has no row of its own."""
+    """Area whose price of a kWh is used if the country has no row of its own."""
     wages_of_us_fraction: Positive
     """Wages, as a share of those in the United States at market exchange rates."""
     source: Text
@@ -32,7 +32,7 @@ class Country(Frozen):
 
 
 class ElectricityPrice(Frozen):
-    """One row of `catalogs/electricity.csv`: what a kind of customer pays for a kWh, in the row's currency."""
+    """One row of `catalogs/electricity.csv`: the price of a kWh for a kind of customer, in the row's currency."""
 
     id: Id
     country: CountryCode
@@ -41,7 +41,7 @@ class ElectricityPrice(Frozen):
     per_kwh: Positive
     low: Positive
     high: Positive
-    """`low` and `high` bound it with 90 % probability."""
+    """High end of the range. `low` and `high` bound the price with 90 % probability."""
     per_usd: Positive
     rate_source: Text
     source: Text

@@ -1,4 +1,4 @@
-"""How a machine is held for a campaign."""
+"""Ways to hold a machine for a campaign."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from enum import StrEnum
 
 
 class Hold(StrEnum):
-    """How a machine is had for a campaign, which decides what it costs and when it can start."""
+    """Way to hold a machine for a campaign. It decides the cost and the earliest start."""
 
     HAVE = "have"
-    """It stands there: the campaign adds to its bills, now."""
+    """The machine exists: the campaign adds to its bills, from now on."""
     RENT = "rent"
-    """A cloud's or a lessor's: its bill."""
+    """It belongs to a cloud or a lessor, who sends a bill."""
     BUY = "buy"
-    """Somebody must buy it first: its purchase, after its lead time."""
+    """It must be bought first: its purchase, after its lead time."""
     USE = "use"
-    """A grant, a hosted service or a commitment that is bought already: what it adds to the bills."""
+    """A grant, a hosted service or a commitment already bought: what it adds to the bills."""

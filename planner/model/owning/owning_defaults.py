@@ -1,4 +1,4 @@
-"""What owning is taken to cost where a site does not say: the block `owning` of `catalogs/defaults.yaml`."""
+"""Defaults of the cost of owning: the block `owning` of `catalogs/defaults.yaml`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.model.owning.site import ResidualPoint
 
 
 class OwningDefaults(Frozen):
-    """One figure for each key of a site that may be left out; same names, same units."""
+    """One figure for each optional key of a site, with the same names and units."""
 
     life_years: YearsFigure
     residual: Annotated[tuple[ResidualPoint, ...], Field(min_length=1)]

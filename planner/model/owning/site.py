@@ -1,4 +1,4 @@
-"""An owned machine and all that owning it costs: `catalogs/sites/*.yaml`, or the user's own in the workspace."""
+"""An owned machine and its cost of owning: `catalogs/sites/*.yaml`, or the user's own in the workspace."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from planner.model.quantity import Quantity, Unit
 
 
 class Acquisition(StrEnum):
-    """How a site's machines came, or come, to stand there."""
+    """Ways in which a site's machines were or will be acquired."""
 
     PURCHASE = "purchase"
     LEASE = "lease"
@@ -57,51 +57,54 @@ class Purchase(Frozen):
 
 
 class Lease(Frozen):
-    """Machines on hire from a lessor, standing at the site. All amounts are of one node."""
+    """Machines rented from a lessor, standing at the site. All amounts are of one node."""
 
     usd_per_month: PositiveFigure
     """Rate of one node, USD per month."""
     term_months: Annotated[int, Field(strict=True, ge=1, le=240)]
     """Months until the lease ends."""
     maintenance_included: Flag = False
-    """Whether the lessor maintains the machines."""
+    """True if the lessor maintains the machines."""
 
 
 class AlreadyOwned(Frozen):
     """Machines that are paid for. All amounts are of one node."""
 
     resale_usd: UsdFigure | None = None
-    """What it would sell for today; left out, it is taken from `paid_usd` and the residual curve."""
+    """Sale value today. Default: from `paid_usd` and the residual curve."""
     paid_usd: PositiveFigure | None = None
-    """What one node cost, in USD."""
+    """Price paid for one node, in USD."""
     bought_on: Day | None = None
     """Day of the purchase."""
     remaining_life_years: LeftYearsFigure | None = None
-    """Left out: the life less the age; 0 is a machine past its life, which is looked at one year at a time."""
+    """Remaining life. Default: the life minus the age.
+
+    0 is a machine past its life, which is considered one year at a time.
+    """
     book_usd: UsdFigure | None = None
-    """What the accounts still carry; for taxes alone."""
+    """Book value, for taxes only."""
 
 
 class ResidualPoint(Frozen):
-    """What a machine fetches at an age, as a share of what was paid for it; negative where disposal costs."""
+    """Sale value of a machine at an age, as a share of its price; negative if disposal costs money."""
 
     age_years: Annotated[float, Field(strict=True, ge=0, le=30)]
     """Age in years."""
     fraction: ResidualFigure
-    """Share of the price that the machine still fetches."""
+    """Share of the price that the machine still sells for."""
 
 
 class Colocation(Frozen):
-    """A place in somebody's data centre, paid for the power that it reserves."""
+    """A place in a data centre, paid by the reserved power."""
 
     usd_per_kw_month: UsdFigure | None = None
     """USD for each reserved kW and month."""
     usd_per_kw_hour: UsdFigure | None = None
     """USD for each reserved kW and hour."""
     reserved_kw_per_node: PowerFigure | None = None
-    """Left out: the rated power of a node."""
+    """Reserved power per node. Default: the rated power of a node."""
     power_included: Flag
-    """Then no electricity and no PUE is charged beside it."""
+    """True if power is included: then no electricity and no PUE is charged in addition."""
 
     @model_validator(mode="after")
     def _one_price(self) -> Self:
@@ -114,25 +117,25 @@ class Room(Frozen):
     """A place of one's own, or a rented rack, paid by the month."""
 
     usd_per_month: UsdFigure
-    """Of the whole site."""
+    """Rent of the whole site."""
 
 
 class Staff(Frozen):
-    """People who keep the machines running."""
+    """Staff who keep the machines running."""
 
     fte_per_node: FractionFigure | None = None
-    """Full-time people for each node."""
+    """Full-time staff for each node."""
     usd_per_fte_year: UsdFigure | None = None
-    """What one of them costs, USD per year."""
+    """Cost of one of them, USD per year."""
 
 
 class Utilisation(Frozen):
-    """Shares of the hours of a year, as planned; outages then take `availability` off."""
+    """Planned shares of the hours of a year. Outages then reduce them by `availability`."""
 
     allocated: ShareFigure | None = None
-    """Promised to somebody's jobs."""
+    """Share that is promised to jobs."""
     busy: ShareFigure
-    """Accelerators at work."""
+    """Share in which accelerators work."""
 
     @model_validator(mode="after")
     def _busy_within_allocated(self) -> Self:
@@ -145,36 +148,36 @@ class IncentiveKind(StrEnum):
     """How an incentive pays."""
 
     GRANT = "grant"
-    """Off the purchase, at once."""
+    """Reduction of the purchase price, at once."""
     TAX_CREDIT = "tax_credit"
-    """Off the taxes of the first year."""
+    """Reduction of the first year's taxes."""
     ACCELERATED_DEPRECIATION = "accelerated_depreciation"
     """Moves the tax shield of the purchase forward."""
 
 
 class Incentive(Frozen):
-    """One line of public money. It counts only where `eligible` says that somebody checked."""
+    """One line of public incentives. It counts only if `eligible` says that it was checked."""
 
     name: Text
     """Name of the incentive."""
     kind: IncentiveKind
     """How it pays."""
     base: Literal["server", "capex"] = "capex"
-    """What its rate is a share of: the server, or the whole purchase."""
+    """Base of its rate: the server, or the whole purchase."""
     rate: RateFigure | None = None
     """Share of the base."""
     cap_usd: UsdFigure | None = None
-    """Of one node."""
+    """Cap for one node."""
     schedule_fractions: tuple[Annotated[float, Field(strict=True, ge=0, le=1)], ...] = ()
     """Share of the base written off in each year."""
     eligibility: Text
-    """Who gets it, in words."""
+    """Eligibility in words."""
     eligible: Flag = False
-    """Whether somebody checked that this site gets it."""
+    """True if it was checked that this site is eligible."""
     expires: Day | None = None
-    """Last day on which it can be had."""
+    """Last day on which it is available."""
     source: Text
-    """Where it comes from."""
+    """Source of the incentive."""
     as_of: Day
     """Date of the source."""
 
@@ -193,16 +196,16 @@ class Incentive(Frozen):
 
 
 class Tax(Frozen):
-    """Taxes on profit; without it only the view before tax is given."""
+    """Taxes on profit. Without them only the view before tax is given."""
 
     rate: FractionFigure
     """Share of the profit."""
     source: Text
-    """Where the rate comes from."""
+    """Source of the rate."""
 
 
 class Site(Frozen):
-    """An owned machine. What is left out is taken from `catalogs/defaults.yaml`, and the answer says so.
+    """An owned machine. Missing values come from `catalogs/defaults.yaml`, and the answer says so.
 
     With none of `purchase`, `lease` and `already_owned`, only the electricity of a training is known.
     """
@@ -214,57 +217,61 @@ class Site(Frozen):
     name: Text
     """Name of the site, for people."""
     node: Id
-    """Its machine, by the name in the catalog."""
+    """Machine, by its name in the catalog."""
     nodes: Count = 1
-    """How many such nodes stand there."""
+    """Number of such nodes."""
     purchase: Purchase | None = None
     """Terms of machines that are to be bought."""
     lease: Lease | None = None
     """Terms of leased machines."""
     already_owned: AlreadyOwned | None = None
-    """What is known of machines that are paid for."""
+    """Facts about machines that are paid for."""
     hold: Hold | None = None
-    """How it is had for a campaign, in a plan that does not say. Left out: `purchase` is to be bought; a `lease` is
-    signed, so that its machines stand there; all others stand there."""
+    """Way to hold it for a campaign, if the plan does not say.
+
+    Default: `purchase` is to be bought; all others, including a `lease`, which is signed, exist already.
+    """
     life_years: YearsFigure | None = None
-    """From new."""
+    """Life of a new machine."""
     residual: Annotated[tuple[ResidualPoint, ...], Field(max_length=50)] = ()
-    """What a machine fetches by its age."""
+    """Sale value of a machine by its age."""
     discount_rate_per_year: RateFigure | None = None
-    """Rate at which later money counts less, each year."""
+    """Rate at which later money counts less, per year."""
     maintenance_fraction_per_year: FractionFigure | None = None
-    """Of the server's price."""
+    """Maintenance as a share of the server's price."""
     maintenance_usd_per_node_year: UsdFigure | None = None
     """Maintenance of one node, USD per year."""
     software_usd_per_gpu_year: UsdFigure | None = None
     """Licences of one accelerator, USD per year."""
     power: PowerQuantity | None = None
-    """What one node draws while it trains, where somebody knows; otherwise taken from the rated power."""
+    """Power of one node in training, if known. Default: from the rated power."""
     rated_kw: PowerFigure | None = None
-    """Of one node; left out: the node's data sheet."""
+    """Rated power of one node. Default: the node's data sheet."""
     idle_kw: PowerFigure | None = None
-    """Of one node that waits; left out: a share of the rated power."""
+    """Power of one waiting node. Default: a share of the rated power."""
     electricity: TariffQuantity | None = None
     """Price of a kWh, in USD."""
     tariff: Id | Tariff | None = None
-    """A tariff by its id, or written out; instead of `electricity`."""
+    """A tariff by its id, or written out, instead of `electricity`."""
     country: CountryCode | None = None
-    """Where it stands: for the price of a kWh that neither of both states, and for wages."""
+    """Country of the site, for wages and for the price of a kWh that neither of the two states."""
     household: Flag | None = None
-    """Whether its electricity is a household's; left out: that of a PC is, unless it stands in colocation,
-    or the plan names a server at hand."""
+    """True if its electricity is a household's.
+
+    Default: true for a PC, unless it is in colocation or the plan names an available server.
+    """
     contracted_kw_per_node: PowerFigure | None = None
-    """What a demand charge is paid for; left out: rated power x PUE."""
+    """Power for which a demand charge is paid. Default: rated power x PUE."""
     pue: PueQuantity | None = None
     """Power of the building over the power of its machines."""
     storage: Id | StorageRates | None = None
-    """For samples and checkpoints: a kind of `catalogs/storage.csv`, or its own rates."""
+    """Storage for samples and checkpoints: a kind of `catalogs/storage.csv`, or its own rates."""
     colocation: Colocation | None = None
-    """Terms of a place in somebody else's data centre."""
+    """Terms of a place in a data centre."""
     room: Room | None = None
-    """What a place of your own costs."""
+    """Cost of a place of one's own."""
     staff: Staff | None = None
-    """People who keep the machines running."""
+    """Staff who keep the machines running."""
     spares_fraction_of_nodes: FractionFigure | None = None
     """Spare nodes, as a share of all."""
     availability: ShareFigure | None = None
@@ -274,23 +281,23 @@ class Site(Frozen):
     lead_time_months: MonthsFigure | None = None
     """Months from the order until the first training."""
     circuit_kw: PowerFigure | None = None
-    """What the site's circuits carry: all nodes at rated power must stay under it."""
+    """Power that the site's circuits carry. All nodes at rated power must stay under it."""
     rack_kw: PowerFigure | None = None
     """Most power of one rack, in kW."""
     nodes_per_rack: Count = 1
     """Nodes of one rack."""
     incentives: tuple[Incentive, ...] = ()
-    """Public money for the purchase."""
+    """Public incentives for the purchase."""
     tax: Tax | None = None
     """Tax on profit."""
     source: Text
-    """Where the figures come from."""
+    """Source of the figures."""
     as_of: Day
-    """Ages and the expiry of incentives are counted to this day."""
+    """Day to which ages and the expiry of incentives are counted."""
 
     @property
     def acquisition(self) -> Acquisition | None:
-        """How the machines came to stand there; None where the site does not say."""
+        """Way in which the machines were acquired; None if the site does not say."""
         return next((kind for kind in Acquisition if getattr(self, kind.value) is not None), None)
 
     @model_validator(mode="after")

@@ -1,4 +1,4 @@
-"""What electricity costs: per kWh, flat or by season and hour, and per contracted kW; `catalogs/tariffs/*.yaml`."""
+"""Price of electricity: per kWh, flat or by season and hour, and per contracted kW; `catalogs/tariffs/*.yaml`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Hour = Annotated[int, Field(strict=True, ge=0, le=23)]
 
 
 class TariffPeriod(Frozen):
-    """One price of a kWh, in some months and hours; hour 22 is 22:00 to 23:00."""
+    """One price of a kWh, in some months and hours. Hour 22 is 22:00 to 23:00."""
 
     name: Text
     """Name of the period."""
@@ -39,17 +39,17 @@ class Tariff(Frozen):
     currency: CurrencyCode
     """Currency of all its prices."""
     per_usd: PositiveFigure | None = None
-    """Units of that currency for one US dollar; needed where it is not USD."""
+    """Units of that currency for one US dollar; required if it is not USD."""
     per_kwh: UsdFigure | None = None
     """Price of a kWh at all times."""
     periods: tuple[TariffPeriod, ...] = ()
-    """Prices by season and hour; they cover every hour once."""
+    """Prices by season and hour. They cover every hour once."""
     surcharge_per_kwh: NonNegative = 0.0
-    """On top of every kWh: climate and fuel charges."""
+    """Surcharge on every kWh: climate and fuel charges."""
     demand_per_kw_month: NonNegative = 0.0
-    """Per contracted kW, used or not."""
+    """Price per contracted kW, used or not."""
     source: Text
-    """Where it comes from."""
+    """Source of the tariff."""
     as_of: Day
     """Date of the source."""
     note: Text | None = None

@@ -1,4 +1,4 @@
-"""How much longer or shorter one run takes than another to reach a quality target: `catalogs/convergence.csv`."""
+"""Variation between runs in the time to a quality target: `catalogs/convergence.csv`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.model.quantity import Quantity
 
 
 class ConvergenceSpread(Frozen):
-    """One row: of runs that differ in their seed alone, (longest - shortest) / mean of the time to a target."""
+    """One row: (longest - shortest) / mean of the time to a target, over runs that differ only in their seed."""
 
     id: Id
     name: Text
@@ -19,18 +19,18 @@ class ConvergenceSpread(Frozen):
     spread_low: Positive
     spread_high: Positive
     runs: Annotated[int, Field(ge=2, le=10)]
-    """In one series, usually."""
+    """Usual number of runs in one series."""
     submissions: Count | None = None
-    """Whose median it is; null where the source gives the figure alone."""
+    """Number of submissions whose median it is; null if the source gives only the figure."""
     source: Text
     as_of: Day
 
 
 class Convergence(Frozen):
-    """Of work that is stated as a quality target; kept apart from the range of the speed."""
+    """Variation of work that is stated as a quality target, kept apart from the range of the speed."""
 
     like: str
     fraction: Quantity
     """Half of the 90 % range of one run, as a share of the mean."""
     training_hours: Quantity
-    """Of the steps: the range by convergence alone, at the estimated speed."""
+    """Hours of the steps, with the range from convergence alone, at the estimated speed."""

@@ -1,4 +1,4 @@
-"""`options: auto` of a plan: which machines are looked through instead of a list that the plan names."""
+"""`options: auto` of a plan: filters for machines, instead of a list of options."""
 
 from __future__ import annotations
 
@@ -13,48 +13,48 @@ AUTO = "auto"
 
 
 class Terms(StrEnum):
-    """On which terms a machine is rented."""
+    """Terms on which a machine is rented."""
 
     FIRM = "firm"
-    """Nobody takes it away before it is given back."""
+    """It is not taken away before its return."""
     SPOT = "spot"
     """Spot and marketplaces."""
 
 
 def _listed(value: Any) -> Any:
-    """Read one value as a list of it."""
+    """Read a single value as a list of it."""
     return value if value is None or isinstance(value, list | tuple) else (value,)
 
 
 class FindFilters(Frozen):
-    """What a machine must be to be looked at; what is left out asks for nothing. Owned machines pass the last four."""
+    """Filters for machines. A missing filter has no effect. Owned machines pass the last four."""
 
     accelerator: Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
-    """By any of its names."""
+    """Accelerator by any of its names."""
     gpus: Annotated[tuple[Count, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
-    """How many accelerators one training has, over all nodes."""
+    """Number of accelerators of one training, over all nodes."""
     max_usd_per_hour: Positive | None = None
-    """Of all nodes together, at the list price."""
+    """Highest price of all nodes together, at the list price."""
     network_gbit_per_s: Positive | None = None
-    """Of each node where the catalog knows no rate: it leaves nothing out, and replaces what would be assumed."""
+    """Network of each node where the catalog knows no rate. It excludes nothing, and replaces the assumed rate."""
     provider: Annotated[tuple[Id, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
-    """Providers to look at, by the first part of an offer's name."""
+    """Providers to consider, by the first part of an offer's name."""
     region: Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_listed)] | None = None
-    """Regions to look at, as price rows name them."""
+    """Regions to consider, as price rows name them."""
     terms: Terms | None = None
-    """Whether machines that may be taken away are looked at."""
+    """Terms: whether machines that may be taken away are considered."""
     available: Flag = False
-    """Only what its source says is to be had."""
+    """True for machines that their source says are available."""
 
     @property
     def asks_for_rent(self) -> bool:
-        """Whether they say on which terms to rent, or of whom: then nobody thinks of buying."""
+        """Return whether they state rental terms or providers, so that buying is not considered."""
         rents = (self.max_usd_per_hour, self.provider, self.region, self.terms)
-        return self.available or any(one is not None for one in rents)
+        return self.available or any(rent is not None for rent in rents)
 
 
 def with_auto(data: Any) -> Any:
-    """Read `options: auto`, or filters in place of a list of options, as `find`; anything else stays as it is."""
+    """Read `options: auto`, or filters instead of a list of options, as `find`. Anything else stays unchanged."""
     if not isinstance(data, dict):
         return data
     options = data.get("options")

@@ -1,4 +1,4 @@
-"""What stops a training on its way: the plan's section `goodput`, and the defaults."""
+"""Interruptions of a training: the plan's section `goodput`, and the defaults."""
 
 from __future__ import annotations
 
@@ -14,47 +14,47 @@ from planner.model.quantity import Unit
 
 
 class CheckpointWriting(StrEnum):
-    """Whether training waits until a checkpoint is stored."""
+    """Waiting of the training until a checkpoint is stored."""
 
     ASYNCHRONOUS = "asynchronous"
-    """It waits for the copy to the host's memory; the rest is written in the background."""
+    """It waits for the copy to the host's memory. The rest is written in the background."""
     SYNCHRONOUS = "synchronous"
 
 
 class Goodput(Frozen):
-    """The plan's own figures; whatever is missing comes from `catalogs/defaults.yaml` and is named in the answer."""
+    """The plan's own figures. Missing ones come from `catalogs/defaults.yaml` and are named in the answer."""
 
     gpu_hours_per_failure: PositiveFigure | None = None
     """Accelerator-hours between two failures that stop a training."""
     node_hours_per_preemption: PositiveFigure | None = None
     """Node-hours between two times that a spot machine is preempted."""
     restart_hours: HoursFigure | None = None
-    """From an interruption until the training steps again: noticing, replacing, loading."""
+    """Hours from an interruption until the training steps again: noticing, replacing, loading."""
     checkpoint_interval_hours: PositiveFigure | None = None
-    """Left out: the best one, at most `longest_interval_hours` of the defaults."""
+    """Interval between checkpoints. Default: the best one, at most `longest_interval_hours` of the defaults."""
     checkpoint_writing: CheckpointWriting | None = None
-    """Whether training waits until a checkpoint is stored."""
+    """Waiting of the training until a checkpoint is stored."""
     evaluation_fraction: FractionFigure | None = None
     """Time of evaluation, as a share of the time of the steps."""
 
 
 class GoodputDefaults(Frozen):
-    """Each with its range, basis, source and date; storage by its id in `catalogs/storage.csv`."""
+    """Default figures, each with its range, basis, source and date; storage by its id in `catalogs/storage.csv`."""
 
     gpu_hours_per_failure: DefaultQuantity
-    """Of one accelerator."""
+    """Accelerator-hours between failures, for one accelerator."""
     node_hours_per_preemption: DefaultQuantity
-    """Of one node."""
+    """Node-hours between preemptions, for one node."""
     restart_hours: DefaultQuantity
     longest_interval_hours: DefaultQuantity
-    """Of checkpoints; the best one is taken where it is shorter."""
+    """Longest interval between checkpoints. The best one is used if it is shorter."""
     host_copy_gb_per_s: DefaultQuantity
-    """From one accelerator to the host's memory."""
+    """Rate from one accelerator to the host's memory."""
     evaluation_fraction: DefaultQuantity
     sample_storage: Id
-    """Where samples are read."""
+    """Storage of the samples."""
     checkpoint_storage: Id
-    """Where checkpoints are written."""
+    """Storage of the checkpoints."""
 
     @model_validator(mode="after")
     def _units(self) -> Self:

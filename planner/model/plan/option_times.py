@@ -1,4 +1,4 @@
-"""When an option's machines can be used: a window of a block, turns of others, what one waits for first."""
+"""Times at which an option's machines can be used: a window of a block, turns of others, waits."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MOST_TURNS = 200
 
 
 class RentalWindow(Frozen):
-    """From when to when machines are rented, and paid for, used or not; times carry their zone."""
+    """Period for which machines are rented and paid for, used or not. Times carry their zone."""
 
     start: Moment
-    """When it begins, with its time zone."""
+    """Begin of the period, with its time zone."""
     end: Moment
-    """When it ends, with its time zone."""
+    """End of the period, with its time zone."""
 
     @model_validator(mode="after")
     def _ends_after_it_starts(self) -> Self:
@@ -28,15 +28,15 @@ class RentalWindow(Frozen):
 
     @property
     def hours(self) -> float:
-        """Return its length."""
+        """Length in hours."""
         return (self.end.astimezone(UTC) - self.start.astimezone(UTC)).total_seconds() / 3600
 
 
 class Turn(RentalWindow):
-    """A time in which others have some of the nodes: their jobs, or serving."""
+    """A time in which others use some of the nodes: their jobs, or serving."""
 
     nodes: Count
-    """Nodes that others have in this time."""
+    """Nodes that others use in this time."""
 
 
 Turns = Annotated[tuple[Turn, ...], Field(max_length=MOST_TURNS)]
@@ -47,16 +47,19 @@ Machines = Annotated[int, Field(strict=True, ge=1, le=10_000)]
 
 
 class Queue(Frozen):
-    """Others' jobs, behind which the first run waits: those ahead of it now, or how busy they keep the machines."""
+    """Others' jobs that the first run waits for: those ahead of it now, or the busy share that they cause."""
 
     jobs: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
-    """Ahead, those that run included; they take `job_hours` on average."""
+    """Jobs ahead, including running ones. They take `job_hours` on average."""
     busy: Annotated[float, Field(strict=True, ge=0, le=0.99)] | None = None
-    """Share of the machines' time that jobs take which come at random."""
+    """Share of the machines' time taken by randomly arriving jobs."""
     job_hours: JobHours
     """Mean hours of a job."""
     machines: Machines = 1
-    """That the queue is served by: one takes jobs of one length (M/D/1), of several their lengths vary (M/M/c)."""
+    """Machines that serve the queue.
+
+    A single one takes jobs of equal length (M/D/1); with several their lengths vary (M/M/c).
+    """
 
     @model_validator(mode="after")
     def _one_way_to_say_how_long(self) -> Self:
@@ -66,14 +69,14 @@ class Queue(Frozen):
 
 
 class Tries(Frozen):
-    """How often machines were there when somebody looked: observed availability."""
+    """Observed availability: how often machines were available."""
 
     had: Machines
-    """Times that machines were there."""
+    """Number of looks at which machines were available."""
     of: Machines
-    """Times that somebody looked."""
+    """Number of looks."""
     every_hours: JobHours
-    """Between two looks, and between two tries."""
+    """Hours between two looks, and between two tries."""
 
     @model_validator(mode="after")
     def _no_more_than_all(self) -> Self:

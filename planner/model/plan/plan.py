@@ -1,4 +1,4 @@
-"""The plan file: what is trained, how often, under which limits, and on which options."""
+"""Plan file: what is trained, how often, under which limits, and on which options."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from planner.model.plan.run_groups import MOST_GROUPS, RunGroup, Runs, Successiv
 from planner.model.plan.time_zone import is_timezone
 
 MOST_OPTIONS = 500
-"""Of a plan, each of several numbers of nodes or accelerators counted by itself."""
+"""Most options of a plan. Each of several numbers of nodes or accelerators counts separately."""
 Money = Annotated[float, Field(strict=True, ge=0, le=1e15)]
 Gigabytes = Annotated[float, Field(strict=True, ge=0, le=1e12)]
 Hours = Annotated[float, Field(strict=True, ge=0, le=10_000)]
@@ -32,7 +32,7 @@ Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
 
 
 class FlopsConvention(StrEnum):
-    """Which operations "FLOPs per token" counts; see `planner/network/flops.py`."""
+    """Operations that "FLOPs per token" counts; see `planner/network/flops.py`."""
 
     FULL_ATTENTION = "full_attention"
     CAUSAL = "causal"
@@ -40,32 +40,35 @@ class FlopsConvention(StrEnum):
 
 
 class Prefer(StrEnum):
-    """What decides between options that meet the limits."""
+    """Criterion between options that meet the limits."""
 
     COST = "cost"
     TIME = "time"
 
 
 class Training(TrainerSettings, MethodSettings):
-    """How it is trained; an option may name another strategy."""
+    """Way of training. An option may name another strategy."""
 
     precision: Precision | None = None
-    """Number format of matrix products; left out: the 16 bits that the card is best at."""
+    """Number format of matrix products. Default: the 16-bit format that is best on the card."""
     strategy: Strategy | Literal["auto"] = "auto"
-    """auto: as measured there, else the fastest that fits, option by option."""
+    """Strategy. auto means as measured there, otherwise the fastest that fits, option by option."""
     global_batch: Count | None = None
     """Samples of one optimizer step, over all accelerators."""
     micro_batch: Count | Literal["auto"] = "auto"
-    """Samples of one forward pass on one accelerator. auto: the largest that fits."""
+    """Samples of one forward pass on one accelerator. auto means the largest that fits."""
     checkpointing: Checkpointing | Literal["auto"] = "auto"
-    """auto: of a decoder what is fastest of all that fits; else recompute only where it does not fit otherwise."""
+    """Recomputation. auto means the fastest that fits for a decoder; other networks recompute only if they would not
+    fit otherwise.
+    """
     packing: Flag | None = None
-    """Samples of `work.tokens_per_sample` are joined to full sequences, as where nothing is said; false: each is padded
-    to the longest of its micro-batch."""
+    """True (the default) if samples of `work.tokens_per_sample` are joined to full sequences; false if each is padded
+    to the longest of its micro-batch.
+    """
     adapters: Adapters | None = None
-    """Only low-rank adapters are trained (LoRA, QLoRA); left out: all weights are."""
+    """Low-rank adapters to train (LoRA, QLoRA). Default: all weights are trained."""
     framework: Text | None = None
-    """What will train it, with its kernels ("HF Trainer, liger"); left out: the planner's own benchmark."""
+    """Framework with its kernels ("HF Trainer, liger"). Default: the planner's own benchmark."""
 
     @model_validator(mode="after")
     def _goes_with_the_method(self) -> Self:
@@ -79,38 +82,42 @@ class Training(TrainerSettings, MethodSettings):
 
 
 class CampaignLimits(Frozen):
-    """How many trainings, until when, for how much money."""
+    """Number of trainings, deadline and budget."""
 
     runs: Runs = 1
     """Number of trainings."""
     runs_per_year: Runs | None = None
-    """How many such trainings a year has, for `planner own-or-rent`; left out: `runs` are one year's work, or are
-    spread over the years to a deadline that is more than one away."""
+    """Number of such trainings a year, for `planner own-or-rent`.
+
+    Default: `runs` are one year's work, or are spread over the years to a deadline that is more than one away.
+    """
     at_once: Count | None = None
-    """Trainings side by side on each option, each on machines of its own. Left out: one, or where the option has a
-    `quota` as many as that holds."""
+    """Trainings side by side on each option, each on its own machines.
+
+    Default: one, or as many as the option's `quota` allows.
+    """
     groups: Annotated[tuple[RunGroup, ...], Field(min_length=1, max_length=MOST_GROUPS)] | None = None
-    """Runs that are not all alike, in place of `runs`."""
+    """Groups of different runs, instead of `runs`."""
     successive_halving: SuccessiveHalving | None = None
-    """A search that stops early, in place of `runs`."""
+    """A search that stops early, instead of `runs`."""
     timezone: Text | None = None
-    """In which days begin and end, as the IANA data base names it ("Asia/Seoul"); left out: UTC."""
+    """Time zone of the days, as the IANA data base names it ("Asia/Seoul"). Default: UTC."""
     waiting_usd_per_hour: Money | None = None
-    """What an hour until the last run's end is worth to you: cost and time are weighed with it. It is no cost."""
+    """Value to you of an hour until the last run's end. Cost and time are weighed with it. It is no cost."""
     mix: Literal["allowed", "never"] = "allowed"
-    """Whether the runs may be divided over several options; never: `compare` recommends one."""
+    """Mixing of options: whether the runs may be divided over several. never makes `compare` recommend a single one."""
     start: Day | None = None
-    """First day; left out: today."""
+    """First day. Default: today."""
     deadline: Day | None = None
     """Last day."""
     budget_usd: Money | None = None
-    """Most that all runs together may cost, in USD."""
+    """Highest cost of all runs together, in USD."""
     budget_local: Money | None = None
-    """The same in the plan's `currency`."""
+    """Highest cost in the plan's `currency`."""
     prefer: Prefer | None = None
-    """Default: cost."""
+    """Criterion between options. Default: cost."""
     confidence: Annotated[float, Field(strict=True, ge=0.5, le=0.99)] = 0.8
-    """The chance that an option must have to keep the deadline and the budget, and at which its cost is ranked."""
+    """Chance that an option must have to keep the deadline and the budget. Its cost is ranked at this confidence."""
 
     @model_validator(mode="before")
     @classmethod
@@ -147,36 +154,41 @@ class CampaignLimits(Frozen):
 
 
 class Assumptions(Frozen):
-    """What the plan assumes; whatever is missing comes from `catalogs/defaults.yaml` and is named in the answer."""
+    """Assumptions of the plan. Missing ones come from `catalogs/defaults.yaml` and are named in the answer."""
 
     electricity_usd_per_kwh: Money | None = None
     """Price of electricity at your own machines, USD per kWh."""
     tariff: Id | None = None
-    """A tariff of `catalogs/tariffs/` by its id, for every owned machine; instead of electricity_usd_per_kwh."""
+    """Tariff of `catalogs/tariffs/` by its id, for every owned machine, instead of electricity_usd_per_kwh."""
     country: CountryCode | None = None
-    """Where the owned machines stand (DE, KR), for the price of a kWh and for wages; left out: as their sites say, else
-    the country of the plan's `currency`."""
+    """Country of the owned machines (DE, KR), for the price of a kWh and for wages.
+
+    Default: their sites' country, otherwise that of the plan's `currency`.
+    """
     carbon_kg_per_kwh: Annotated[float, Field(strict=True, ge=0, le=10)] | None = None
-    """Carbon intensity of the electricity, kg of CO2 equivalent; without it no emissions are given."""
+    """Carbon intensity of the electricity, kg of CO2 equivalent. Without it no emissions are given."""
     electricity_local_per_kwh: Money | None = None
-    """The same in the plan's `currency`."""
+    """Price of electricity in the plan's `currency`."""
     pue: Annotated[float, Field(strict=True, ge=1, le=10)] | None = None
     """Power of the building over the power of its machines."""
     goodput_fraction: Fraction | None = None
-    """Share of wall-clock time that trains: takes off restarts, checkpoints, stalls and evaluation, all of which are
-    then not counted one by one. Left out: they are, from `goodput` and the defaults."""
+    """Share of wall-clock time that trains.
+
+    It replaces restarts, checkpoints, stalls and evaluation, which are then not counted one by one. By default they
+    are, from `goodput` and the defaults.
+    """
     mfu: Fraction | None = None
-    """Model FLOPs utilisation assumed on hardware nobody measured, of the dense peak."""
+    """Model FLOPs utilization assumed on unmeasured hardware, relative to the dense peak."""
     flops_convention: FlopsConvention = FlopsConvention.FULL_ATTENTION
-    """Which operations count as model FLOPs."""
+    """Operations that count as model FLOPs."""
     setup_hours: Hours | None = None
-    """Of each launch of a rented machine, until the first step: provisioning and installing."""
+    """Hours of each launch of a rented machine until the first step: provisioning and installing."""
     idle_tail_hours: Hours | None = None
-    """Of each launch, from the last step until billing ends."""
+    """Hours of each launch from the last step until billing ends."""
     failed_launch_fraction: Share | None = None
-    """Launches that fail in set-up and are billed for it, for each training."""
+    """Launches per training that fail in set-up and are billed for it."""
     support_fraction: Share | None = None
-    """Of everything else on a cloud's bill."""
+    """Share of everything else on a cloud's bill."""
 
     @model_validator(mode="after")
     def _one_tariff(self) -> Self:
@@ -188,40 +200,40 @@ class Assumptions(Frozen):
 
 
 class Data(Frozen):
-    """What is moved and kept beside the training, of rented machines; 0 where there is none."""
+    """Data moved and kept beside the training, on rented machines; 0 if there is none."""
 
     dataset_gb: Gigabytes | None = None
-    """Left out: samples x sequence length x bytes a token, where the workload counts tokens."""
+    """Size of the data set. Default: samples x sequence length x bytes a token, if the workload counts tokens."""
     already_there: Flag = False
-    """The data set lies with the provider already: it is not uploaded, and its storage is paid for anyway."""
+    """True if the data set is at the provider already: it is not uploaded, and its storage is paid for anyway."""
     upload_mbit_per_s: Positive | None = None
     """Rate of your line to the cloud, in Mbit/s."""
     storage: Id | StorageRates | None = None
-    """Where samples are read: a kind of `catalogs/storage.csv`, or rates of your own."""
+    """Storage of the samples: a kind of `catalogs/storage.csv`, or your own rates."""
     checkpoint_storage: Id | StorageRates | None = None
-    """Where checkpoints are written; left out: `storage`, else the provider's."""
+    """Storage of the checkpoints. Default: `storage`, otherwise the provider's."""
     checkpoint_gb: Gigabytes | None = None
-    """Of one full checkpoint. Left out: parameters x bytes of weights and optimizer, where the network is known."""
+    """Size of one full checkpoint. Default: parameters x bytes of weights and optimizer, if the network is known."""
     checkpoints_kept: Annotated[int, Field(strict=True, ge=0, le=10_000)] | None = None
-    """At a time, of each training that runs; the last ones stay `keep_days`."""
+    """Checkpoints kept at a time, for each running training. The last ones stay for `keep_days`."""
     keep_days: Hours | None = None
-    """How long data and checkpoints stay after the campaign."""
+    """Days for which data and checkpoints stay after the campaign."""
     egress_gb: Gigabytes | None = None
-    """Taken out of the cloud by the campaign. Left out: the weights of each training, where the network is known."""
+    """Data taken out of the cloud by the campaign. Default: the weights of each training, if the network is known."""
 
 
 class SpotUse(StrEnum):
-    """Whether machines that may be taken away are considered."""
+    """Use of machines that may be taken away."""
 
     ALLOWED = "allowed"
     NEVER = "never"
 
 
 class ProviderLimits(Frozen):
-    """Whose offers are considered, by the first part of their names; what is owned is not affected."""
+    """Providers whose offers are considered, by the first part of their names. Owned machines are not affected."""
 
     allow: Annotated[tuple[Id, ...], Field(min_length=1)] | None = None
-    """These alone; left out: all."""
+    """Providers that are allowed. Default: all."""
     deny: tuple[Id, ...] = ()
     """Providers whose offers are left out."""
 
@@ -234,29 +246,34 @@ class ProviderLimits(Frozen):
 
 
 class OptionLimits(Frozen):
-    """Which options are considered: where, whose, and on which terms. One whose place is not known is not allowed."""
+    """Options that are considered: by place, provider and terms. An option with an unknown place is not allowed."""
 
     allowed_regions: Annotated[tuple[Text, ...], Field(min_length=1)] | None = None
-    """Regions as price rows name them, and ids of owned sites that stand in an allowed place."""
+    """Regions as price rows name them, and ids of owned sites in an allowed place."""
     data_region: Text | None = None
     """The data must stay in this region (or on this site)."""
     spot: SpotUse = SpotUse.ALLOWED
-    """never: neither spot nor marketplace, whose machines may be taken away and whose prices move by the hour."""
+    """Use of spot. never excludes spot and marketplace, whose machines may be taken away and whose prices move by the
+    hour.
+    """
     providers: ProviderLimits = ProviderLimits()
     """Providers whose offers are considered."""
 
 
 class Owning(StrEnum):
-    """What a plan says that owning counts; since 0.2.0 it ranks nothing, as `hold` says what must be paid for."""
+    """Cost that a plan says owning counts.
+
+    Since 0.2.0 it does not affect the ranking, because `hold` says what must be paid for.
+    """
 
     MARGINAL = "marginal"
-    """What a training adds to the bills."""
+    """Cost that a training adds to the bills."""
     FULL = "full"
-    """Purchase, place, staff and all: `full_usd` of an option."""
+    """Full cost with purchase, place and staff: `full_usd` of an option."""
 
 
 def _or_auto(schema: dict[str, Any]) -> None:
-    """Let the schema of `options` take what `with_auto` reads."""
+    """Extend the schema of `options` by what `with_auto` reads."""
     listed = {key: schema.pop(key) for key in tuple(schema) if key not in ("title", "description")}
     schema["anyOf"] = [
         {**listed, "minItems": 1},
@@ -273,34 +290,36 @@ class Plan(Frozen):
     name: Text
     """Name of the plan, shown above every answer."""
     workload: WorkloadChoice
-    """What is trained."""
+    """Network to train."""
     work: Work
     """How much is trained."""
     training: Training = Training()
     """How it is trained."""
     campaign: CampaignLimits = CampaignLimits()
-    """How many trainings, until when, for how much money."""
+    """Number of trainings, deadline and budget."""
     options: Annotated[tuple[PlanOption, ...], Field(max_length=MOST_OPTIONS, json_schema_extra=_or_auto)]
-    """A list; or `auto`, or filters in its place (`find`): the planner looks through the catalog and all prices."""
+    """Options: a list, or `auto`, or filters (`find`) with which the planner searches the catalog and all prices."""
     find: FindFilters | None = None
-    """Filters of `options: auto`, which is how they are written; with them `options` is empty."""
+    """Filters of `options: auto`. With them `options` is empty."""
     found: Text | None = None
-    """How options were found, where they were; the planner's own note."""
+    """Note by the planner on how options were found."""
     assumptions: Assumptions = Assumptions()
-    """Assumptions in place of the planner's defaults."""
+    """Assumptions that replace the planner's defaults."""
     goodput: Goodput = Goodput()
-    """What stops a training on its way."""
+    """Interruptions of a training."""
     practice: Practice = Practice.TYPICAL
-    """Whether times are a benchmark's, as people usually get them, or as tuned trainings do; steps that the plan states
-    or somebody measured there are not stretched."""
+    """Times: those of a benchmark, typical ones, or those of tuned trainings.
+
+    Steps that the plan states, or that were measured there, are not stretched.
+    """
     owning: Owning = Owning.MARGINAL
-    """What an owned machine's costs count."""
+    """Cost of an owned machine that counts."""
     data: Data = Data()
-    """What is moved and stored beside the training."""
+    """Data that is moved and stored beside the training."""
     limits: OptionLimits = OptionLimits()
-    """Which options are considered."""
+    """Limits on the options that are considered."""
     currency: Currency | None = None
-    """Shown beside USD; what the plan states in it is counted at its rate."""
+    """Currency shown beside USD. Amounts that the plan states in it are converted at its rate."""
 
     @model_validator(mode="before")
     @classmethod

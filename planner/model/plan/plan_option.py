@@ -21,24 +21,24 @@ Counts = Annotated[tuple[Count, ...], Field(min_length=1)]
 Share = Annotated[float, Field(strict=True, ge=0, lt=1)]
 
 OWN_LOG = "your own log"
-"""Source of a step that was read from the log of the person who asks."""
+"""Source of a step that was read from the user's own log."""
 
 
 class UserStep(Frozen):
-    """Somebody's own figure for this machine: `seconds` per optimizer step of `batch` samples."""
+    """The user's own figure for this machine: `seconds` per optimizer step of `batch` samples."""
 
     batch: Count
     """Samples of one optimizer step."""
     seconds: Positive
     """Seconds of one optimizer step."""
     low_seconds: Positive | None = None
-    """Low end of the 90 % range; left out: `seconds`."""
+    """Low end of the 90 % range. Default: `seconds`."""
     high_seconds: Positive | None = None
-    """High end of the 90 % range; left out: `seconds`."""
+    """High end of the 90 % range. Default: `seconds`."""
     basis: Basis
-    """How the figure is known."""
+    """Basis of the figure."""
     source: Text | None = None
-    """Where it comes from."""
+    """Source of the figure."""
 
     @model_validator(mode="after")
     def _range_holds_the_value(self) -> Self:
@@ -53,91 +53,99 @@ OF_MACHINES = (
     "power_cap_w", "storage", "network_gbit_per_s", "goodput", "minimum_hours", "window", "taken",
     "quota", "wait_hours", "queue", "tries",
 )  # fmt: skip
-"""What a plan may say of the one kind of option, and not of the other."""
+"""Fields that a plan may state for machines, and not for services."""
 UNCOMMITTED = (PriceKind.ON_DEMAND, PriceKind.SPOT, PriceKind.MARKETPLACE)
 """Kinds of price that end with the last hour used."""
 USED = (PriceKind.GRANT, PriceKind.HOSTED_TRAINING)
 """Kinds of price at which nothing is rented."""
 WAITS = ("wait_hours", "queue", "tries", "window")
-"""What says when machines can be had."""
+"""Fields that say when machines are available."""
 OF_BOUGHT = ("purchase_usd", "sell_after")
 OF_HELD = (*OF_BOUGHT, "other_use")
-"""What a plan may say of a machine that somebody owns or buys, the first two only of one to be bought."""
+"""Fields for a machine that is owned or bought; the first two only for one to be bought."""
 
 
 class PlanOption(Frozen):
-    """One machine (an owned site, a cloud offer) or service to consider; lists stand for several options."""
+    """A machine (an owned site, a cloud offer) or a service to consider. Lists stand for several options."""
 
     site: Id | None = None
     """A machine of your own, by the id of its site file."""
     own: Text | None = None
-    """An accelerator of the catalog in a machine of your own that no site describes; `count` of them, default 1."""
+    """Accelerator of the catalog in a machine of your own that no site describes; `count` of them, default 1."""
     count: Annotated[int, Field(strict=True, ge=1, le=72)] | None = None
-    """Accelerators of `own`; left out: 1."""
+    """Number of accelerators of `own`. Default: 1."""
     hold: Hold | None = None
-    """have: it stands there; buy: it must be bought first. Left out: what its site says; `own` stands there."""
+    """Way to hold it: have means that it exists, buy that it must be bought first.
+
+    Default: what its site says; `own` exists.
+    """
     purchase_usd: Positive | None = None
-    """Of one machine that is to be bought, in place of its site's price."""
+    """Price of one machine that is to be bought, instead of its site's price."""
     resale_usd: Positive | None = None
-    """What one machine of `own` that stands there would sell for today; left out, own-or-rent does not count it."""
+    """Sale value today of one existing machine of `own`. By default own-or-rent does not count it."""
     other_use: Share | None = None
-    """Share of the machine's busy hours that others use; of a machine to be bought, and pay for."""
+    """Share of the machine's busy hours that others use and, for a machine to be bought, pay for."""
     sell_after: Flag = False
-    """A machine to be bought is sold when the campaign ends: what it still fetches is taken off its cost."""
+    """True if a bought machine is sold when the campaign ends. Its sale value is subtracted from its cost."""
     ready_on: Day | None = None
-    """The day from which it can be used; left out: today, of a machine to be bought after its lead time."""
+    """First day on which it can be used. Default: today, or after its lead time for a machine to be bought."""
     quota: Quota | None = None
-    """What may be used at the same time: an account's quota, or the share of one's own machines that a team has.
-    Written with its unit, `4 machines` or `192 vCPUs`; a bare number means machines, and is refused where it may be
-    meant as vCPUs."""
+    """Machines that may be used at the same time: an account's quota, or a team's share of machines.
+
+    Written with its unit, `4 machines` or `192 vCPUs`. A bare number means machines, and is refused if it may mean
+    vCPUs.
+    """
     wait_hours: HoursFigure | None = None
-    """Until its machines can be had, or its queue lets the first run begin; a range and a source belong to it."""
+    """Hours until its machines are available, or its queue lets the first run begin. It needs a range and a source."""
     queue: Queue | None = None
-    """In place of `wait_hours`: others' jobs, from which the wait follows."""
+    """Queue of others' jobs from which the wait follows, instead of `wait_hours`."""
     tries: Tries | None = None
-    """In place of `wait_hours`: how often its machines were there."""
+    """Observed availability of its machines, instead of `wait_hours`."""
     window: RentalWindow | None = None
-    """From when to when it is rented, and paid for whole: a Capacity Block. Its runs end half an hour before."""
+    """Period for which it is rented and paid for as a whole: a Capacity Block. Its runs end half an hour before."""
     taken: Turns = ()
-    """When others have some of its nodes."""
+    """Times in which others use some of its nodes."""
     goodput: Goodput | None = None
-    """What stops a training here, in place of the plan's figures: spot's preemption, the checkpoint interval."""
+    """Interruptions on this option, instead of the plan's figures: spot's preemption, the checkpoint interval."""
     minimum_hours: Annotated[float, Field(strict=True, ge=0, le=10_000)] | None = None
-    """The least that is billed at a price of your own: up to one hour of each launch, more once for the campaign."""
+    """Minimum that is billed at a price of your own: up to one hour for each launch, more once for the campaign."""
     offer: Id | None = None
     """A machine to rent, or a service, by its name in the catalog, such as aws/p5.48xlarge."""
     run: Id | None = None
-    """The machine on which this run was made, as an owned one."""
+    """Id of a run whose machine is the option, as an owned one."""
     region: Text | None = None
-    """Region of the offer; left out: the one where it costs least."""
+    """Region of the offer. Default: the cheapest."""
     price: PriceKind | None = None
-    """Kind of price of the offer; left out: on demand."""
+    """Kind of price of the offer. Default: on demand."""
     usd_per_hour: Positive | None = None
-    """Your own price for the whole instance, in place of the list's."""
+    """Your own price for the whole instance, instead of the list price."""
     local_per_hour: Positive | None = None
-    """The same in the plan's `currency`."""
+    """Your own price in the plan's `currency`."""
     usd_per_million_tokens: Positive | None = None
-    """The same of `price: hosted_training`: a service that trains for a price per million tokens."""
+    """Your own price for `price: hosted_training`: a service that trains for a price per million tokens."""
     training_hours: Positive | None = None
-    """How long that service says it takes; left out: not known."""
+    """Duration that the service states. Default: unknown."""
     commitment_bought: Flag = False
-    """The term (savings plan, reservation, block) is paid for already: its hours add nothing to the bills."""
+    """True if the term (savings plan, reservation, block) is paid for already: its hours add nothing to the bills."""
     nodes: Count | Counts | None = None
-    """Nodes of one training; left out: 1, or as many as `run` had."""
+    """Nodes of one training. Default: 1, or as many as `run` had."""
     accelerators: Count | Counts | None = None
-    """How many of a node's accelerators are used; default all."""
+    """Number of a node's accelerators that are used. Default: all."""
     network_gbit_per_s: Positive | None = None
-    """Between nodes, of each node with all its ports; comes before the catalog's. Several nodes need one of the two."""
+    """Network between nodes, for each node with all its ports.
+
+    It overrides the catalog's; several nodes need one of the two.
+    """
     strategy: Strategy | Literal["auto"] | None = None
-    """How states are spread over devices, in place of `training.strategy`."""
+    """Distribution of states over devices, instead of `training.strategy`."""
     step: UserStep | None = None
     """Your own figure for one optimizer step on this machine."""
     power_kw: Positive | None = None
-    """What one node draws in training; assumed, as it is yours to say."""
+    """Power of one node in training. It counts as assumed, because you state it."""
     storage: Id | StorageRates | None = None
-    """Of this machine, for samples and checkpoints: a kind of `catalogs/storage.csv`, or its own rates."""
+    """Storage of this machine for samples and checkpoints: a kind of `catalogs/storage.csv`, or its own rates."""
     power_cap_w: Positive | None = None
-    """A limit set on each accelerator. Only runs measured under it answer, or a `step` of your own with `power_kw`."""
+    """Power limit of each accelerator. Only runs measured under it count, or a `step` of your own with `power_kw`."""
 
     @model_validator(mode="after")
     def _a_site_or_an_offer(self) -> Self:
@@ -165,7 +173,7 @@ class PlanOption(Frozen):
         return self
 
     def _check_holding(self) -> None:
-        """What is said of holding a machine must belong to one that can be held so; its site is not known here."""
+        """Check that statements on holding a machine fit the way it is held. Its site is unknown here."""
         if self.count is not None and self.own is None:
             raise ValueError("count belongs to own, as in {own: RTX-3090, count: 2}; elsewhere write accelerators")
         if self.resale_usd is not None and (self.own is None or self.hold is Hold.BUY):
@@ -185,11 +193,11 @@ class PlanOption(Frozen):
 
     @property
     def hosted(self) -> bool:
-        """Return whether a service trains, and is paid by the token."""
+        """Return whether it is a service that trains and is paid by the token."""
         return self.price is PriceKind.HOSTED_TRAINING
 
     def _check_hosted(self) -> None:
-        """A service is paid by the token, on machines that are its own affair; a machine is paid by the hour."""
+        """Check that a service is paid by the token without machine fields, and a machine by the hour."""
         wrong = OF_MACHINES if self.hosted else OF_SERVICES
         given = next((name for name in wrong if getattr(self, name) not in (None, False, ())), None)
         if given is not None and self.hosted:

@@ -1,4 +1,4 @@
-"""How a training is run: at the speed of a benchmark, as people usually get it, or tuned."""
+"""Ways of running a training: at the speed of a benchmark, typical, or tuned."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from enum import StrEnum
 
 
 class Practice(StrEnum):
-    """What lies between the steady steps of a benchmark and a whole training (docs/practice.md)."""
+    """Difference between the steady steps of a benchmark and a whole training (docs/practice.md)."""
 
     BENCHMARK = "benchmark"
     """Steady steps of a tuned benchmark, and the stops that `goodput` counts."""
     TYPICAL = "typical"
-    """As people get it: untuned stacks, restarts, data, evaluation, as whole trainings show."""
+    """Typical trainings: untuned stacks, restarts, data, evaluation, as whole trainings show."""
     TUNED = "tuned"
-    """As the faster quarter of whole trainings gets it."""
+    """The faster quarter of whole trainings."""

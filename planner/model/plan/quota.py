@@ -1,4 +1,4 @@
-"""How many machines may be used at the same time: a number of machines, or of vCPUs as clouds count them."""
+"""Number of machines that may be used at the same time, in machines or in vCPUs as clouds count them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HOW_TO_WRITE = "write a number with its unit, as in `quota: 4 machines` or `quot
 
 
 class QuotaUnit(StrEnum):
-    """What a quota counts."""
+    """Unit of a quota."""
 
     MACHINES = "machines"
     VCPUS = "vCPUs"
@@ -28,7 +28,7 @@ class QuotaFigure(Frozen):
 
     count: Annotated[int, Field(strict=True, ge=0, le=MOST_VCPUS)]
     unit: QuotaUnit | None = None
-    """None: a bare number, which means machines."""
+    """Unit; None for a bare number, which means machines."""
 
     @model_validator(mode="after")
     def _no_more_than_there_are(self) -> Self:
@@ -68,4 +68,4 @@ Quota = Annotated[
         }
     ),
 ]
-"""`4`, `4 machines` or `192 vCPUs`."""
+"""Quota such as `4`, `4 machines` or `192 vCPUs`."""

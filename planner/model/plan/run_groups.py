@@ -1,4 +1,4 @@
-"""Trainings of a campaign that are not all alike: groups of runs, and searches that stop early."""
+"""Trainings of a campaign that differ: groups of runs, and searches that stop early."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from planner.model.base import Count, Flag, Fraction, Frozen, Text
 from planner.model.network.work import Work
 
 MOST_RUNS = 10**6
-"""Of a group."""
+"""Most runs of a group."""
 MOST_GROUPS = 100
 Runs = Annotated[Count, Field(le=MOST_GROUPS * MOST_RUNS)]
-"""Of a campaign: beyond this the solver does not come back."""
+"""Number of runs of a campaign. The solver does not finish with more."""
 
 
 class RunGroup(Frozen):
@@ -24,13 +24,13 @@ class RunGroup(Frozen):
     runs: Annotated[Count, Field(le=MOST_RUNS)]
     """Number of runs."""
     work: Work | None = None
-    """Of each; left out: the plan's `work`."""
+    """Work of each run. Default: the plan's `work`."""
     min_nodes: Count | None = None
-    """Of one run: options with fewer nodes do not count for it."""
+    """Fewest nodes of one run. Options with fewer do not count for it."""
     max_nodes: Count | None = None
-    """Most nodes of one run: options with more do not count for it."""
+    """Most nodes of one run. Options with more do not count for it."""
     priority: Annotated[int, Field(strict=True, ge=-1000, le=1000)] = 0
-    """On each machine runs of a higher priority come first."""
+    """Priority. On each machine runs of a higher priority come first."""
 
     @model_validator(mode="after")
     def _some_number_of_nodes(self) -> Self:
@@ -42,18 +42,19 @@ class RunGroup(Frozen):
 class SuccessiveHalving(Frozen):
     """A search that gives many trials a little work, and the best ones more: successive halving, or ASHA.
 
-    Rung i, from 0: trials / factor^i runs, each on to first_fraction x factor^i of the plan's `work`, at most all of
+    Rung i, from 0: trials / factor^i runs, each up to first_fraction x factor^i of the plan's `work`, at most all of
     it, from its checkpoint. Source: Jamieson and Talwalkar, AISTATS 2016; asynchronous: Li and others, MLSys 2020.
     """
 
     trials: Annotated[Count, Field(le=MOST_RUNS)]
     """Trials of the first rung."""
     factor: Annotated[int, Field(strict=True, ge=2, le=100)] = 3
-    """One in this many runs goes on to the next rung."""
+    """Factor: one in this many runs advances to the next rung."""
     first_fraction: Fraction
-    """Of the plan's `work`, for each trial before the first are stopped."""
+    """Share of the plan's `work` for each trial before the first are stopped."""
     asynchronous: Flag = False
-    """Runs of a rung begin as soon as one is promoted (ASHA); else when all of the rung before have ended."""
+    """True if runs of a rung begin as soon as one is promoted (ASHA); otherwise when the whole previous rung has ended.
+    """
 
 
 def rungs(search: SuccessiveHalving) -> list[tuple[int, float]]:
@@ -68,13 +69,13 @@ def rungs(search: SuccessiveHalving) -> list[tuple[int, float]]:
 
 
 def with_runs(data: Any) -> Any:
-    """Fill `runs` of a campaign with the sum over its groups, or over the rungs of its search."""
+    """Set `runs` of a campaign to the sum over its groups, or over the rungs of its search."""
     if not isinstance(data, dict) or data.get("runs") is not None:
         return data
     groups, search = data.get("groups"), data.get("successive_halving")
     if isinstance(groups, list | tuple):
-        counts = [one.get("runs") if isinstance(one, dict) else getattr(one, "runs", None) for one in groups]
-        return data | {"runs": sum(one for one in counts if type(one) is int and one > 0) or 1}
+        counts = [group.get("runs") if isinstance(group, dict) else getattr(group, "runs", None) for group in groups]
+        return data | {"runs": sum(count for count in counts if type(count) is int and count > 0) or 1}
     if isinstance(search, dict):
         try:
             search = SuccessiveHalving.model_validate(search)

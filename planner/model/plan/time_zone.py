@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 
 def is_timezone(name: str) -> bool:
-    """Return whether the name is that of a zone."""
+    """Return whether a time zone has this name."""
     try:
         ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""What a bill takes where the plan does not say: the block `bill` of `catalogs/defaults.yaml`."""
+"""Defaults of a bill: the block `bill` of `catalogs/defaults.yaml`."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from planner.model.default_quantity import DefaultQuantity, check_units, quantit
 from planner.model.quantity import Unit
 
 FREE_OF_SOME = ("egress_usd_per_gb", "ingress_usd_per_gb")
-"""Rates that some providers do not take."""
+"""Rates that some providers do not charge."""
 
 
 class BillDefaults(Frozen):
-    """Each with its range, basis, source and date."""
+    """Default figures, each with its range, basis, source and date."""
 
     setup_hours: DefaultQuantity
     idle_tail_hours: DefaultQuantity
     failed_launch_fraction: DefaultQuantity
     upload_mbit_per_s: DefaultQuantity
     staging_gb_per_s: DefaultQuantity
-    """From the provider's storage to the nodes of one training, which are billed meanwhile."""
+    """Rate from the provider's storage to the nodes of one training, which are billed meanwhile."""
     bytes_per_token: DefaultQuantity
     checkpoint_bytes_per_parameter: DefaultQuantity
     weight_bytes_per_parameter: DefaultQuantity
@@ -30,9 +30,11 @@ class BillDefaults(Frozen):
     keep_days: DefaultQuantity
     support_fraction: DefaultQuantity
     bytes_per_image: DefaultQuantity | None = None
-    """Null only in a file of the user's own: data sets of images then have no size."""
+    """Bytes of an image; null only in a user's own file. Data sets of images then have no size."""
     storage_usd_per_gb_month: DefaultQuantity | None = None
-    """Of a provider without a known rate, as the next two; null in files and locks of before: it is then not priced."""
+    """Rate of a provider without a known one, like the next two fields; null in older files and locks, which do not
+    price it.
+    """
     egress_usd_per_gb: DefaultQuantity | None = None
     ingress_usd_per_gb: DefaultQuantity | None = None
 

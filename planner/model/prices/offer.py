@@ -1,4 +1,4 @@
-"""What a cloud asks for a machine: one price, with its terms, source and date."""
+"""Price of a cloud's machine, with its terms, source and date."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.model.base import Count, Day, Frozen, Id, NonNegative, Positive, Te
 
 
 class PriceKind(StrEnum):
-    """Under which terms an instance is paid."""
+    """Terms on which an instance is paid."""
 
     ON_DEMAND = "on_demand"
     SPOT = "spot"
@@ -30,11 +30,11 @@ class PriceKind(StrEnum):
 
 
 Confidence = Literal["api", "list", "third_party", "derived", "estimate"]
-"""How a price is known: the vendor's API, its price page, somebody's copy, arithmetic on another price, a guess."""
+"""Kind of source: the vendor's API, its price page, a third party's copy, arithmetic on another price, an estimate."""
 
 
 class PriceOrigin(StrEnum):
-    """Who told us a price, the most trusted first: of two that conflict, the earlier one here is used."""
+    """Origin of a price, the most trusted first. Of two conflicting prices the earlier one here is used."""
 
     USER = "user"
     AWS_API = "aws_api"
@@ -45,7 +45,7 @@ class PriceOrigin(StrEnum):
 
 
 TRUST = {origin: place for place, origin in enumerate(PriceOrigin)}
-"""The lowest is trusted most."""
+"""Trust rank of origins; the lowest is trusted most."""
 FAST_KINDS = frozenset({PriceKind.SPOT, PriceKind.MARKETPLACE})
 """Kinds whose price moves within a day."""
 FAST_STALE_DAYS = 1
@@ -53,14 +53,14 @@ STALE_DAYS = 30
 
 
 def stale_days(kind: PriceKind) -> int:
-    """Return how many days a price of this kind may be old: one for spot and marketplace, 30 for the others."""
+    """Return the days after which a price of this kind is stale: one for spot and marketplace, 30 for the others."""
     return FAST_STALE_DAYS if kind in FAST_KINDS else STALE_DAYS
 
 
 class Price(Frozen):
     """One row of a price file: the whole instance, per hour; null only with a reason.
 
-    A file may leave out every column that has a default here (`planner/adapters/price_file.py`).
+    A file may omit every column that has a default here (`planner/adapters/price_file.py`).
     """
 
     model_config = ConfigDict(validate_default=False)  # the defaults are literals; a table has 100,000 rows of them
@@ -68,60 +68,64 @@ class Price(Frozen):
     provider: Id
     instance_type: Id
     accelerator: Id | None = None
-    """With `accelerators`: what the instance carries, where `hardware/nodes.csv` does not know it."""
+    """Accelerator of the instance, with `accelerators`, if `hardware/nodes.csv` does not know it."""
     accelerators: Count | None = None
     region: Text
     zone: Text | None = None
     price_kind: PriceKind
     usd_per_hour: NonNegative | None = None
     usd_per_million_tokens: Positive | None = None
-    """Of hosted training, in place of `usd_per_hour`."""
+    """Price of hosted training, instead of `usd_per_hour`."""
     no_price_reason: Text | None = None
     low_usd_per_hour: Positive | None = None
-    """Of a spot price: the lowest over the zones and the time that were looked at."""
+    """Lowest spot price over the zones and the time examined."""
     high_usd_per_hour: Positive | None = None
-    """Of a spot price: the most that it can rise to: the on-demand price, or of a refresh the highest that was seen."""
+    """Highest possible spot price: the on-demand price, or after a refresh the highest observed."""
     seen_usd_per_hour: tuple[Positive, ...] = ()
-    """Of a spot or marketplace price that was selected: what was seen of it lately, the oldest first; `usd_per_hour` is
-    the median. Never in a file."""
+    """Recent observations of a selected spot or marketplace price, the oldest first; `usd_per_hour` is their median.
+
+    Never in a file.
+    """
     seen_from: Day | None = None
-    """The day of the oldest of these; `as_of` is that of the newest."""
+    """Day of the oldest observation. `as_of` is that of the newest."""
     list_usd_per_hour: Positive | None = None
-    """Where `usd_per_hour` is net, by the user's price book: the list price. Never in a file."""
+    """List price, if `usd_per_hour` is net by the user's price book. Never in a file."""
     committed_nodes: Count | None = None
-    """Where `usd_per_hour` is that of instances bought already, by the price book: how many. Never in a file."""
+    """Number of instances bought already at `usd_per_hour`, by the price book. Never in a file."""
     beyond_usd_per_hour: Positive | None = None
-    """What an instance beyond those costs."""
+    """Price of an instance beyond those."""
     agreed: bool = False
-    """Whether `usd_per_hour` is a quote or a commitment of the price book, which no change of the list moves. Never in
-    a file."""
+    """True if `usd_per_hour` is a quote or a commitment of the price book, which changes of the list do not affect.
+
+    Never in a file.
+    """
     list_usd_per_million_tokens: Positive | None = None
-    """The same of `usd_per_million_tokens`."""
+    """List price, if `usd_per_million_tokens` is net."""
     currency: Literal["USD"] = "USD"
     minimum_hours: NonNegative = 0.0
-    """The least that is billed, or bought, each time."""
+    """Minimum that is billed, or bought, each time."""
     billing_granularity_s: Positive | None = None
-    """Use is rounded up to this many seconds; null: not known, and counted exactly."""
+    """Billing granularity: use is rounded up to this many seconds; null if unknown, and then counted exactly."""
     minimum_term_hours: NonNegative = 0.0
-    """How long one commits to pay, used or not: 8,760 for a 1-year plan of AWS."""
+    """Hours that one commits to pay, used or not: 8,760 for a 1-year plan of AWS."""
     upfront_fraction: Annotated[float, Field(strict=True, ge=0, le=1)] = 0.0
     """Share of the commitment that is paid before the first hour."""
     valid_from: Day | None = None
     valid_until: Day | None = None
     """Last day of an offer, a block or an allocation."""
     node_hours_limit: Positive | None = None
-    """Node-hours that an allocation holds."""
+    """Node-hours of an allocation."""
     available: bool | None = None
-    """Whether the vendor said that it has one to rent, when the price was read; null: it does not say."""
+    """True if the vendor had one to rent when the price was read; null if it does not say."""
     unlisted_on: Day | None = None
-    """The day of a later whole list of the provider that does not hold this price any more. Never in a file."""
+    """Day of a later complete list of the provider that no longer contains this price. Never in a file."""
     origin: PriceOrigin = PriceOrigin.BUNDLED
     source: Text
     source_version: Text | None = None
     as_of: Day
-    """The day for which the source states the price."""
+    """Day for which the source states the price."""
     fetched_at: Day
-    """The day on which the source was read."""
+    """Day on which the source was read."""
     confidence: Confidence
     note: Text | None = None
 
@@ -153,29 +157,29 @@ class Price(Frozen):
 
     @property
     def node(self) -> str:
-        """The id of the node that this price rents."""
+        """Id of the node that this price rents."""
         return f"{self.provider}/{self.instance_type}"
 
     @property
     def amount(self) -> float | None:
-        """The price: USD per hour, or of hosted training USD per million tokens; None where there is none."""
+        """Price in USD per hour, for hosted training in USD per million tokens; None if there is none."""
         return self.usd_per_million_tokens if self.price_kind is PriceKind.HOSTED_TRAINING else self.usd_per_hour
 
     @property
     def carries(self) -> tuple[str, int] | None:
-        """What the instance has: accelerator and count; None where the row does not say it."""
+        """Accelerator of the instance and their number; None if the row does not state them."""
         return None if self.accelerator is None or self.accelerators is None else (self.accelerator, self.accelerators)
 
     @property
     def stale_days(self) -> int:
-        """How old this price may be."""
+        """Days after which this price is stale."""
         return stale_days(self.price_kind)
 
     def age_days(self, today: date) -> int:
-        """Return how many days old the price is; a future date counts as today."""
+        """Return the age of the price in days. A future date counts as today."""
         return max(0, (today - self.as_of).days)
 
     def is_stale(self, today: date) -> bool:
-        """Return whether the price is older than its kind allows; not while an offer can still be accepted."""
+        """Return whether the price is older than its kind allows. An offer that can still be accepted never is."""
         holds = self.agreed or (self.valid_until is not None and today <= self.valid_until)
         return not holds and self.age_days(today) > self.stale_days

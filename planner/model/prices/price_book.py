@@ -1,4 +1,7 @@
-"""The price book: what we pay in place of the list: discounts, quotes, commitments already bought, credits. Private."""
+"""Price book: our own prices instead of list prices: discounts, quotes, commitments already bought, credits.
+
+Private.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,19 @@ DiscountFraction = Annotated[float, Field(strict=True, gt=0, lt=1), AfterValidat
 
 
 class Scope(Frozen):
-    """To which prices an entry applies; what is left out matches everything."""
+    """Prices to which an entry applies. A missing field matches everything."""
 
     provider: Id | None = None
     item: Id | None = None
-    """As a plan names it: provider/instance_type."""
+    """Item as a plan names it: provider/instance_type."""
     kind: PriceKind | None = None
     region: Text | None = None
     valid_from: Day | None = None
     valid_until: Day | None = None
-    """The last day."""
+    """Last day of validity."""
 
     def applies(self, price: Price, on: date) -> bool:
-        """Return whether the entry holds for this price on this day."""
+        """Return whether the entry applies to this price on this day."""
         return (
             self.provider in (None, price.provider)
             and self.item in (None, price.node)
@@ -39,22 +42,22 @@ class Scope(Frozen):
 
 
 class Discount(Scope):
-    """A share off the price. In the order of `after`, each takes its share of what those before it have left."""
+    """A share off the price. In the order of `after`, each takes its share of what the previous ones left."""
 
     name: Id
     discount_fraction: DiscountFraction
-    """0.15 is 15 % off."""
+    """Share off the price; 0.15 is 15 %."""
     of: Literal["rest", "list"] = "rest"
-    """list: the share is of the list price, whatever was taken off before."""
+    """Base of the share. list means the list price, whatever was subtracted before."""
     after: tuple[Id, ...] = ()
-    """Names of discounts that come first; otherwise the order of the file holds."""
+    """Names of discounts that come first. By default the order of the file counts."""
     on_quotes: Flag = False
-    """Whether it also holds for a price of `quotes`; a quote is usually final."""
+    """True if it also applies to a price of `quotes`. A quote is usually final."""
     source: Text
 
 
 class Quote(Scope):
-    """A price that a vendor or reseller has offered us, in place of the list's."""
+    """A price that a vendor or reseller has offered us, instead of the list price."""
 
     name: Id
     item: Id
@@ -69,7 +72,7 @@ class Commitment(Scope):
     item: Id
     nodes: Count
     usd_per_hour: Positive
-    """What one of them costs us."""
+    """Price of one of them."""
     valid_until: Day
     source: Text
 
@@ -80,9 +83,9 @@ class Credit(Frozen):
     name: Id
     provider: Id
     usd: Positive
-    """What is left of it."""
+    """Remaining amount."""
     expires: Day
-    """The last day."""
+    """Last day of validity."""
     source: Text
 
 
@@ -115,7 +118,7 @@ class PriceBook(Frozen):
         return self
 
     def stacked(self) -> list[Discount]:
-        """Return the discounts in the order of stacking: after those they name, otherwise as the file has them."""
+        """Return the discounts in the order of stacking: after those they name, otherwise in the file's order."""
         by_name = {discount.name: discount for discount in self.discounts}
         sorter = TopologicalSorter({discount.name: discount.after for discount in self.discounts})
         sorter.prepare()

@@ -1,4 +1,4 @@
-"""How far prices move while nobody looks: the block `prices` of `catalogs/defaults.yaml`."""
+"""Movement of prices that are not refreshed: the block `prices` of `catalogs/defaults.yaml`."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ class PriceDefaults(Frozen):
     """Factors by which a price may lie higher or lower than the one on file."""
 
     stale_factor: DefaultQuantity
-    """Of a firm price that is `stale_after` days older than its kind allows, or more."""
+    """Factor for a firm price that is `stale_after` days older than its kind allows, or more."""
     stale_after: DefaultQuantity
-    """Days in which the doubt of a firm price grows from nothing to `stale_factor`."""
+    """Days in which the uncertainty of a firm price grows from zero to `stale_factor`."""
     spot_factor: DefaultQuantity
-    """Of a spot or marketplace price that was seen once, `spot_after` days before its kind allows, or more."""
+    """Factor for a spot or marketplace price that was observed once, `spot_after` days before its kind allows, or more.
+    """
     spot_after: DefaultQuantity
-    """Days in which the doubt of a spot or marketplace price grows from nothing to `spot_factor`."""
+    """Days in which the uncertainty of a spot or marketplace price grows from zero to `spot_factor`."""
 
     @model_validator(mode="after")
     def _factors(self) -> Self:
@@ -34,14 +35,14 @@ class PriceDefaults(Frozen):
         return self
 
     def firm_factor(self, days_over: float) -> float:
-        """Return the factor by which a firm price may have moved that is so many days older than its kind allows.
+        """Return the factor by which a firm price may have moved when it is this many days older than its kind allows.
 
-        factor = stale_factor ^ min(1, days over / stale_after): the doubt grows evenly, and does not jump.
+        factor = stale_factor ^ min(1, days over / stale_after): the uncertainty grows evenly, and does not jump.
         """
         return _grown(self.stale_factor.value, days_over / self.stale_after.value)
 
     def fast_factor(self, days_over: float) -> float:
-        """Return the same of a spot or marketplace price, which moves further in fewer days."""
+        """Return the factor for a spot or marketplace price, which moves further in fewer days."""
         return _grown(self.spot_factor.value, days_over / self.spot_after.value)
 
 

@@ -1,4 +1,4 @@
-"""A provider's whole list, read on a day: what it does not hold any more, nobody lists."""
+"""A provider's complete list on a day. Machines that it no longer contains are not offered any more."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class ListRead(Frozen):
     origin: PriceOrigin
     price_kind: PriceKind
     region: Text = EVERYWHERE
-    """The one whose machines the list holds, or `*`: all."""
+    """Region whose machines the list contains, or `*` for all."""
     read_on: Day
 
     def covers(self, price: Price) -> bool:
-        """Return whether the list would hold the row's machine if its provider still had it on these terms."""
+        """Return whether the list would contain the row's machine if its provider still had it on these terms."""
         return (
             self.provider == price.provider
             and self.price_kind is price.price_kind

@@ -1,4 +1,4 @@
-"""Who rents machines out: the id in price lists, and the name that people use."""
+"""A company that rents out machines: its id in price lists, and its usual name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ class Provider(Frozen):
     id: Id
     name: Text
     families: bool = False
-    """Its machines are known by their family: the first part of an instance's name, as p4d of p4d.24xlarge."""
+    """True if its machines are known by their family: the first part of an instance's name, as p4d of p4d.24xlarge."""
     refreshed: bool = False
-    """`planner prices refresh` reads its prices; those of others are renewed by asking it for a quote."""
+    """True if `planner prices refresh` reads its prices. Others are renewed by asking for a quote."""

@@ -1,4 +1,4 @@
-"""What a provider charges beside the machines: storage, transfer out and in; `catalogs/services.csv`."""
+"""Charges of a provider besides machines: storage, transfer out and in; `catalogs/services.csv`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Usd = Annotated[float, Field(strict=True, ge=0, le=100)]
 
 
 class Service(StrEnum):
-    """What is charged for."""
+    """Services that are charged."""
 
     STORAGE = "storage"
     EGRESS = "egress"
@@ -21,7 +21,7 @@ class Service(StrEnum):
 
 
 class ServiceRate(Frozen):
-    """One row: a rate in USD, 0 where the provider says that it is free; null only with a reason."""
+    """One row: a rate in USD, 0 if the provider says that it is free; null only with a reason."""
 
     provider: Id
     service: Service
@@ -30,7 +30,7 @@ class ServiceRate(Frozen):
     low_usd: Annotated[float, Field(strict=True, gt=0, le=100)] | None = None
     high_usd: Usd | None = None
     free_gb: Annotated[float, Field(strict=True, ge=0, le=1e9)]
-    """Of each month; the bill takes it once."""
+    """Free amount each month. The bill subtracts it once."""
     no_price_reason: Text | None = None
     source: Text
     as_of: Day

@@ -1,4 +1,4 @@
-"""Prices that a search passed over before they were read: they cannot be among those that it shows."""
+"""Prices that a search skipped before they were read: they cannot be among those that it shows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from planner.model.prices.offer import PriceKind
 
 
 class Unread(Frozen):
-    """How many instances of a provider, equal in what they carry."""
+    """Number of a provider's instances with equal accelerators."""
 
     provider: Id
     accelerator: Id
@@ -15,4 +15,4 @@ class Unread(Frozen):
     price_kind: PriceKind
     instances: Count
     nobody_says: bool = False
-    """Whether they were passed over as nobody says that they are to be had; else as others cost no more."""
+    """True if they were skipped because their availability is not stated, false because others cost no more."""

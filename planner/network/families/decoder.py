@@ -10,9 +10,9 @@ from planner.network.layer_kind import LayerKind, layers_like
 
 
 class DecoderFamily(TextFamily[Decoder]):
-    """A dense decoder, as it is counted."""
+    """Counts of a dense decoder."""
 
     @cached_property
     def layers(self) -> tuple[LayerKind, ...]:
-        """One kind of layer, with one MLP."""
+        """Layers of a single kind, with one MLP."""
         return (layers_like(self.network, self.network.layers)._replace(ffn_hidden=self.network.ffn_hidden),)

@@ -10,11 +10,11 @@ from planner.network.layer_kind import LayerKind, layers_like
 
 
 class EncoderFamily(TextFamily[Encoder]):
-    """An encoder, as it is counted: norms have a bias where the linear maps have one."""
+    """Counts of an encoder: norms have a bias if the linear maps have one."""
 
     @cached_property
     def layers(self) -> tuple[LayerKind, ...]:
-        """One kind of layer, with one MLP."""
+        """Layers of a single kind, with one MLP."""
         return (layers_like(self.network, self.network.layers)._replace(ffn_hidden=self.network.ffn_hidden),)
 
     def norm_parameters(self) -> int:

@@ -1,4 +1,4 @@
-"""What all families of images have in common: operators one by one, and no experts."""
+"""Common part of all image families: operators one by one, and no experts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Image = TypeVar("Image", Resnet, Vit)
 
 
 class ImageFamily(Generic[Image]):
-    """A network on images. The conventions of FLOPs differ in causal attention alone, which images have not."""
+    """A network on images. The conventions of FLOPs differ only in causal attention, which images do not have."""
 
     def __init__(self, network: Image) -> None:
         self.network: Image = network
@@ -29,7 +29,7 @@ class ImageFamily(Generic[Image]):
         return image_parameters(self.network)
 
     def active_parameters(self) -> int:
-        """Count the parameters: an image meets all of them."""
+        """Count the parameters: an image uses all of them."""
         return self.parameters()
 
     def routed_parameters(self) -> int:
@@ -37,7 +37,7 @@ class ImageFamily(Generic[Image]):
         return 0
 
     def matmul_parameters(self) -> int:
-        """Count the parameters: all but norms and biases stand in products."""
+        """Count the parameters: all but norms and biases are in products."""
         return self.parameters()
 
     def layer_maps(self) -> int:

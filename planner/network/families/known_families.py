@@ -1,4 +1,4 @@
-"""The families by the `kind` of their networks. This is the one place that knows all of them."""
+"""Families by the `kind` of their networks. This is the only place that knows all of them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ FAMILIES: dict[str, Callable[[Any], NetworkFamily]] = {
 
 @lru_cache(maxsize=256)
 def family_of(network: Architecture) -> NetworkFamily:
-    """Return what a network's family knows of it."""
+    """Return the family object of a network."""
     return FAMILIES[network.kind](network)
 
 
 def text_family_of(network: TextModel) -> TextFamily[Any]:
-    """Return the same of a network of text, with what text alone has: norms, biases, a head."""
+    """Return the family object of a text network, which also has norms, biases and a head."""
     family = FAMILIES[str(network.kind)](network)
     assert isinstance(family, TextFamily), "a transformer on tokens is of a family of text"
     return family

@@ -10,11 +10,11 @@ from planner.network.layer_kind import LayerKind, layers_like
 
 
 class MoeDecoderFamily(TextFamily[MoeDecoder]):
-    """A mixture of experts, as it is counted."""
+    """Counts of a mixture of experts."""
 
     @cached_property
     def layers(self) -> tuple[LayerKind, ...]:
-        """The dense layers, if there are any, and those with experts."""
+        """Dense layers, if there are any, and those with experts."""
         network, dense = self.network, len(self.network.dense_layers)
         sparse = layers_like(network, network.sparse_layers)._replace(
             experts=network.experts,

@@ -10,13 +10,13 @@ from planner.network.layer_kind import LayerKind
 
 
 class ResnetFamily(ImageFamily[Resnet]):
-    """A residual network, as it is counted."""
+    """Counts of a residual network."""
 
     layers: tuple[LayerKind, ...] = ()
 
     @property
     def saved_blocks(self) -> SavedBlocks:
-        """What one image leaves behind, block by block."""
+        """Saved numbers of one image, block by block."""
         return SavedBlocks(*resnet_activations(self.network))
 
     def tokens(self, seq_len: int | None) -> int:
@@ -24,5 +24,5 @@ class ResnetFamily(ImageFamily[Resnet]):
         return 1
 
     def gathered(self) -> Architecture:
-        """Return all of it: it is small."""
+        """Return the whole network, because it is small."""
         return self.network

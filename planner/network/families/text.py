@@ -1,4 +1,4 @@
-"""What all families of text have in common: layers as data, an embedding before them, a head behind them."""
+"""Common part of all text families: layers as data, with an embedding before and a head behind them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Text = TypeVar("Text", bound=Transformer)
 
 
 class TextFamily(Generic[Text]):
-    """A transformer on tokens. A family states its `layers`, and what else differs from a decoder."""
+    """A transformer on tokens. A family states its `layers`, and other differences from a decoder."""
 
     saved_blocks: SavedBlocks | None = None
 
@@ -25,11 +25,11 @@ class TextFamily(Generic[Text]):
 
     @cached_property
     def layers(self) -> tuple[LayerKind, ...]:
-        """Layers that are alike together, the largest last."""
+        """Layers with equal ones merged, the largest last."""
         raise NotImplementedError
 
     def operators(self) -> tuple[Operator, ...]:
-        """Return none: the physics takes text by layers."""
+        """Return none: the physics treats text by layers."""
         return ()
 
     def tokens(self, seq_len: int | None) -> int:
@@ -47,15 +47,15 @@ class TextFamily(Generic[Text]):
         return self._parameters(lambda kind: kind.experts)
 
     def active_parameters(self) -> int:
-        """Count those that one token meets."""
+        """Count the parameters that one token uses."""
         return self._parameters(lambda kind: kind.experts_per_token)
 
     def routed_parameters(self) -> int:
-        """Count those of the routed experts."""
+        """Count the parameters of the routed experts."""
         return self.parameters() - self._parameters(lambda _: 0)
 
     def matmul_parameters(self) -> int:
-        """Count those of blocks and head that one token meets; no look-ups, norms or biases."""
+        """Count the parameters of blocks and head that one token uses, without look-ups, norms and biases."""
         return self.matrices(lambda kind: kind.experts_per_token) + self._head_matrix()
 
     def cast_weights(self) -> int:
@@ -63,11 +63,11 @@ class TextFamily(Generic[Text]):
         return self.layer_maps() + self._head_matrix()
 
     def layer_maps(self) -> int:
-        """Count the weights of the layers' linear maps, all experts included, the head not."""
+        """Count the weights of the layers' linear maps, all experts included, without the head."""
         return self.matrices(lambda kind: kind.experts)
 
     def matrices(self, routed: Callable[[LayerKind], int]) -> int:
-        """Sum layers x weights over the kinds, with so many routed experts of each."""
+        """Sum layers x weights over the kinds, with the given number of routed experts of each."""
         return sum(kind.layers * kind.matrices(routed=routed(kind)) for kind in self.layers)
 
     def biases(self) -> int:
@@ -81,7 +81,7 @@ class TextFamily(Generic[Text]):
         causal:         T x (6 N_matmul +  6 L H Q T)   (only the lower triangle; an encoder has the whole matrix)
         six_n:          T x 6 N_active                  (rule of thumb of Kaplan et al. 2020; leaves attention out)
 
-        N counts parameters that a token meets, L layers, H heads of Q dimensions; with windows, the last T is that of
+        N counts parameters that a token uses, L layers, H heads of Q dimensions; with windows, the last T is that of
         the layer's window. Leaves out norms, softmax and activations: under 1 % above 1e8 parameters.
         Adapters: 4 N instead of 6 N, as frozen weights need no gradient; the adapters' own, under 1 % of N at rank 16,
         are left out. A pass without gradients adds 2 N and a third of the attention. A scalar head has one row.
@@ -117,7 +117,7 @@ class TextFamily(Generic[Text]):
         return (network.vocab + positions) * network.hidden
 
     def head_parameters(self) -> int:
-        """Count the head's own; none where it shares the embedding's matrix."""
+        """Count the head's own parameters; 0 if it shares the embedding's matrix."""
         return 0 if self.network.tied_head else self._head_matrix()
 
     def gathered(self) -> Architecture:

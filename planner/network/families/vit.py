@@ -11,13 +11,13 @@ from planner.network.layer_kind import LayerKind
 
 
 class VitFamily(ImageFamily[Vit]):
-    """A vision transformer, as it is counted; attention that is not causal saves as much as causal one."""
+    """Counts of a vision transformer. Attention that is not causal saves as much as causal attention."""
 
     saved_blocks: SavedBlocks | None = None
 
     @cached_property
     def layers(self) -> tuple[LayerKind, ...]:
-        """One kind of layer."""
+        """Layers of a single kind."""
         network = self.network
         return (
             LayerKind(

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from planner.errors import NodeError, RefusedError
-from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.cloud.provider_machines import ProviderAnswer
 from planner.launcher.ledger.entry import State
 from planner.launcher.plan.backend import LaunchPhase, NodeStatus
@@ -26,20 +26,20 @@ ASKED = launch_of(P4D, run_id="mine", price=rate(10.0), max_minutes=15.0)
 """15 + 35 + 10 minutes at 10 USD an hour: 10 USD at worst."""
 
 
-def machine(run_id: str, **changes: object) -> CloudMachine:
+def machine(run_id: str, **changes: object) -> ListedMachine:
     fields: dict[str, object] = {
         "id": f"i-{run_id}", "name": f"pl-{run_id}", "where": "us-east-1", "state": "running", "alive": True,
         "run_id": run_id, "instance_type": "p4d.24xlarge", "started_at": NOON - timedelta(hours=1),
         "expires_at": NOON + timedelta(hours=1),
     }  # fmt: skip
-    return CloudMachine.model_validate(fields | changes)
+    return ListedMachine.model_validate(fields | changes)
 
 
 @pytest.fixture
 def lists(monkeypatch):
     """Let the account list these machines."""
 
-    def answer(*machines: CloudMachine, problem: str | None = None) -> None:
+    def answer(*machines: ListedMachine, problem: str | None = None) -> None:
         answers = [ProviderAnswer(where="EC2", machines=machines, problem=problem)]
         monkeypatch.setattr(account_budget, "machines_of_anybody", lambda _targets: answers)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.errors import NodeError
-from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.cloud.reservation import check_reservation, reservation_of
 from planner.launcher.plan.target import Target
 
@@ -48,8 +48,8 @@ def test_a_block_that_aws_does_not_know(aws):
         check_reservation(BLOCK)
 
 
-def machine(reservation: str | None, *, alive: bool = True) -> CloudMachine:
-    return CloudMachine(id="i-1", name="n", where="r", state="s", alive=alive, run_id="r1", reservation=reservation)
+def machine(reservation: str | None, *, alive: bool = True) -> ListedMachine:
+    return ListedMachine(id="i-1", name="n", where="r", state="s", alive=alive, run_id="r1", reservation=reservation)
 
 
 @pytest.mark.parametrize(

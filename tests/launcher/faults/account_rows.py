@@ -6,12 +6,12 @@ from tests.launcher.faults.acts import Act, Prepare, ec2, left, writes
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import GONE, REAP
 from tests.launcher.faults.states import never_ends
-from tests.launcher.faults.world import LAUNCH, P4D, Done, FaultyWorld
+from tests.launcher.faults.world import LAUNCH, P4D, Done, WorldOfFaults
 
 SECOND = " ".join([*LAUNCH, *P4D])
 
 
-def leaves_a_volume(world: FaultyWorld) -> None:
+def leaves_a_volume(world: WorldOfFaults) -> None:
     """A disk of 256 GB is left without its machine, with SkyPilot's tag."""
     (launch,) = [entry.launch for entry in world.entries()]
     tags = [{"Key": "skypilot-cluster-name", "Value": f"{launch.cluster}-0a1b2c3d"}]
@@ -24,7 +24,7 @@ def leaves_a_volume(world: FaultyWorld) -> None:
 def no_volume(act: Act, *, left: int) -> Act:
     """So many volumes are left afterwards; then none."""
 
-    def act_and_count(world: FaultyWorld) -> Done:
+    def act_and_count(world: WorldOfFaults) -> Done:
         done = act(world)
         there = world.clients("us-east-1").describe_volumes(
             Filters=[
@@ -45,7 +45,7 @@ def budget_elsewhere(account_usd: int) -> Prepare:
     return writes("another/budget.yaml", f"schema_version: 1\ntotal_usd: 40\naccount_usd: {account_usd}\n")
 
 
-def ends_again(world: FaultyWorld) -> None:
+def ends_again(world: WorldOfFaults) -> None:
     """Jobs of later launches end."""
     world.sky.boot.job = "SUCCEEDED"
 

@@ -13,16 +13,16 @@ from contextlib import closing, suppress
 from typing import Any
 
 from tests.launcher.faults.sky_server import Boot, Instead
-from tests.launcher.faults.world import LAUNCH, P4D, Done, FaultyWorld
+from tests.launcher.faults.world import LAUNCH, P4D, Done, WorldOfFaults
 
-Act = Callable[[FaultyWorld], Done]
-Prepare = Callable[[FaultyWorld], object]
+Act = Callable[[WorldOfFaults], Done]
+Prepare = Callable[[WorldOfFaults], object]
 
 
 def launching(*prepared: Prepare, options: tuple[str, ...] = (), on: tuple[str, ...] = P4D, **how: str) -> Act:
-    """Prepare, then launch to the end; `how` as of `FaultyWorld.begin`."""
+    """Prepare, then launch to the end; `how` as of `WorldOfFaults.begin`."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         for prepare in prepared:
             prepare(world)
         return world.launch(*options, on=on, **how)
@@ -42,7 +42,7 @@ def left(
 ) -> Act:
     """Launch with `does` done to the client at a state; prepare, then run commands; the last one's code counts."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         for prepare in first:
             prepare(world)
         done = world.launch(*options, on=on, at=at, does=does)
@@ -76,7 +76,7 @@ def lambda_refuses(status: int) -> Prepare:
     return lambda world: world.lambda_labs.ask("refuse", code="global/refused", status=status)
 
 
-def lambda_keeps(world: FaultyWorld) -> object:
+def lambda_keeps(world: WorldOfFaults) -> object:
     """Lambda refuses to terminate what is there."""
     names = [f"{machine.cluster}-0a1b2c3d-head" for machine in world.machines]
     return world.lambda_labs.ask("keep", names=names)
@@ -85,7 +85,7 @@ def lambda_keeps(world: FaultyWorld) -> object:
 def sets(**environment: str) -> Prepare:
     """Environment variables of every command from now on; an empty one is removed."""
 
-    def prepare(world: FaultyWorld) -> None:
+    def prepare(world: WorldOfFaults) -> None:
         for name, value in environment.items():
             world.environment.pop(name, None)
             if value:
@@ -108,7 +108,7 @@ def waits(**seconds: float) -> Prepare:
 def writes(path: str, text: str | bytes) -> Prepare:
     """A file below the home folder."""
 
-    def prepare(world: FaultyWorld) -> None:
+    def prepare(world: WorldOfFaults) -> None:
         file = world.folder / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode() if isinstance(text, str) else text)
@@ -121,14 +121,14 @@ def result(text: bytes) -> Prepare:
     return lambda world: setattr(world, "result", text)
 
 
-def machines_end(world: FaultyWorld) -> None:
+def machines_end(world: WorldOfFaults) -> None:
     """The provider ends every machine, and SkyPilot finds out when it is asked."""
     for machine in world.machines:
         world.end(machine.id)
     sky("queue", error=("ClusterNotUpError", "the cluster does not answer"))(world)
 
 
-def sky_forgets(world: FaultyWorld) -> None:
+def sky_forgets(world: WorldOfFaults) -> None:
     """SkyPilot's list and requests are empty, as after another server's start."""
     world.sky.clusters.clear()
     world.sky.requests.clear()
@@ -137,7 +137,7 @@ def sky_forgets(world: FaultyWorld) -> None:
 def forgets(*names: str) -> Prepare:
     """Files of the home folder are deleted; `ID`s are remembered for later commands."""
 
-    def prepare(world: FaultyWorld) -> None:
+    def prepare(world: WorldOfFaults) -> None:
         world.ids = [entry.launch.run_id for entry in world.entries()]
         for name in names:
             (world.folder / name).unlink()
@@ -145,13 +145,13 @@ def forgets(*names: str) -> Prepare:
     return prepare
 
 
-def damages(world: FaultyWorld) -> None:
+def damages(world: WorldOfFaults) -> None:
     """The ledger is overwritten with something else."""
     world.ids = [entry.launch.run_id for entry in world.entries()]
     (world.home / "ledger.sqlite").write_bytes(b"no ledger " * 1000)
 
 
-def damages_a_line(world: FaultyWorld) -> None:
+def damages_a_line(world: WorldOfFaults) -> None:
     """One launch of the ledger is no JSON any more."""
     world.ids = [entry.launch.run_id for entry in world.entries()]
     with closing(sqlite3.connect(world.home / "ledger.sqlite")) as connection, connection:
@@ -161,7 +161,7 @@ def damages_a_line(world: FaultyWorld) -> None:
 def writing_locked(act: Act) -> Act:
     """Nobody else may write the ledger while it happens."""
 
-    def locked(world: FaultyWorld) -> Done:
+    def locked(world: WorldOfFaults) -> Done:
         with closing(sqlite3.connect(world.home / "ledger.sqlite", isolation_level=None)) as connection:
             connection.execute("BEGIN IMMEDIATE")
             return act(world)
@@ -177,7 +177,7 @@ def command(*words: str) -> Act:
 def after(first: Act, then: Act) -> Act:
     """Do both; the second one's end counts."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         first(world)
         return then(world)
 
@@ -187,7 +187,7 @@ def after(first: Act, then: Act) -> Act:
 def output(shell: str) -> Act:
     """Launch with a redirection of the shell."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         words = [sys.executable, "-m", "planner.cli.main", *LAUNCH, *P4D]
         environment = world.environment | world.fault_settings()
         one = subprocess.run(
@@ -200,10 +200,10 @@ def output(shell: str) -> Act:
     return act
 
 
-def at_once(*commands: tuple[str, ...]) -> Callable[[FaultyWorld], list[Done]]:
+def at_once(*commands: tuple[str, ...]) -> Callable[[WorldOfFaults], list[Done]]:
     """Run commands at the same time."""
 
-    def act(world: FaultyWorld) -> list[Done]:
+    def act(world: WorldOfFaults) -> list[Done]:
         begun = [world.begin(*words) for words in commands]
         ended = [(process, process.communicate(timeout=120)) for process in begun]
         return [Done(process.returncode, *told) for process, told in ended]
@@ -211,10 +211,10 @@ def at_once(*commands: tuple[str, ...]) -> Callable[[FaultyWorld], list[Done]]:
     return act
 
 
-def worst(act: Callable[[FaultyWorld], list[Done]], codes: list[int]) -> Act:
+def worst(act: Callable[[WorldOfFaults], list[Done]], codes: list[int]) -> Act:
     """Of commands that ran at the same time: these exit codes, in any order; the highest counts."""
 
-    def checked(world: FaultyWorld) -> Done:
+    def checked(world: WorldOfFaults) -> Done:
         done = sorted(act(world), key=lambda one: one.code)
         assert [one.code for one in done] == codes, done
         return done[-1]
@@ -225,7 +225,7 @@ def worst(act: Callable[[FaultyWorld], list[Done]], codes: list[int]) -> Act:
 def meanwhile(do: str, *words: str, then: Act) -> Act:
     """While SkyPilot is asked something, another client begins a command; the first one's end is awaited too."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         other: list[subprocess.Popen[str]] = []
         world.sky.meanwhile[do] = lambda: other.append(world.begin(*words))
         then(world)
@@ -236,7 +236,7 @@ def meanwhile(do: str, *words: str, then: Act) -> Act:
     return act
 
 
-def stop(process: subprocess.Popen[str], world: FaultyWorld) -> None:
+def stop(process: subprocess.Popen[str], world: WorldOfFaults) -> None:
     """Stop a client, but not within a write to the ledger, which would keep everybody from it."""
     for _ in range(20):
         os.kill(process.pid, signal.SIGSTOP)
@@ -247,7 +247,7 @@ def stop(process: subprocess.Popen[str], world: FaultyWorld) -> None:
         time.sleep(0.1)
 
 
-def stopped(world: FaultyWorld) -> Done:
+def stopped(world: WorldOfFaults) -> Done:
     """A client is stopped (Ctrl-Z, a laptop that sleeps) while its launch runs; another one finishes; it wakes up."""
     waiting = world.begin(*LAUNCH, *P4D)
     world.sky.meanwhile["queue"] = lambda: stop(waiting, world)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from tests.launcher.faults.acts import launching, left, machines_end, sky, sky_forgets, waits
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
-from tests.launcher.faults.world import H100_AT_LAMBDA, FaultyWorld
+from tests.launcher.faults.world import H100_AT_LAMBDA, WorldOfFaults
 
 ERROR = ("ValueError", "a fault of SkyPilot's own")
 LIES = '{"id": 1, "ok": {"launch": null, "cluster": null, "job": {"status": "SUCCEEDED"}}}'
 
 
-def still_listed(world: FaultyWorld) -> None:
+def still_listed(world: WorldOfFaults) -> None:
     """SkyPilot goes on listing a cluster that is gone."""
     (cluster,) = world.sky.clusters.values()
     sky("status", answer=[cluster["record"]])(world)

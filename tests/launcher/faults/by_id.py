@@ -8,7 +8,7 @@ from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
 from tests.launcher.faults.seen_again import untagged
 from tests.launcher.faults.states import never_ends
-from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, FaultyWorld
+from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, WorldOfFaults
 
 OPEN = "COLLECTED"
 LYING = sky("down", answer=True)
@@ -34,7 +34,7 @@ def empty(times: int) -> Prepare:
 def of_each(what: str, **changes: str) -> Prepare:
     """Something happens to every instance at Lambda."""
 
-    def prepare(world: FaultyWorld) -> None:
+    def prepare(world: WorldOfFaults) -> None:
         for machine in world.machines:
             world.lambda_labs.ask(what, id=machine.id, **changes)
 
@@ -44,32 +44,32 @@ def of_each(what: str, **changes: str) -> Prepare:
 RENAMED = of_each("change", name="my-training-box")
 
 
-def rotated(world: FaultyWorld) -> None:
+def rotated(world: WorldOfFaults) -> None:
     """The account gets a new key, which alone is valid from now on."""
     of_each("owner", key=NEW_KEY)(world)
     writes(".lambda_cloud/lambda_keys", f"api_key = {NEW_KEY}\n")(world)
     world.lambda_key = NEW_KEY
 
 
-def without_tags(world: FaultyWorld) -> None:
+def without_tags(world: WorldOfFaults) -> None:
     """Somebody takes every tag away by which we or SkyPilot find machines."""
     untagged(world)
     for one in world.machines:
         world.clients(one.region).delete_tags(Resources=[one.id], Tags=[{"Key": name} for name in OTHER_LABELS])
 
 
-def ends_for_ever(world: FaultyWorld) -> None:
+def ends_for_ever(world: WorldOfFaults) -> None:
     """Lambda says that it terminates the instances, and goes on listing them as `terminating`."""
     world.lambda_labs.ask("ending", ids=[machine.id for machine in world.machines])
 
 
-def machines_end(world: FaultyWorld) -> None:
+def machines_end(world: WorldOfFaults) -> None:
     """Somebody ends the machines in the console."""
     for machine in world.machines:
         world.end(machine.id)
 
 
-def alarmed_early(world: FaultyWorld) -> None:
+def alarmed_early(world: WorldOfFaults) -> None:
     """Half an hour is a second."""
     world.settings["planner.launcher.drive.gone:ENDING_ALARM_S"] = 1.0
 

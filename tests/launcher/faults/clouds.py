@@ -20,7 +20,7 @@ from tests.launcher.faults.acts import (
 )
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
-from tests.launcher.faults.world import H100_AT_LAMBDA, LAMBDA_KEY, Done, FaultyWorld
+from tests.launcher.faults.world import H100_AT_LAMBDA, LAMBDA_KEY, Done, WorldOfFaults
 
 DENIED = "UnauthorizedOperation"
 OTHERS = sets(AWS_ACCESS_KEY_ID="KEYOF222222222222")
@@ -32,7 +32,7 @@ OTHER_KEY = writes(KEY_FILE, "api_key = a-key-of-somebody-else\n")
 OPEN = "COLLECTED"
 
 
-def leaves_an_old_machine(world: FaultyWorld) -> Done:
+def leaves_an_old_machine(world: WorldOfFaults) -> Done:
     """A machine that another workspace started, and whose label says that its time is over."""
     over = datetime(2026, 1, 1, tzinfo=UTC).strftime(EXPIRY_FORMAT)
     labels = {RUN_LABEL: "20260101-000000-abcdef", EXPIRY_LABEL: over}

@@ -26,7 +26,7 @@ from tests.launcher.faults.acts import (
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import BACKEND, COLLECT, DOWN, FAILING, GONE, REAP
 from tests.launcher.faults.states import never_ends
-from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, FaultyWorld
+from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, WorldOfFaults
 
 OPEN = "COLLECTED"
 LYING = sky("down", answer=True)
@@ -36,35 +36,35 @@ NO_YAML = writes("workspace/hosts.yaml", "hosts: [")
 SLOW = waits(SETTLED_AFTER_S=6.0)
 
 
-def recorded(**resources: Any) -> Callable[[FaultyWorld], None]:
+def recorded(**resources: Any) -> Callable[[WorldOfFaults], None]:
     """SkyPilot's record of the cluster holds something else."""
 
-    def prepare(world: FaultyWorld) -> None:
+    def prepare(world: WorldOfFaults) -> None:
         for cluster in world.sky.clusters.values():
             cluster["record"]["handle"]["launched_resources"].update(resources)
 
     return prepare
 
 
-def no_autostop_known(world: FaultyWorld) -> None:
+def no_autostop_known(world: WorldOfFaults) -> None:
     """SkyPilot's record does not say when the cluster stops itself."""
     for cluster in world.sky.clusters.values():
         cluster["record"].update(autostop=None, to_down=None, launched_at=None)
 
 
-def late_ones_come(world: FaultyWorld) -> None:
+def late_ones_come(world: WorldOfFaults) -> None:
     """Machines that nobody asked for any more come all the same."""
     for _, come in world.sky.waiting:
         come()
     world.sky.waiting.clear()
 
 
-def come_soon(world: FaultyWorld) -> None:
+def come_soon(world: WorldOfFaults) -> None:
     """Late machines come some questions from now."""
     world.sky.waiting = [(len(world.sky.asked) + 10, come) for _, come in world.sky.waiting]
 
 
-def listed_as_they_come(world: FaultyWorld) -> Done:
+def listed_as_they_come(world: WorldOfFaults) -> Done:
     """Late machines come some questions after a list."""
     come_soon(world)
     return world.cli("launches", "list")
@@ -73,7 +73,7 @@ def listed_as_they_come(world: FaultyWorld) -> Done:
 def and_they_come(act: Act) -> Act:
     """After the command, late machines come."""
 
-    def done_and_come(world: FaultyWorld) -> Done:
+    def done_and_come(world: WorldOfFaults) -> Done:
         done = act(world)
         late_ones_come(world)
         return done
@@ -81,13 +81,13 @@ def and_they_come(act: Act) -> Act:
     return done_and_come
 
 
-def machines_stop(world: FaultyWorld) -> None:
+def machines_stop(world: WorldOfFaults) -> None:
     """Somebody stops the machines, which keeps their disks."""
     for machine in world.machines:
         world.clients(machine.region).stop_instances(InstanceIds=[machine.id])
 
 
-def ledger_of_the_past(world: FaultyWorld) -> None:
+def ledger_of_the_past(world: WorldOfFaults) -> None:
     """The ledger is one that an older planner made."""
     with closing(sqlite3.connect(world.home / "ledger.sqlite")) as connection, connection:
         for column in ("submitted_instant", "seen_up_s", "counted_s"):
@@ -95,7 +95,7 @@ def ledger_of_the_past(world: FaultyWorld) -> None:
         connection.execute("PRAGMA user_version = 0")
 
 
-def three_at_once(world: FaultyWorld) -> Done:
+def three_at_once(world: WorldOfFaults) -> Done:
     """Three clients, each with another verb."""
     left("RUNNING")(world)
     done = at_once(tuple(DOWN.split()), tuple(COLLECT.split()), tuple(REAP.split()))(world)
@@ -106,7 +106,7 @@ def three_at_once(world: FaultyWorld) -> Done:
 def documented(act: Act, key: str) -> Act:
     """What is printed is one document, which has this key."""
 
-    def checked(world: FaultyWorld) -> Done:
+    def checked(world: WorldOfFaults) -> Done:
         done = act(world)
         assert key in done.document, done
         return done

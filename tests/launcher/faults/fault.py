@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.launcher.faults.world import Done, FaultyWorld
+from tests.launcher.faults.world import Done, WorldOfFaults
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Fault:
     """In what it is injected: client, worker, SkyPilot, EC2, Lambda, host, store, ledger."""
     happens: str
     """What the product then does."""
-    act: Callable[[FaultyWorld], Done]
+    act: Callable[[WorldOfFaults], Done]
     """Breaks it and returns the command whose exit code counts."""
     exit_code: int
     state: str | None

@@ -17,7 +17,7 @@ from tests.fakes.ports import free_port
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import DOWN, GONE, REAP
 from tests.launcher.faults.seen_again import end_of
-from tests.launcher.faults.world import Done, FaultyWorld
+from tests.launcher.faults.world import Done, WorldOfFaults
 from tests.launcher.loopback_ssh import wait_for_sshd
 
 ON_HOST = ("launch", "cpu-smoke", "--on", "host/a", "--max-minutes", "5", "--yes")
@@ -32,7 +32,7 @@ while [ ! -e "$here/daemon" ]; do sleep 0.05; done
 """A daemon without environment, in a session of its own, that notes its id."""
 
 
-def host_is(world: FaultyWorld, *, port: int | None = None) -> None:
+def host_is(world: WorldOfFaults, *, port: int | None = None) -> None:
     """hosts.yaml names the loopback host, or another sshd under the same name."""
     server = world.sshd
     host = {
@@ -52,7 +52,7 @@ def host_is(world: FaultyWorld, *, port: int | None = None) -> None:
     (world.home / "hosts.yaml").write_text(text, encoding="utf-8")
 
 
-def runs(world: FaultyWorld, script: str) -> None:
+def runs(world: WorldOfFaults, script: str) -> None:
     """Launch a job on the host that is this script; the client is killed when it runs."""
     up, python = world.folder / "up", world.folder / "python"
     python.write_text(f"#!/bin/bash\n{script}\ntouch {up}\n{SLEEPS}\n", encoding="utf-8")
@@ -68,7 +68,7 @@ def runs(world: FaultyWorld, script: str) -> None:
 
 
 @contextmanager
-def another_sshd(world: FaultyWorld, *, prepare: str = "true", host_key: bool = False) -> Iterator[int]:
+def another_sshd(world: WorldOfFaults, *, prepare: str = "true", host_key: bool = False) -> Iterator[int]:
     """Run an sshd that sees no process of the first one's jobs, as another machine does; yield its port."""
     port, folder = free_port(), world.sshd.folder
     text = (folder / "sshd_config").read_text(encoding="utf-8").replace(f"Port {world.sshd.port}", f"Port {port}")
@@ -94,11 +94,11 @@ def another_sshd(world: FaultyWorld, *, prepare: str = "true", host_key: bool = 
 
 
 def answered_by(
-    another: Callable[[FaultyWorld], AbstractContextManager[int]], words: str = DOWN
-) -> Callable[[FaultyWorld], Done]:
+    another: Callable[[WorldOfFaults], AbstractContextManager[int]], words: str = DOWN
+) -> Callable[[WorldOfFaults], Done]:
     """While the job runs, another machine answers under the host's name; then the first one answers again."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         runs(world, "true")
         with another(world) as port:
             host_is(world, port=port)
@@ -110,17 +110,17 @@ def answered_by(
     return act
 
 
-def with_own_boot(world: FaultyWorld) -> str:
+def with_own_boot(world: WorldOfFaults) -> str:
     """Return the command by which an sshd sees another boot than this machine's."""
     other = world.folder / "boot_id"
     other.write_text("00000000-0000-4000-8000-000000000000\n", encoding="ascii")
     return f"mount --bind {other} /proc/sys/kernel/random/boot_id"
 
 
-def leaves(script: str) -> Callable[[FaultyWorld], Done]:
+def leaves(script: str) -> Callable[[WorldOfFaults], Done]:
     """A job that leaves something behind is taken down; nothing of it runs then."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         runs(world, script)
         done = world.cli(*DOWN.split())
         left = _daemons(world)
@@ -132,7 +132,7 @@ def leaves(script: str) -> Callable[[FaultyWorld], Done]:
     return act
 
 
-def _daemons(world: FaultyWorld) -> list[int]:
+def _daemons(world: WorldOfFaults) -> list[int]:
     """Return the processes whose ids the row's daemon wrote down, as far as they run."""
     text = (world.folder / "daemon").read_text(encoding="ascii") if (world.folder / "daemon").exists() else ""
     return [int(word) for word in text.split() if Path(f"/proc/{word}/exe").exists()]

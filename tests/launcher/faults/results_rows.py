@@ -8,7 +8,7 @@ from tests.launcher.conftest import good_result
 from tests.launcher.faults.acts import boots, launching, left, result, sky
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
-from tests.launcher.faults.world import FaultyWorld
+from tests.launcher.faults.world import WorldOfFaults
 
 GOOD = json.dumps(good_result()).encode()
 UNREACHABLE = sky(
@@ -16,7 +16,7 @@ UNREACHABLE = sky(
 )
 
 
-def links(world: FaultyWorld) -> None:
+def links(world: WorldOfFaults) -> None:
     """The node's results are a link to a file of this machine."""
     secret = world.folder / "secret.json"
     secret.write_bytes(GOOD)

@@ -14,7 +14,7 @@ from tests.launcher.faults.acts import Act, Prepare, boots, ec2, left, sky, sky_
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import DOWN, GONE, REAP
 from tests.launcher.faults.states import never_ends
-from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, FaultyWorld
+from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, WorldOfFaults
 
 OPEN = "COLLECTED"
 LYING = sky("down", answer=True)
@@ -22,14 +22,14 @@ GONE_FROM_SKY = sky("status", answer=[])
 LATER = {"FAULT_CLOCK_H": "30", "FAULT_AWAKE_H": "30"}
 
 
-def another_job(world: FaultyWorld) -> None:
+def another_job(world: WorldOfFaults) -> None:
     """Somebody else's job on the cluster is newer than ours, and over."""
     (name,) = world.sky.clusters
     ours, theirs = {"job_id": 1, "job_name": name}, {"job_id": 2, "job_name": "theirs"}
     sky("queue", answer=[ours | {"status": "RUNNING"}, theirs | {"status": "SUCCEEDED"}])(world)
 
 
-def comes_back(world: FaultyWorld) -> None:
+def comes_back(world: WorldOfFaults) -> None:
     """After the proof somebody starts such a machine again, as a group that replaces its machines does."""
     one = world.machines[0]
     told = ["post_provision_runcmd shutdown"]
@@ -38,32 +38,32 @@ def comes_back(world: FaultyWorld) -> None:
     )
 
 
-def protected(world: FaultyWorld) -> None:
+def protected(world: WorldOfFaults) -> None:
     """Somebody protects the machines against their end."""
     for one in world.machines:
         world.clients(one.region).modify_instance_attribute(InstanceId=one.id, DisableApiTermination={"Value": True})
 
 
-def unprotected(world: FaultyWorld) -> None:
+def unprotected(world: WorldOfFaults) -> None:
     """Nobody protects them any more."""
     for one in world.machines:
         world.clients(one.region).modify_instance_attribute(InstanceId=one.id, DisableApiTermination={"Value": False})
 
 
-def untagged(world: FaultyWorld) -> None:
+def untagged(world: WorldOfFaults) -> None:
     """Somebody takes our label away."""
     for one in world.machines:
         world.clients(one.region).delete_tags(Resources=[one.id], Tags=[{"Key": "planner-run"}])
 
 
-def still_protected(world: FaultyWorld) -> Done:
+def still_protected(world: WorldOfFaults) -> Done:
     """Take down what is protected; whoever looks at the console afterwards takes the protection away."""
     done = left(OPEN, DOWN, then=(protected, LYING))(world)
     unprotected(world)
     return done
 
 
-def when(world: FaultyWorld, question: str, times: int) -> None:
+def when(world: WorldOfFaults, question: str, times: int) -> None:
     """Wait until SkyPilot has been asked something so often."""
     until_s = time.monotonic() + 60.0
     while world.sky.asked.count(question) < times and time.monotonic() < until_s:
@@ -79,7 +79,7 @@ def end_of(process: subprocess.Popen[str]) -> Done:
 def stands_still(*words: str, on: tuple[str, ...] = P4D, then: tuple[Prepare, ...] = ()) -> Act:
     """A client is stopped while its job runs and not woken for 30 hours; then another client comes."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         never_ends(world)
         process = world.begin(*LAUNCH, *on)
         when(world, "queue", 2)
@@ -95,7 +95,7 @@ def stands_still(*words: str, on: tuple[str, ...] = P4D, then: tuple[Prepare, ..
     return act
 
 
-def wakes_after_the_proof(world: FaultyWorld) -> Done:
+def wakes_after_the_proof(world: WorldOfFaults) -> Done:
     """A client is stopped as it submits; another one's `down` does not wait for ever; then the first one goes on."""
     world.settings["planner.launcher.drive.drive:SUBMISSION_PATIENCE_S"] = 1.0
     process = world.begin(*LAUNCH, *P4D)
@@ -106,7 +106,7 @@ def wakes_after_the_proof(world: FaultyWorld) -> Done:
     return end_of(process)
 
 
-def twice_interrupted(world: FaultyWorld) -> Done:
+def twice_interrupted(world: WorldOfFaults) -> Done:
     """Ctrl-C three times while SkyPilot does not answer the submission that it has already carried out."""
     sky("launch", worker={"hang": 20}, done=True)(world)
     process = world.begin(*LAUNCH, *P4D)
@@ -117,7 +117,7 @@ def twice_interrupted(world: FaultyWorld) -> Done:
     return end_of(process)
 
 
-def locked_for_a_while(world: FaultyWorld) -> Done:
+def locked_for_a_while(world: WorldOfFaults) -> Done:
     """Somebody else writes to the ledger for longer than a client waits for him."""
     never_ends(world)
     process = world.begin(*LAUNCH, *P4D)
@@ -130,7 +130,7 @@ def locked_for_a_while(world: FaultyWorld) -> Done:
     return end_of(process)
 
 
-def another_comes_late(world: FaultyWorld) -> Done:
+def another_comes_late(world: WorldOfFaults) -> Done:
     """Another machine than ordered comes, and when that is gone the one that was ordered."""
     for prepare in (boots(instance_type="p5.48xlarge"), waits(SETTLED_AFTER_S=6.0)):
         prepare(world)

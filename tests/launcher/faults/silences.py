@@ -13,7 +13,7 @@ from tests.launcher.faults.between import Meddling, between
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
 from tests.launcher.faults.states import never_ends
-from tests.launcher.faults.world import H100_AT_LAMBDA, P4D, Done, FaultyWorld
+from tests.launcher.faults.world import H100_AT_LAMBDA, P4D, Done, WorldOfFaults
 
 OPEN = "COLLECTED"
 LYING = sky("down", answer=True)
@@ -44,7 +44,7 @@ def through(
 ) -> Act:  # fmt: skip
     """Take down while something stands between, SkyPilot lies and has forgotten; `later` nothing stands there."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         SHORT(world)
         with between(*meddlings) as url:
             prepared = (LYING, GONE_FROM_SKY, *then, sets(HTTP_PROXY=url, http_proxy=url))
@@ -58,21 +58,21 @@ def through(
     return act
 
 
-def pipe_for_keys(world: FaultyWorld) -> None:
+def pipe_for_keys(world: WorldOfFaults) -> None:
     """Lambda's file of keys is a named pipe that nobody writes to."""
     file = world.folder / ".lambda_cloud" / "lambda_keys"
     file.unlink(missing_ok=True)
     os.mkfifo(file)
 
 
-def file_for_keys(world: FaultyWorld) -> None:
+def file_for_keys(world: WorldOfFaults) -> None:
     """The file is back."""
     file = world.folder / ".lambda_cloud" / "lambda_keys"
     file.unlink()
     file.write_text(f"api_key = {world.lambda_key}\n", encoding="utf-8")
 
 
-def of_another_kind(world: FaultyWorld) -> None:
+def of_another_kind(world: WorldOfFaults) -> None:
     """The node leaves a folder in the place of its log, and a file in that of its second start."""
 
     def leave(run_id: str) -> None:
@@ -86,7 +86,7 @@ def of_another_kind(world: FaultyWorld) -> None:
     world.leave_results = leave  # type: ignore[method-assign]
 
 
-def hosts(world: FaultyWorld, *, port: int, script: str = "exit 0") -> None:
+def hosts(world: WorldOfFaults, *, port: int, script: str = "exit 0") -> None:
     """Write hosts.yaml with the loopback host, whose python is a script."""
     python = world.node / "a-python"
     python.write_text(f"#!/bin/bash\n{script}\n")
@@ -105,7 +105,7 @@ def hosts(world: FaultyWorld, *, port: int, script: str = "exit 0") -> None:
 ON_HOST = ("launch", "cpu-smoke", "--on", "host/a", "--max-minutes", "5", "--yes")
 
 
-def footer(world: FaultyWorld) -> Done:
+def footer(world: WorldOfFaults) -> Done:
     """A host whose login greets, and says good-bye with a number."""
     keys = world.sshd.folder / "authorized_keys"
     before = keys.read_text()
@@ -119,7 +119,7 @@ def footer(world: FaultyWorld) -> Done:
         keys.write_text(before)
 
 
-def silent_host(world: FaultyWorld) -> Done:
+def silent_host(world: WorldOfFaults) -> Done:
     """A host accepts connections and says nothing, from the time at which its job runs."""
     SHORT(world)
     hosts(world, port=world.sshd.port, script="exec sleep 60")

@@ -15,18 +15,18 @@ from tests.launcher.faults.acts import (
 )
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE, REAP
-from tests.launcher.faults.world import H100_AT_LAMBDA, FaultyWorld
+from tests.launcher.faults.world import H100_AT_LAMBDA, WorldOfFaults
 
 LEDGER = "workspace/ledger.sqlite"
 AGAIN = {"FAULT_BOOT": "another-boot"}
 
 
-def ledger_is_a_folder(world: FaultyWorld) -> None:
+def ledger_is_a_folder(world: WorldOfFaults) -> None:
     """A folder stands where the ledger should."""
     (world.home / "ledger.sqlite").mkdir()
 
 
-def never_ends(world: FaultyWorld) -> None:
+def never_ends(world: WorldOfFaults) -> None:
     """The job runs on."""
     world.sky.boot.job = "RUNNING"
 

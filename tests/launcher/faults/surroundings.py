@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from tests.launcher.faults.acts import Act, at_once, launching, left, sets, sky, worst, writes
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.killed import COLLECT, DOWN, GONE
-from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, FaultyWorld
+from tests.launcher.faults.world import H100_AT_LAMBDA, LAUNCH, P4D, Done, WorldOfFaults
 
 OPEN = "COLLECTED"
 LYING = sky("down", answer=True)
@@ -55,7 +55,7 @@ class NoInstances(Nothing):
 def shell(script: str, *words: str) -> Act:
     """Run a command by a line of the shell, in which it is "$@"."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         one = subprocess.run(
             ["bash", "-c", script, "bash", sys.executable, "-m", "planner.cli.main", *words],
             env=world.environment | world.fault_settings(), cwd=world.folder, stdin=subprocess.DEVNULL,
@@ -69,7 +69,7 @@ def shell(script: str, *words: str) -> Act:
 def elsewhere(variable: str, handler: type[Nothing], path: str, *words: str, on: tuple[str, ...] = P4D) -> Act:
     """Take down while a provider's address is another one, where nothing is known of any machine."""
 
-    def act(world: FaultyWorld) -> Done:
+    def act(world: WorldOfFaults) -> Done:
         with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
             threading.Thread(target=server.serve_forever, daemon=True).start()
             other = sets(**{variable: f"http://127.0.0.1:{server.server_port}{path}"})
@@ -81,39 +81,39 @@ def elsewhere(variable: str, handler: type[Nothing], path: str, *words: str, on:
     return act
 
 
-def no_lock(world: FaultyWorld) -> None:
+def no_lock(world: WorldOfFaults) -> None:
     """The file by which a launch is one client's cannot be opened, as on a disk that is mounted for reading."""
     lock = world.home / "launches" / world.entry().launch.run_id / "driver.lock"
     lock.unlink(missing_ok=True)
     lock.mkdir()
 
 
-def of_a_newer_planner(world: FaultyWorld) -> None:
+def of_a_newer_planner(world: WorldOfFaults) -> None:
     """The ledger has a form that this planner does not know."""
     world.ids = [entry.launch.run_id for entry in world.entries()]
     with closing(sqlite3.connect(world.home / "ledger.sqlite")) as connection, connection:
         connection.execute("PRAGMA user_version = 9")
 
 
-def leads_to_itself(world: FaultyWorld) -> None:
+def leads_to_itself(world: WorldOfFaults) -> None:
     """The ledger is a link to itself."""
     (world.home / "ledger.sqlite").symlink_to(world.home / "ledger.sqlite")
 
 
-def half_installed(world: FaultyWorld) -> None:
+def half_installed(world: WorldOfFaults) -> None:
     """SkyPilot cannot be imported any more."""
     writes("broken/sky/__init__.py", "raise ImportError('half installed')\n")(world)
     before = world.environment["PYTHONPATH"]
     world.environment["PYTHONPATH"] = os.pathsep.join([str(world.folder / "broken"), before])
 
 
-def long_line(world: FaultyWorld) -> None:
+def long_line(world: WorldOfFaults) -> None:
     """The job's log has a line that is longer than any answer may be."""
     run_id = world.entry().launch.run_id
     sky("tail_logs", answer=LONG_LINE.format(run=run_id))(world)
 
 
-def odd_files(world: FaultyWorld) -> None:
+def odd_files(world: WorldOfFaults) -> None:
     """Beside its result the node leaves what nobody expects."""
 
     def leave(run_id: str) -> None:
@@ -132,7 +132,7 @@ def odd_files(world: FaultyWorld) -> None:
     world.leave_results = leave  # type: ignore[method-assign]
 
 
-def three_clients(world: FaultyWorld) -> list[Done]:
+def three_clients(world: WorldOfFaults) -> list[Done]:
     """Three clients at once, with a budget for one of them."""
     writes("workspace/budget.yaml", ONE_LAUNCH)(world)
     return at_once((*LAUNCH, *P4D), (*LAUNCH, *P4D), (*LAUNCH, *P4D))(world)

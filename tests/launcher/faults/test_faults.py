@@ -8,7 +8,7 @@ from planner.launcher.ledger.entry import State
 from tests.launcher.faults.fault import Fault
 from tests.launcher.faults.table import FAULTS
 from tests.launcher.faults.witnesses import proven_by
-from tests.launcher.faults.world import FaultyWorld
+from tests.launcher.faults.world import WorldOfFaults
 
 
 def _row(fault: Fault):
@@ -17,7 +17,7 @@ def _row(fault: Fault):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", [_row(fault) for fault in FAULTS])
-def test_fault(fault: Fault, world: FaultyWorld):
+def test_fault(fault: Fault, world: WorldOfFaults):
     done = fault.act(world)
     said = f"{done.out}\n{done.err}"
     assert "Traceback" not in said, said

@@ -11,7 +11,7 @@ import pytest
 
 from tests.launcher.conftest import good_result
 from tests.launcher.faults.acts import sky
-from tests.launcher.faults.world import H100_AT_LAMBDA, P4D, FaultyWorld
+from tests.launcher.faults.world import H100_AT_LAMBDA, P4D, WorldOfFaults
 
 ENVIRONMENT = (
     "AWS_SECRET_ACCESS_KEY",
@@ -66,7 +66,7 @@ def test_there_are_24_at_least():
     assert len(SECRETS) >= 24
 
 
-def plant(world: FaultyWorld) -> None:
+def plant(world: WorldOfFaults) -> None:
     """Put each secret where its owner would."""
     for name in ENVIRONMENT:
         world.environment[name] = SECRETS[name]
@@ -84,7 +84,7 @@ def plant(world: FaultyWorld) -> None:
 
 
 @pytest.mark.slow
-def test_none_is_found(world: FaultyWorld):
+def test_none_is_found(world: WorldOfFaults):
     plant(world)
     shown = []
     for place, (question, words) in SAID.items():
@@ -115,7 +115,7 @@ def test_none_is_found(world: FaultyWorld):
 
 
 @pytest.mark.slow
-def test_none_is_found_while_it_runs(world: FaultyWorld):
+def test_none_is_found_while_it_runs(world: WorldOfFaults):
     key = SECRETS[PEM].replace("-", "")
     lines = f"-----BEGIN RSA PRIVATE KEY-----\nMIIEowIB\n{key}\n-----END RSA PRIVATE KEY-----\nafter the key"
     sky("queue", worker={"print": lines}, times=1)(world)

@@ -72,7 +72,7 @@ class WorldMachine:
 
 
 @dataclass
-class FaultyWorld:
+class WorldOfFaults:
     """One row of the table."""
 
     folder: Path

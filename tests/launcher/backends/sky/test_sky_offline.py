@@ -239,7 +239,7 @@ def test_it_is_refused_submitted_once_and_leaves_nothing(sky, world):
     assert evidence.down
     assert evidence.checks == (
         "EC2 in 3 regions, machines of pl-refused: none",
-        "the account was not recorded: whoever the keys here are of was asked",
+        "the account was not recorded: that of the keys here was asked",
         "SkyPilot: no launch under way",
     )
 

@@ -1,0 +1,144 @@
+"""Plain English in code: first words of docstrings, banned words, loop variables, and unique class names.
+
+`NOT_YET_DONE` names the folders that still break the rules, with their present counts. A count may shrink and must not
+grow. Lower a ceiling when you rewrite a folder, and delete its line when it reaches zero.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+TOP_FOLDERS = ("launcher", "workloads", "planner", "tests", "scripts", "benchmarks")
+"""Folders with code. `planner/launcher` and `planner/workloads` are links to the first two."""
+
+FIRST_WORDS = re.compile(
+    r"(Of|As|By|In|The same|Whether|What|Who|Whose|Which|When|Where|That|From|To|For|With|How|Null|Left out)\b"
+)
+"""Words that no docstring starts with. Start with a verb, or describe an attribute with a noun phrase."""
+FIRST_WORDS_OF_FUNCTIONS = re.compile(rf"{FIRST_WORDS.pattern}|(A|An|The|This|Its|Every|All|How|True|Also)\b")
+"""Words that no function's docstring starts with, because they do not begin a sentence with a verb."""
+BANNED_WORDS = re.compile(
+    r"\b(whoever|nobody|so (?:many|much)|what is left|foretell|foretells|foretold|as nobody|anyhow|wherefore)\b",
+    re.IGNORECASE,
+)
+
+
+class Faults(NamedTuple):
+    """Numbers of broken rules in a folder."""
+
+    first_words: int
+    banned_words: int
+    variables_called_one: int
+
+
+NOT_YET_DONE: dict[str, Faults] = {}
+"""Ceilings of the folders that were not rewritten yet."""
+SHARED_CLASS_NAMES: frozenset[str] = frozenset()
+"""Names that still belong to several classes."""
+
+
+def _modules() -> Iterator[tuple[Path, ast.Module]]:
+    for top in TOP_FOLDERS:
+        for path in sorted((ROOT / top).rglob("*.py")):
+            relative = path.relative_to(ROOT)
+            if not (ROOT.joinpath(*relative.parts[:2]).is_symlink() or path == Path(__file__)):
+                yield relative, ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _folder_of(path: Path) -> str:
+    return "/".join(path.parts[: 2 if path.parts[0] in ("planner", "tests") and len(path.parts) > 2 else 1])
+
+
+def _text_of(node: ast.stmt) -> str | None:
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+        return node.value.value
+    return None
+
+
+def _docstrings(module: ast.Module) -> Iterator[tuple[str, bool]]:
+    """Yield every docstring, of attributes too, and whether it belongs to a function."""
+    for node in ast.walk(module):
+        body = getattr(node, "body", None)
+        if not isinstance(body, list) or not body:
+            continue
+        marks = node.decorator_list if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
+        is_function = marks is not None
+        is_property = any("property" in ast.unparse(mark) for mark in marks or ())
+        if isinstance(node, ast.Module | ast.ClassDef) or is_function:
+            text = _text_of(body[0])
+            if text is not None:
+                yield text, is_function and not is_property
+        for before, after in pairwise(body):
+            text = _text_of(after)
+            if isinstance(before, ast.Assign | ast.AnnAssign) and text is not None:
+                yield text, False
+
+
+def _faults_of(path: Path, module: ast.Module) -> Faults:
+    first_words = sum(
+        bool((FIRST_WORDS_OF_FUNCTIONS if of_function else FIRST_WORDS).match(text))
+        for text, of_function in _docstrings(module)
+    )
+    lines = (ROOT / path).read_text(encoding="utf-8").splitlines()
+    bindings = sum(
+        (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id == "one")
+        or (isinstance(node, ast.arg) and node.arg == "one")
+        for node in ast.walk(module)
+    )
+    return Faults(first_words, sum(bool(BANNED_WORDS.search(line)) for line in lines), bindings)
+
+
+def _faults() -> dict[str, Faults]:
+    found: dict[str, Faults] = {}
+    for path, module in _modules():
+        before = found.get(_folder_of(path), Faults(0, 0, 0))
+        found[_folder_of(path)] = Faults(*(map(sum, zip(before, _faults_of(path, module), strict=True))))
+    return found
+
+
+def test_folders_follow_the_rules_or_stay_below_their_ceiling():
+    """A folder that has no ceiling breaks no rule; the others get better, never worse."""
+    over = {
+        folder: {
+            rule: f"{count}, at most {ceiling}"
+            for rule, count, ceiling in zip(Faults._fields, faults, NOT_YET_DONE.get(folder, (0, 0, 0)), strict=True)
+            if count > ceiling
+        }
+        for folder, faults in _faults().items()
+    }
+    assert {folder: rules for folder, rules in over.items() if rules} == {}
+
+
+def test_ceilings_are_not_above_the_present_counts():
+    """A ceiling that is too high would let a folder get worse again."""
+    present = _faults()
+    assert {folder: present.get(folder, Faults(0, 0, 0)) for folder in NOT_YET_DONE} == NOT_YET_DONE
+
+
+def test_class_names_are_unique():
+    """A reader who searches for a class finds one definition."""
+    places: defaultdict[str, list[str]] = defaultdict(list)
+    for path, module in _modules():
+        for node in ast.walk(module):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(f"{path}:{node.lineno}")
+    assert {name: found for name, found in places.items() if len(found) > 1 and name not in SHARED_CLASS_NAMES} == {}
+    assert {name for name in SHARED_CLASS_NAMES if len(places[name]) < 2} == set()
+
+
+def test_the_rules_find_what_they_are_for():
+    """Each rule is shown one sentence that it rejects and one that it accepts."""
+    rejected = ast.parse('"""Of a file."""\nlimit = 1\n"""As nobody says."""\ndef size(one):\n    """The size."""\n')
+    assert [bool(FIRST_WORDS.match(text)) for text, _ in _docstrings(rejected)] == [True, True, False]
+    assert Counter(of_function for _, of_function in _docstrings(rejected)) == {False: 2, True: 1}
+    assert FIRST_WORDS_OF_FUNCTIONS.match("The size.")
+    assert not FIRST_WORDS_OF_FUNCTIONS.match("Return the size.")
+    assert not FIRST_WORDS.match("Offset of a file.")
+    assert BANNED_WORDS.search("As Nobody says.")
