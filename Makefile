@@ -53,25 +53,30 @@ test: .venv/installed-all
 	@scripts/system-packages
 	@$(MAKE) --no-print-directory check
 
-# COVERAGE=1, as in CI: the fast tests are judged by what they run of the code. Measuring doubles their processor time,
-# so the slow ones are not measured.
+# COVERAGE=1, as in CI: the fast tests and the slow ones of the core add up what they run of the code, and test-slow
+# judges it. Measuring doubles the processor time of a test, so the other slow ones are not measured.
+COV = $(if $(COVERAGE),--cov --cov-report=)
+TESTS_OF_CORE := $(addprefix tests/,model quantity network scenario speed duration cost decide)
+
 check: .venv/installed-all
 	@echo "== format";  $(BIN)/ruff format --check .
 	@echo "== lint";    $(BIN)/ruff check .
 	@echo "== types";   $(BIN)/mypy
 	@echo "== layers";  $(BIN)/lint-imports
 	@echo "== declared"; $(BIN)/deptry .
-	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not browser" $(if $(COVERAGE),--cov --cov-report=)
+	@echo "== tests";   $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not browser" $(COV)
+
+test-slow: .venv/installed-all
+	@scripts/system-packages
+	@echo "== the slow tests of the core"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow $(if $(COVERAGE),$(COV) --cov-append) $(TESTS_OF_CORE)
 ifdef COVERAGE
 	@mkdir -p build
 	$(BIN)/python -m coverage json -q -o build/coverage.json
 	@$(BIN)/python scripts/coverage_by_room.py build/coverage.json
 endif
-
-test-slow: .venv/installed-all
-	@scripts/system-packages
-	@echo "== the slow tests and the browser's"
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or browser"
+	@echo "== the other slow tests and the browser's"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or browser" $(addprefix --ignore=,$(TESTS_OF_CORE))
 
 $(E2E)/installed: tests/e2e/requirements.txt | $(BIN)/python
 	@echo "== Making the fake node's environment (two minutes, once)"

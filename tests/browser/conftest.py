@@ -113,11 +113,14 @@ def visit(app_url: str, browser: Browser) -> Iterator[Visit]:
 
 @pytest.fixture
 def first_page(visit: Visit) -> Page:
-    """The page that the app's bare address shows."""
+    """The page that the app's bare address shows, drawn to its end."""
     from playwright.sync_api import Page
+
+    from tests.browser.settled import settle
 
     page = visit.page
     assert isinstance(page, Page)
     page.goto(visit.url)
     page.locator(".tp .options").wait_for()
+    settle(page)
     return page

@@ -13,6 +13,7 @@ pytest.importorskip("playwright")
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Visit
+from tests.browser.settled import settle
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -127,6 +128,7 @@ def test_a_slider_moves_the_year(visit: Visit, page: Page) -> None:
     headline = page.locator(".tp .headline h2")
     expect(headline).to_contain_text("50 trainings")
     slider = page.get_by_role("slider", name="Trainings a year")
+    settle(page)
     slider.focus()
     for _ in range(3):
         page.keyboard.press("ArrowRight")

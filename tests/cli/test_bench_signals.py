@@ -89,14 +89,13 @@ CASES = [
         number,
         phase,
         id=f"{number.name[3:]} during {phase}",
-        marks=[
-            *([] if phase == "start" and number in (TERM, KILL) else [pytest.mark.slow]),
-            *([pytest.mark.skipif(shutil.which("g++") is None, reason="no compiler")] if phase == "compile" else []),
-        ],
+        marks=[pytest.mark.skipif(shutil.which("g++") is None, reason="no compiler")] if phase == "compile" else [],
     )
     for number in (TERM, HUP, INT, KILL)
     for phase in ("start", "compile", "measure")
+    if number in (TERM, KILL) or phase == {HUP: "start", INT: "measure"}[number]
 ]
+"""TERM, HUP and INT have one handler, so that one of them meets every phase, and the others one each."""
 
 
 def options_of(phase: str) -> list[str]:

@@ -47,9 +47,4 @@ def check_seeds(seeds: range, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_answers_to_spoilt_logs_are_right(tmp_path):
-    check_seeds(range(300), tmp_path)
-
-
-@pytest.mark.slow
-def test_answers_to_five_thousand_spoilt_logs_are_right(tmp_path):
-    check_seeds(range(1000, 6000), tmp_path)
+    check_seeds(range(1000, 2000), tmp_path)

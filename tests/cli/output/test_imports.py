@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Set
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,7 +31,8 @@ HEAVY = (
 )
 
 
-def modules_after(*arguments: str) -> set[str]:
+@cache
+def modules_after(*arguments: str) -> frozenset[str]:
     """Return the names of all modules that a fresh process has imported when the command is done."""
     code = (
         "import atexit, json, sys\n"
@@ -39,15 +42,15 @@ def modules_after(*arguments: str) -> set[str]:
     )
     command = [sys.executable, "-c", code, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT, env=os.environ)
-    return set(json.loads(done.stderr.splitlines()[-1]))
+    return frozenset(json.loads(done.stderr.splitlines()[-1]))
 
 
-def packages(modules: set[str]) -> set[str]:
+def packages(modules: Set[str]) -> set[str]:
     """Return the top-level names."""
     return {name.partition(".")[0] for name in modules}
 
 
-def ours(modules: set[str]) -> set[str]:
+def ours(modules: Set[str]) -> set[str]:
     """Return the modules of this project, without the packages around them."""
     return {name for name in modules if name.startswith(("planner.", "launcher.", "workloads."))} - {"planner.cli"}
 

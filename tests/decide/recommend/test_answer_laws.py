@@ -21,7 +21,7 @@ from planner.use_cases import plans
 from tests.bundled import bundled_catalog
 from tests.decide.recommend.generated_plans import TODAY, drawn_plan
 
-SEEDS = [pytest.param(seed, id=str(seed), marks=() if seed < 20 else (pytest.mark.slow,)) for seed in range(200)]
+SEEDS = [pytest.param(seed, id=str(seed), marks=() if seed < 20 else (pytest.mark.slow,)) for seed in range(100)]
 CONFIDENCES = (0.5, 0.7, 0.8, 0.9, 0.97)
 UP = 1 + 1e-9
 SAMPLED = 1 + 1e-4

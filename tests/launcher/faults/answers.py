@@ -99,7 +99,7 @@ ANSWERS = (
     ),
     Fault(
         "down-lies", "SkyPilot says done, and the machine runs", "SkyPilot", "the cloud ends the machine",
-        launching(sky("down", answer=True)), 0, GONE, "completed", quick=True,
+        launching(sky("down", answer=True)), 0, GONE, "completed",
     ),
     Fault(
         "down-lies-lambda", "... at Lambda", "SkyPilot", "the same",

@@ -97,7 +97,6 @@ BY_ID_ROWS = (
     Fault(
         "blind", "EC2's lists are empty twelve times, and SkyPilot's `down` fails", "EC2",
         "ended by the id that was seen before", down_at(FAILING, blind(12), GONE_FROM_SKY), 0, GONE, "completed",
-        quick=True,
     ),
     Fault(
         "blind-lies", "... and SkyPilot's `down` says done", "EC2", "the same",
@@ -136,7 +135,6 @@ BY_ID_ROWS = (
     Fault(
         "lambda-empty", "Lambda's list is empty three times, and SkyPilot's `down` fails", "Lambda",
         "ended by the id that was seen before", at_lambda(FAILING, GONE_FROM_SKY, empty(3)), 0, GONE, "completed",
-        quick=True,
     ),
     Fault(
         "lambda-empty-keeps", "... and Lambda refuses to end it", "Lambda", "exit 4: absence proves nothing then",

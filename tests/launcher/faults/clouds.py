@@ -57,7 +57,6 @@ CLOUDS = (
     Fault(
         "end-denied", "EC2 refuses to end it, and SkyPilot's `down` lies", "EC2", "an alarm; the machine is named",
         left(OPEN, REAP, then=(ec2(DENIED, only="TerminateInstances"), LYING, GONE_FROM_SKY)), 4, OPEN, "completed",
-        quick=True,
     ),
     Fault(
         "end-denied-down", "... then `down`", "EC2", "exit 4: machines may still run",
@@ -91,7 +90,7 @@ CLOUDS = (
     ),
     Fault(
         "other-account", "keys of another AWS account", "EC2", "unknown: keys of the recorded account are needed",
-        left(OPEN, DOWN, then=(OTHERS, LYING)), 4, OPEN, "completed", said="keys of", quick=True,
+        left(OPEN, DOWN, then=(OTHERS, LYING)), 4, OPEN, "completed", said="keys of",
     ),
     Fault(
         "other-account-reap", "... then `reap`", "EC2", "an alarm",

@@ -33,5 +33,3 @@ class Fault:
     """Words that the command must say."""
     runs_on: bool = False
     """Whether the machine runs on as it should, which is no failure."""
-    quick: bool = False
-    """Whether `make test` runs it too."""

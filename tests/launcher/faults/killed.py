@@ -14,7 +14,7 @@ FAILING = ("ResourcesUnavailableError", "no capacity")
 KILLED = (
     Fault(
         "no-fault", "none", "nowhere", "the job is collected and its machine is gone", launching(), 0, GONE,
-        "completed", quick=True,
+        "completed",
     ),
     Fault(
         "killed-planned", "client killed at PLANNED", "client", "nothing was submitted, and nothing is later",
@@ -35,7 +35,7 @@ KILLED = (
     ),
     Fault(
         "killed-running", "client killed at RUNNING", "client", "the next client collects and takes down",
-        left("RUNNING", COLLECT), 0, GONE, "completed", quick=True,
+        left("RUNNING", COLLECT), 0, GONE, "completed",
     ),
     Fault(
         "killed-running-down", "... then `down --all`", "client", "what there is comes home, then it goes down",

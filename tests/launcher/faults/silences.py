@@ -135,7 +135,7 @@ def silent_host(world: WorldOfFaults) -> Done:
 SILENCES = (
     Fault(
         "ec2-silent", "EC2 takes the question and never answers", "EC2", "given up after 30 s; nothing is proven",
-        through(EC2_SILENT), 4, OPEN, "completed", said=NO_ANSWER, quick=True,
+        through(EC2_SILENT), 4, OPEN, "completed", said=NO_ANSWER,
     ),
     Fault(
         "ec2-silent-later", "... then `reap`, when it answers again", "EC2", "ended and proven",
@@ -159,7 +159,7 @@ SILENCES = (
     ),
     Fault(
         "ec2-html", "a network's sign-in page answers in EC2's place", "EC2", "one sentence; nothing is proven",
-        through(EC2_HTML), 4, OPEN, "completed", said=UNREADABLE, quick=True,
+        through(EC2_HTML), 4, OPEN, "completed", said=UNREADABLE,
     ),
     Fault(
         "ec2-html-later", "... then `reap`, when EC2 answers again", "EC2", "ended and proven",
@@ -176,7 +176,7 @@ SILENCES = (
     Fault(
         "lambda-silent", "Lambda takes the question and never answers", "Lambda",
         "given up after 30 s; nothing is proven", through(LAMBDA_SILENT, on=H100_AT_LAMBDA), 4, OPEN, "completed",
-        said="it said nothing for 4 s", quick=True,
+        said="it said nothing for 4 s",
     ),
     Fault(
         "lambda-drips", "Lambda answers a byte at a time", "Lambda", "given up after 5 minutes; nothing is proven",
@@ -186,7 +186,6 @@ SILENCES = (
     Fault(
         "lambda-repeats", "Lambda names the same next page again and again", "Lambda", "stopped; nothing is proven",
         through(LAMBDA_REPEATS, on=H100_AT_LAMBDA), 4, OPEN, "completed", said="list of instances repeats itself",
-        quick=True,
     ),
     Fault(
         "lambda-repeats-later", "... then `reap`, when it lists as it should", "Lambda", "ended and proven",
@@ -195,7 +194,7 @@ SILENCES = (
     Fault(
         "lambda-pipe", "the file of Lambda's keys is a pipe that nobody writes to", "client", "said; nothing is proven",
         left(OPEN, DOWN, then=(LYING, GONE_FROM_SKY, pipe_for_keys), on=H100_AT_LAMBDA), 4, OPEN, "completed",
-        said="is no ordinary file", quick=True,
+        said="is no ordinary file",
     ),
     Fault(
         "lambda-pipe-reap", "... then `reap`", "client", "an alarm",
@@ -224,7 +223,7 @@ SILENCES = (
     Fault(
         "region-nowhere", "AWS_REGION names no region, then `reap` while the job runs", "client",
         "the region of the launch is asked", left("RUNNING", REAP, first=(never_ends,), then=(NOWHERE,)), 0,
-        "RUNNING", runs_on=True, quick=True,
+        "RUNNING", runs_on=True,
     ),
     Fault(
         "region-nowhere-down", "... then `down`", "client", "taken down and proven",
@@ -233,7 +232,7 @@ SILENCES = (
     Fault(
         "other-kinds", "the node leaves a folder for its log and a file for its second start", "host",
         "the good start comes home, the rest is named", launching(of_another_kind), 0, GONE, "completed",
-        said="not taken in: job.log/x, start-2", quick=True,
+        said="not taken in: job.log/x, start-2",
     ),
     Fault(
         "footer", "a host whose login prints a footer with numbers", "host", "only the processes are counted", footer,

@@ -38,7 +38,7 @@ STATES = (
     ),
     Fault(
         "full-running", "disk full from RUNNING on", "disk", "watched from memory, taken down",
-        left("RUNNING", does="full"), 4, "RUNNING", quick=True, said="the ledger does not know it",
+        left("RUNNING", does="full"), 4, "RUNNING", said="the ledger does not know it",
     ),
     Fault(
         "full-running-lambda", "... at Lambda", "disk", "the same", left("RUNNING", does="full", on=H100_AT_LAMBDA),

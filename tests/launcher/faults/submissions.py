@@ -22,7 +22,7 @@ SUBMISSIONS = (
     ),
     Fault(
         "half-booted", "the submission fails, and its machine runs", "SkyPilot", "found by its label and ended",
-        launching(boots(fails=ODD)), 4, GONE, "setup_failed", quick=True,
+        launching(boots(fails=ODD)), 4, GONE, "setup_failed",
     ),
     Fault(
         "half-booted-lambda", "... at Lambda", "SkyPilot", "found by its name and ended",

@@ -11,12 +11,8 @@ from tests.launcher.faults.witnesses import proven_by
 from tests.launcher.faults.world import WorldOfFaults
 
 
-def _row(fault: Fault):
-    return pytest.param(fault, id=fault.id, marks=() if fault.quick else pytest.mark.slow)
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("fault", [_row(fault) for fault in FAULTS])
+@pytest.mark.parametrize("fault", FAULTS, ids=[fault.id for fault in FAULTS])
 def test_fault(fault: Fault, world: WorldOfFaults):
     done = fault.act(world)
     said = f"{done.out}\n{done.err}"
