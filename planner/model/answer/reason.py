@@ -65,6 +65,7 @@ class ReasonCode(StrEnum):
     FRAMEWORK_NOT_SUPPORTED = "framework_not_supported"
     """The framework compiles for accelerators of another maker alone."""
     OFFLOAD_NOT_KNOWN = "offload_not_known"
+    """Of older answers; hours are estimated now."""
     """Weights wait in the host's memory, and how fast that is, is not known."""
     TIME_NOT_STATED = "time_not_stated"
     """The service does not say how long it takes, nor does the plan."""
