@@ -10,12 +10,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from planner import clock
 from planner.model.catalog import Catalog
 from tests.bundled import bundled_catalog
 from tests.fakes.servers import AWS_KEYS, Server, running
 
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")  # on a busy machine a law is as true as on an idle one
 GOLDEN = Path(__file__).parent / "golden"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 

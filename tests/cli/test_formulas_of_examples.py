@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from tests.formula_evaluation import evaluated
+from tests.source_arithmetic import recomputed
 
 FAST = ("local_pc", "p5e_vs_a100")
 PLANS = (
@@ -98,3 +101,31 @@ def check(formulas: list[dict[str, Any]]) -> None:
 def values(formula: dict[str, Any]) -> dict[str, float]:
     """Return the numbers that a text names."""
     return {one["name"]: one["value"] for one in formula["inputs"]}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in FAST else [pytest.mark.slow], id=name) for name in PLANS]
+)
+def test_the_products_that_a_source_begins_with_give_its_number(planner, example, name: str) -> None:
+    """`606.46 kWh x 1.6 PUE x 0.0826 USD/kWh` are 80.15 USD: to the digits that are printed; cents of a bill add up."""
+    found = [
+        (part, quantity)
+        for quantity in quantities(planner("compare", example(name), "--json").document)
+        if (part := recomputed(quantity["source"])) is not None
+    ]
+    assert len(found) > 10
+    for product, quantity in found:
+        number = math.ceil(product) if ", rounded up;" in quantity["source"] else product
+        assert number == pytest.approx(quantity["value"], rel=1e-3, abs=0.011), quantity["source"]
+
+
+def quantities(document: Any) -> Iterator[dict[str, Any]]:
+    """Yield every quantity of an answer."""
+    if isinstance(document, dict):
+        if {"value", "low", "high", "source"} <= set(document):
+            yield document
+        for value in document.values():
+            yield from quantities(value)
+    elif isinstance(document, list):
+        for value in document:
+            yield from quantities(value)
