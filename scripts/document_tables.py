@@ -52,8 +52,8 @@ activations; its numbers of H100 may do for adapters or inference."""
 OF_CAMPAIGNS = """\
 The plan of document 000, [dgx_station_v100.yaml](../examples/dgx_station_v100.yaml), without its limits: days of work,
 days saved against the DGX Station, and USD (to pay; of what is bought, price and all). Side by side only what is
-rented: a site has one machine. Pays from: so many trainings a year make buying no dearer than the cheapest firm rent,
-over years and in full."""
+rented: a site has one machine. Pays from: trainings a year from which buying costs no more than the cheapest firm
+rent, over years and in full."""
 COUNTS = ((1, 1), (10, 1), (10, 10), (50, 1), (50, 10))
 """Trainings, and how many of them side by side."""
 
@@ -133,7 +133,7 @@ def compared(plan: Path) -> ComparisonDocument:
 
 
 def campaign(runs: int, at_once: int) -> ComparisonDocument:
-    """Return the first document's question with so many trainings and without limits."""
+    """Return the first document's question with the given number of trainings and without limits."""
     given: dict[str, Any] = yaml.safe_load(STATION.read_text(encoding="utf-8"))
     given["campaign"] = {"runs": runs, "at_once": at_once, "start": "2026-12-01", "mix": "never"}
     plan = plans.parse_plan(yaml.safe_dump(given), where=str(STATION))

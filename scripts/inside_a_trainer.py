@@ -1,5 +1,4 @@
-"""Program that `trainer_logs.py` runs in a trainer's environment: makes the network, and runs the trainer with a clock.
-"""
+"""Program that `trainer_logs.py` runs in a trainer's environment: makes the network, runs the trainer with a clock."""
 
 from __future__ import annotations
 

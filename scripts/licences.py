@@ -37,8 +37,8 @@ pip installs them beside it, unchanged, from the index that you choose.
 
 ## Copyleft
 
-Whoever hands on a changed version of one of these must hand on its source as well; using it unchanged, as the planner
-does, asks for no more than to keep its notices. The image (`Dockerfile`) holds those with `app` in the last column.
+Handing on a changed version of one of these requires handing on its source as well; using it unchanged, as the planner
+does, only requires keeping its notices. The image (`Dockerfile`) holds those with `app` in the last column.
 
 """
 TABLE = "| package | version | licence | needed by |\n|---|---|---|---|\n"
