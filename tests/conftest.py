@@ -55,7 +55,7 @@ class Golden:
 
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
-    """The bundled catalog, read once a process."""
+    """Return the bundled catalog, read once a process."""
     return bundled_catalog()
 
 
@@ -79,7 +79,7 @@ def aws_server(aws_models: None, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture
 def aws(aws_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
-    """That AWS, which boto3 finds without being told. What other tests made is there: emptying it takes seconds."""
+    """Point boto3 at that AWS. Resources of other tests are still in it, because emptying it takes seconds."""
     aws_server.ask("reset")
     for name, value in AWS_KEYS.items():
         monkeypatch.setenv(name, value)
@@ -106,5 +106,5 @@ def _workspace_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.fixture(autouse=True)
 def _day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every answer of a test is given on one day, whatever day it is and whether midnight passes or not."""
+    """Fix the date, so that no answer of a test depends on the day or on midnight passing."""
     monkeypatch.setattr(clock, "now", lambda: NOON)

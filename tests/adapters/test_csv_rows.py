@@ -10,7 +10,7 @@ from planner.model.hardware.machines import Node
 
 
 def test_a_table_without_columns_that_have_defaults_is_read(tmp_path):
-    """As it was written before hosts stood in it."""
+    """Header from before hosts were listed."""
     path = tmp_path / "nodes.csv"
     path.write_text(
         "id,name,accelerator,accelerators,link,network_gbit_per_s,rated_kw,source,as_of\n"

@@ -215,7 +215,7 @@ def incentive(kind: IncentiveKind, **changes: Any) -> Incentive:
         pytest.param(incentive(IncentiveKind.GRANT), 50_000, "0.25 x 200,000", id="a quarter of capex"),
         pytest.param(incentive(IncentiveKind.GRANT, base="server"), 37_500, "0.25 x 150,000", id="of the server alone"),
         pytest.param(incentive(IncentiveKind.TAX_CREDIT, cap_usd=10_000), 10_000, "capped", id="up to its cap"),
-        pytest.param(incentive(IncentiveKind.GRANT, eligible=False), None, "eligible", id="nobody checked"),
+        pytest.param(incentive(IncentiveKind.GRANT, eligible=False), None, "eligible", id="not checked"),
         pytest.param(incentive(IncentiveKind.GRANT, expires=date(2026, 10, 31)), None, "expired", id="a day too late"),
         pytest.param(incentive(IncentiveKind.GRANT, expires=date(2026, 11, 1)), 50_000, "0.25", id="on its last day"),
     ],

@@ -1,4 +1,4 @@
-"""What a kWh costs by country: a household's price for a PC, a business' for a server, by hand from the sources."""
+"""Prices of a kWh by country: a household's price for a PC, a business' for a server, by hand from the sources."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plan(**keys: Any) -> Plan:
 @pytest.mark.parametrize(
     ("site", "keys", "usd"),
     [
-        pytest.param(PC, {}, 0.165, id="nobody states a country: the world's households"),
+        pytest.param(PC, {}, 0.165, id="no country is stated: the world's households"),
         pytest.param(SERVER, {}, 0.0826, id="nor of a server: industry in the US"),
         pytest.param(PC, {"assumptions": {"country": "US"}}, 0.1648, id="US"),
         pytest.param(PC, {"assumptions": {"country": "DE"}}, 0.3835 / 0.915, id="DE: 0.3835 EUR"),
