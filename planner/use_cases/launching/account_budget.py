@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from planner.errors import NodeError, RefusedError
-from planner.launcher.cloud.machine import CloudMachine
+from planner.launcher.cloud.machine import ListedMachine
 from planner.launcher.cloud.provider_machines import WHO, machines_of_anybody
 from planner.launcher.ledger.entry import LedgerEntry
 from planner.launcher.plan.backend import Launch
@@ -31,7 +31,7 @@ class AccountCheck:
     """Launches, and what else runs in their accounts, against the most that all of it may cost."""
 
     launches: Sequence[Launch]
-    running: Mapping[LaunchProvider, Sequence[CloudMachine]]
+    running: Mapping[LaunchProvider, Sequence[ListedMachine]]
     """As `running_in_accounts` returned it."""
     account_usd: float
     catalog: Catalog
@@ -64,7 +64,7 @@ class AccountCheck:
             )
 
 
-def running_in_accounts(launches: Sequence[Launch]) -> dict[LaunchProvider, list[CloudMachine]]:
+def running_in_accounts(launches: Sequence[Launch]) -> dict[LaunchProvider, list[ListedMachine]]:
     """Return the planner's machines that live in the accounts of these launches, by cloud.
 
     A provider that cannot be asked is a NodeError: its machines could not be counted.
@@ -73,7 +73,7 @@ def running_in_accounts(launches: Sequence[Launch]) -> dict[LaunchProvider, list
     return {cloud: _running(cloud, some) for cloud, some in asked.items() if some}
 
 
-def _running(provider: LaunchProvider, asked: Sequence[Launch]) -> list[CloudMachine]:
+def _running(provider: LaunchProvider, asked: Sequence[Launch]) -> list[ListedMachine]:
     answers = [one for one in machines_of_anybody([one.target for one in asked]) if one.where.startswith(WHO[provider])]
     problem = next((one.problem for one in answers if one.problem is not None), None)
     if problem is not None:
@@ -83,7 +83,7 @@ def _running(provider: LaunchProvider, asked: Sequence[Launch]) -> list[CloudMac
     return [machine for one in answers for machine in one.machines if machine.alive]
 
 
-def _usd(machine: CloudMachine, provider: LaunchProvider, catalog: Catalog, *, now: datetime) -> float:
+def _usd(machine: ListedMachine, provider: LaunchProvider, catalog: Catalog, *, now: datetime) -> float:
     """Return what a machine may cost from its start to the end that its label says."""
     name = f"{provider.value}/{machine.instance_type}"
     rows = [current_price(name, catalog, kind=PriceKind.ON_DEMAND, region=region) for region in (machine.where, None)]
