@@ -33,7 +33,7 @@ def test_who_never_answers_is_given_up_and_named(never):
 
 def test_answers_come_in_the_order_of_the_questions():
     assert all_within(lambda number: number * number, [3, 1, 2], who="somebody", at_once=2) == [9, 1, 4]
-    assert all_within(lambda number: number, [], who="nobody") == []
+    assert all_within(lambda number: number, [], who="somebody") == []
 
 
 def test_one_failure_ends_the_wait_for_the_others(never):

@@ -123,7 +123,7 @@ SOUND = [
         {"telemetry": [{"devices": [{"throttled_share": 1.0, "throttle_shares": {"power_cap": 1.0}}]}]},
         id="at its factory power limit",
     ),
-    pytest.param({"node": "my-own-box", "environment": {"EFA": None, "note": "서울"}}, id="a machine nobody knows"),
+    pytest.param({"node": "my-own-box", "environment": {"EFA": None, "note": "서울"}}, id="an unknown machine"),
 ]
 
 

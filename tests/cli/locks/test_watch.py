@@ -69,7 +69,7 @@ def plan_between(folder: Path, name: str, block: str, other_usd_per_hour: float,
 
 @pytest.fixture
 def frozen_in_2025(tmp_path: Path) -> Path:
-    """Freeze plans: a day of p5e costs 830.64, then 955.20 USD, of p5en 868.32, then 998.64; the other 20 times that."""
+    """Write plans: a day of p5e costs 830.64, then 955.20 USD, of p5en 868.32, then 998.64; the other 20 times that."""
     folder = tmp_path / "plans"
     (folder / "deeper").mkdir(parents=True)
     plan_between(folder, "p5e-flips", "p5e.48xlarge", 44.0)  # 902 lies between

@@ -23,7 +23,7 @@ class Fault:
     """Breaks it and returns the command whose exit code counts."""
     exit_code: int
     state: str | None
-    """States of the launches in the ledger afterwards, one of several as `A|B`; None where it has none, or cannot be read."""
+    """States of launches in the ledger then, one of several as `A|B`; None where it has none, or cannot be read."""
     outcome: str | None = None
     lost_usd: float = 0.0
     """USD that the fakes bill for machines that nothing ends (World.lost_usd)."""
