@@ -133,7 +133,7 @@ def compared(plan: Path) -> ComparisonDocument:
 
 
 def campaign(runs: int, at_once: int) -> ComparisonDocument:
-    """Return the first document's question with so many trainings and without limits."""
+    """Return the first document's question with the given number of trainings and without limits."""
     given: dict[str, Any] = yaml.safe_load(STATION.read_text(encoding="utf-8"))
     given["campaign"] = {"runs": runs, "at_once": at_once, "start": "2026-12-01", "mix": "never"}
     plan = plans.parse_plan(yaml.safe_dump(given), where=str(STATION))

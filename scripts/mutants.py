@@ -12,6 +12,7 @@ import compileall
 import copy
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -50,6 +51,8 @@ LEFT_BEHIND = shutil.ignore_patterns(".git", ".*_cache", "__pycache__", "build",
 FAST = "not slow and not browser"
 """The tests that `make test` runs."""
 SLOWEST_SECONDS = 600
+NEVER_ENDS = "the tests do not end"
+FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?(?:\[.*?\])?)(?: - |$)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -104,28 +107,31 @@ def folders_of_tests(module: Path, root: Path) -> list[Path]:
     return [folder for folder in folders if (root / folder).is_dir()]
 
 
-def is_killed(mutant: Mutant, copied: Path) -> bool:
-    """Return whether a test of its own folder fails on it, or does not end."""
+def killer_of(mutant: Mutant, copied: Path) -> str | None:
+    """Return the first test of its own folder that fails on it, and on it alone; None where all pass."""
     path = copied / mutant.module
     kept = path.with_suffix(".kept")
     shutil.copy2(path, kept)
     path.write_text(mutant.source, encoding="utf-8")
     try:
-        return any(_fails(folder, copied) for folder in folders_of_tests(mutant.module, copied))
+        failed = next((test for one in folders_of_tests(mutant.module, copied) if (test := _failed(one, copied))), None)
     finally:
         kept.replace(path)
+    return failed if failed in (None, NEVER_ENDS) or _failed(failed, copied) is None else None
 
 
-def _fails(folder: Path, copied: Path) -> bool:
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", FAST, str(folder)]
+def _failed(tests: Path | str, copied: Path) -> str | None:
+    """Return the first test that fails."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-rfE", "-p", "no:cacheprovider", "-m", FAST, str(tests)]
     environment = os.environ | {"PYTHONPATH": str(copied), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         done = subprocess.run(
-            command, cwd=copied, env=environment, capture_output=True, timeout=SLOWEST_SECONDS, check=False
+            command, cwd=copied, env=environment, capture_output=True, text=True, timeout=SLOWEST_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        return True
-    return done.returncode != 0
+        return NEVER_ENDS
+    failed = FAILED.search(done.stdout)
+    return None if done.returncode == 0 else failed[1] if failed else str(tests)
 
 
 def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
@@ -189,9 +195,9 @@ def main() -> int:
         shutil.copytree(root, copied, symlinks=True, ignore=LEFT_BEHIND)
         compileall.compile_dir(copied / "planner", quiet=1)
         for mutant in chosen:
-            killed = is_killed(mutant, copied)
-            survivors += not killed
-            print(f"{'killed  ' if killed else 'SURVIVED'} {mutant}", flush=True)
+            killer = killer_of(mutant, copied)
+            survivors += killer is None
+            print(f"SURVIVED {mutant}" if killer is None else f"killed   {mutant}\n         by {killer}", flush=True)
     print(f"{len(chosen) - survivors} of {len(chosen)} killed")
     return 1 if survivors > asked.most_survivors else 0
 

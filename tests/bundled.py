@@ -1,4 +1,4 @@
-"""What ships with the product, read once a process: tests share it, nothing changes it."""
+"""Bundled data, read once a process: tests share it, and no test changes it."""
 
 from __future__ import annotations
 

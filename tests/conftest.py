@@ -10,12 +10,15 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from planner import clock
 from planner.model.catalog import Catalog
 from tests.bundled import bundled_catalog
 from tests.fakes.servers import AWS_KEYS, Server, running
 
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")  # on a busy machine a law is as true as on an idle one
 GOLDEN = Path(__file__).parent / "golden"
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -52,7 +55,7 @@ class Golden:
 
 @pytest.fixture(scope="session")
 def catalog() -> Catalog:
-    """The bundled catalog, read once a process."""
+    """Return the bundled catalog, read once a process."""
     return bundled_catalog()
 
 
@@ -76,7 +79,7 @@ def aws_server(aws_models: None, tmp_path_factory: pytest.TempPathFactory) -> It
 
 @pytest.fixture
 def aws(aws_server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
-    """That AWS, which boto3 finds without being told. What other tests made is there: emptying it takes seconds."""
+    """Point boto3 at that AWS. Resources of other tests are still in it, because emptying it takes seconds."""
     aws_server.ask("reset")
     for name, value in AWS_KEYS.items():
         monkeypatch.setenv(name, value)
@@ -103,5 +106,5 @@ def _workspace_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.fixture(autouse=True)
 def _day(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every answer of a test is given on one day, whatever day it is and whether midnight passes or not."""
+    """Fix the date, so that no answer of a test depends on the day or on midnight passing."""
     monkeypatch.setattr(clock, "now", lambda: NOON)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 MARK = "TESTS_MARK"
 GONE_S = 10.0
-"""In which nothing of a stopped benchmark may be left."""
+"""Time after which no process of a stopped benchmark may run."""
 
 
 class MarkedProcesses:

@@ -112,7 +112,7 @@ def test_every_field_that_is_a_quantity_has_its_columns(comparison):
 
 def test_a_chart_shows_every_option_that_has_time_and_cost(comparison):
     specification = json.dumps(comparison.chart().to_dict())
-    drawn = [one for one in comparison.document.options if one.campaign_hours and one.campaign_usd]
+    drawn = [option for option in comparison.document.options if option.campaign_hours and option.campaign_usd]
     assert drawn
     assert all(f'"{option.display_name}"' in specification for option in drawn)
 

@@ -1,4 +1,4 @@
-r"""How the processes of a run are kept together on a node and found again, as parts of bash scripts. Pure text.
+r"""Parts of bash scripts that keep the processes of a run together on a node and find them again. Pure text.
 
 A process belongs to a run if PLANNER_RUN_ID is in its environment. A daemon may clear that, leave its session and
 outlive its parent. So the job is also put into a control group of its own where one may be made (version 2, else the

@@ -91,7 +91,7 @@ def record_by_hand(
         region=target.region,
         purchase=target.purchase if target.is_cloud else "own",
         price=None if rate is None else quoted_price(rate),
-        no_price_reason=None if rate is not None else no_price_reason or "nobody gave one",
+        no_price_reason=None if rate is not None else no_price_reason or "none was given",
     )
     if target.accelerator is not None and target.accelerator != record.hardware.accelerator:
         raise InputError(

@@ -66,7 +66,7 @@ def _settings(records: Sequence[RunRecord]) -> list[Finding]:
         any(record.data is None and record.method_version is None for record in records)
         and records[0].seq_len is not None
     ):
-        says = "Nobody says whether samples were full: samples/s are no tokens/s."
+        says = "It is not stated whether samples were full: samples/s are not tokens/s."
         findings.append(unknown("packing_not_stated", says, fix="Record tokens and padding of the window."))
     return findings + _tuning(records)
 

@@ -62,8 +62,8 @@ def refresh(
     else:
         output.print_rows(refresh_rows(document.sources), title="Prices fetched")
     say(
-        f"Of the bundled prices {document.bundled_renewed} are renewed, {document.bundled_unlisted} nobody lists any "
-        f"more, of {document.bundled_not_asked} no list was read."
+        f"Bundled prices: {document.bundled_renewed} renewed, {document.bundled_unlisted} no longer listed; "
+        f"no list was read for {document.bundled_not_asked}."
     )
     for path in document.healed:
         say(f"{path}: cannot be read, and was set aside; a new file of stored prices was begun")

@@ -42,7 +42,7 @@ class _Lasting(io.TextIOBase):
     def fileno(self) -> int:
         """Return the descriptor of the stream behind it."""
         if self._inner is None:
-            raise io.UnsupportedOperation("nobody reads it any more")
+            raise io.UnsupportedOperation("its reader is gone")
         return self._inner.fileno()
 
     def write(self, text: str) -> int:

@@ -120,7 +120,7 @@ def _stretched(hours: Quantity, factor: Quantity) -> Quantity:
     """Return hours x factor. Both ranges count."""
     if factor.low == factor.high == 1:
         return hours
-    source = f"{hours.value:.5g} h at benchmark speed x {factor.value:.3g}, from {factor.source}; {hours.source}"
+    source = f"{hours.value:.5g} h at benchmark speed x {factor.value:.5g}, from {factor.source}; {hours.source}"
     stretched = stretched_hours(interval(hours, Unit.HOURS), practice=interval(factor, Unit.RATIO))
     return derived(stretched, Unit.HOURS, hours, factor, source=source)
 
@@ -135,7 +135,7 @@ def _practice_line(practice: Practice, factor: Quantity, hours: Quantity) -> Tim
     """Return the hours that the practice adds: hours x (factor - 1), as uncertain as the whole."""
     added = interval(_stretched(hours, factor), Unit.HOURS).scaled(1 - 1 / interval(factor, Unit.RATIO).value)
     added = named("practice_hours", added, "h")
-    source = f"{hours.value:.5g} h x ({factor.value:.3g} - 1); {factor.source}"
+    source = f"{hours.value:.5g} h x ({factor.value:.5g} - 1); {factor.source}"
     return TimeLine(what=PRACTICE[practice], hours=derived(added, Unit.HOURS, factor, source=source))
 
 

@@ -135,7 +135,7 @@ def own_site(
         source = f"{rated.value:.4g} kW x {share.value:g} in training; {rated.source}"
         power = to_quantity(drawn, Unit.KW, Basis.ASSUMED, source, share.as_of)
     figure = None if rated is None else Figure(value=rated.value, low=rated.low, high=rated.high, source=rated.source)
-    anyhow = Figure(value=0, source="stands in a room that is there anyhow")
+    no_rent = Figure(value=0, source="stands in a room that is there anyhow")
     resale = Figure(value=resale_usd or 0.0, source="the plan: resale_usd" if resale_usd else NOT_SOLD)
     return Site(
         schema_version=1,
@@ -146,7 +146,7 @@ def own_site(
         already_owned=AlreadyOwned(resale_usd=resale, remaining_life_years=YEARS_LEFT),
         power=power,
         rated_kw=figure,
-        room=Room(usd_per_month=anyhow) if stands_in_a_room(accelerator, node.accelerators) else None,
+        room=Room(usd_per_month=no_rent) if stands_in_a_room(accelerator, node.accelerators) else None,
         spares_fraction_of_nodes=Figure(value=0, source="no spare is kept for one machine"),
         software_usd_per_gpu_year=Figure(value=0, source="free frameworks alone"),
         source=node.source,

@@ -19,7 +19,7 @@ from planner.scenario.rows_by_node import rows_by_node
 ANY_REGION = "any"
 """Region of a price that is the same everywhere."""
 LOOKED_AT = (PriceKind.ON_DEMAND, PriceKind.CAPACITY_BLOCK, PriceKind.SPOT, PriceKind.MARKETPLACE)
-"""Kinds that a search considers. They bind nobody beyond the work (blocks to the end of a day or a week).
+"""Kinds that a search considers. They bind no one beyond the work (blocks to the end of a day or a week).
 
 Kinds with their own term need a decision and are listed by hand.
 """

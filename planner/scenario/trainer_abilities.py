@@ -39,7 +39,7 @@ ABILITIES = {
     "deeplearningexamples": Abilities(frozenset({Strategy.DDP})),
     "tensorflow ngc": Abilities(frozenset({Strategy.DDP})),
 }
-"""By family, from each project's documentation of its parallelism (megatron-core's and DeepSpeed's user guides,
+"""Abilities by family, from each project's documentation of its parallelism (guides of megatron-core and DeepSpeed,
 torchtitan's and torchtune's README, Accelerate's FSDP guide, llm-foundry's `fsdp_config`); a family that is not in the
 table may do anything. Fully sharded with Composer and plain FSDP keeps weights with SHARD_GRAD_OP, which is ZeRO-2."""
 UNSTATED_TRAINERS = {

@@ -34,7 +34,7 @@ def read_whole_number(text: str) -> int:
 
 def plain_spelling(text: str) -> str | None:
     """Return the plain digits of a number that is written with other digits or grouped, as `1_000`; otherwise None."""
-    western = "".join(_digit(one) for one in text.strip())
+    western = "".join(_digit(character) for character in text.strip())
     plain = _UNDERSCORES.sub("", western)
     if _GROUPED.fullmatch(plain):
         plain = _GROUPS.sub("", plain)

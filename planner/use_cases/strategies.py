@@ -8,7 +8,6 @@ from typing import Any
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.network.stated_training import StatedTraining
-from planner.model.network.trainer_memory import Offload
 from planner.model.network.workload import ArchitectureFile
 from planner.scenario.cluster import Cluster
 from planner.scenario.frameworks import other_maker
@@ -21,7 +20,6 @@ from planner.scenario.job import (
 )
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.physics.planned_trainer import OFFLOADED_WEIGHTS
 from planner.speed.throughput.node_network import is_stated
 from planner.speed.throughput.strategy_search import StrategyQuestion, search
 
@@ -63,8 +61,6 @@ def find_strategies(
     checked_length(network.architecture, length, where=workload)
     settings = asked.settings.over(network)
     stated = checked_settings(settings, network.architecture, precision=precision, where=workload)
-    if stated.offload is Offload.ALL:
-        raise InputError(f"{workload}: {OFFLOADED_WEIGHTS}.", fix="Leave offload out, or write optimizer.")
     name = network.name or workload
     of_files = network.global_batch_on(cluster.accelerators) if isinstance(network, StatedTraining) else None
     setup = replace(

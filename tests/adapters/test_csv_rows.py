@@ -10,7 +10,7 @@ from planner.model.hardware.machines import Node
 
 
 def test_a_table_without_columns_that_have_defaults_is_read(tmp_path):
-    """As it was written before hosts stood in it."""
+    """Header from before hosts were listed."""
     path = tmp_path / "nodes.csv"
     path.write_text(
         "id,name,accelerator,accelerators,link,network_gbit_per_s,rated_kw,source,as_of\n"
@@ -27,7 +27,7 @@ def test_a_table_without_columns_that_have_defaults_is_read(tmp_path):
             "id,name,accelerator,accelerators,link,rated_kw,network_gbit_per_s,source,as_of", id="out of order"
         ),
         pytest.param("id,name,accelerator,link,source,as_of", id="without one that is needed"),
-        pytest.param("id,name,accelerator,accelerators,link,colour,source,as_of", id="with one that nobody knows"),
+        pytest.param("id,name,accelerator,accelerators,link,colour,source,as_of", id="with an unknown one"),
     ],
 )
 def test_a_table_with_other_columns_is_refused(tmp_path, header):

@@ -1,4 +1,4 @@
-"""How YAML and JSON text is read: numbers as people write them, keys once, and errors that name their place."""
+"""Reading of YAML and JSON text: numbers as people write them, keys once, and errors that name their place."""
 
 from __future__ import annotations
 

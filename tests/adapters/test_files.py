@@ -15,7 +15,7 @@ from planner.errors import StoreError
 
 @pytest.fixture
 def full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A link to the full device; nothing may be renamed or made beside the device, whatever the code does."""
+    """Return a link to the full device; nothing may be renamed or made beside the device, whatever the code does."""
     real = os.replace
 
     def replace(source, target, **more):

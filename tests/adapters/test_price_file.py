@@ -165,7 +165,7 @@ def test_what_is_written_is_read_back_the_same(price):
 
 OF_THE_BOOK = {"list_usd_per_hour", "list_usd_per_million_tokens", "committed_nodes", "beyond_usd_per_hour", "agreed"}
 NEVER_IN_A_FILE = OF_THE_BOOK | {"seen_usd_per_hour", "seen_from", "unlisted_on"}
-"""What the price book adds, and the choice among observations."""
+"""Additions of the price book, and the choice among observations."""
 
 
 def test_the_columns_are_those_of_the_model_less_what_never_stands_in_a_file():

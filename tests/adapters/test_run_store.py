@@ -171,7 +171,7 @@ def test_a_killed_writer_breaks_nothing(folder, source, record, call):
     died = subprocess.run([sys.executable, "-c", DIES, str(folder), str(source), call], check=False, cwd=ROOT)
     assert died.returncode == -signal.SIGKILL
     assert [run.id for run in FolderStore(folder).read_all()] == ["kept"]
-    assert len(list(folder.glob("*.part"))) == 1, "the half-written file stays, under a name that nobody reads"
+    assert len(list(folder.glob("*.part"))) == 1, "the half-written file stays, under a name that is not read"
     FolderStore(folder).add(named(record, "lost"))
     assert sorted(path.name for path in folder.iterdir()) == ["kept.json", "lost.json"]
 

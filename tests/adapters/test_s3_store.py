@@ -153,8 +153,8 @@ class TestStoreRefusals:
 
     @pytest.mark.usefixtures("aws")
     def test_a_bucket_that_is_not_there(self):
-        with pytest.raises(StoreError, match=r"s3://nobody-made-this/runs: there is no such bucket\. Check its name"):
-            S3Store("s3://nobody-made-this/runs").read_all()
+        with pytest.raises(StoreError, match=r"s3://a-missing-bucket/runs: there is no such bucket\. Check its name"):
+            S3Store("s3://a-missing-bucket/runs").read_all()
 
     @pytest.mark.usefixtures("aws")
     def test_no_credentials(self, monkeypatch):

@@ -1,4 +1,4 @@
-"""What is asked of others ends: by its answer, its failure, or the limit."""
+"""Questions to others end: by their answer, its failure, or the limit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.time_limits import all_within, within
 
 @pytest.fixture
 def never():
-    """A question that is answered when the test is over."""
+    """Ask a question that is answered when the test is over."""
     over = Event()
     yield over.wait
     over.set()
@@ -32,13 +32,13 @@ def test_who_never_answers_is_given_up_and_named(never):
 
 
 def test_answers_come_in_the_order_of_the_questions():
-    assert all_within(lambda one: one * one, [3, 1, 2], who="somebody", at_once=2) == [9, 1, 4]
-    assert all_within(lambda one: one, [], who="nobody") == []
+    assert all_within(lambda number: number * number, [3, 1, 2], who="somebody", at_once=2) == [9, 1, 4]
+    assert all_within(lambda number: number, [], who="somebody") == []
 
 
 def test_one_failure_ends_the_wait_for_the_others(never):
-    def ask(one: int) -> object:
-        if one == 0:
+    def ask(number: int) -> object:
+        if number == 0:
             raise PriceSourceError("refused")
         return never()
 
@@ -49,8 +49,8 @@ def test_one_failure_ends_the_wait_for_the_others(never):
 def test_what_was_not_asked_before_the_limit_is_not_asked_after_it(never):
     asked: list[int] = []
 
-    def ask(one: int) -> object:
-        asked.append(one)
+    def ask(number: int) -> object:
+        asked.append(number)
         return never()
 
     with pytest.raises(NodeError, match="given up"):

@@ -77,8 +77,8 @@ def test_a_visit_is_told_of_its_own_secrets_alone() -> None:
         found[name] = noted
 
     visits = [threading.Thread(target=visit, args=(name,)) for name in ("one", "two")]
-    for one in visits:
-        one.start()
-    for one in visits:
-        one.join()
+    for thread in visits:
+        thread.start()
+    for thread in visits:
+        thread.join()
     assert found == {"one": ["of one"], "two": ["of two"]}

@@ -57,7 +57,7 @@ def test_what_programs_read_differently_is_refused_with_what_was_meant(text, pla
     assert fix in caught.value.fix
 
 
-@pytest.mark.parametrize("text", [one for one in AMBIGUOUS if not one.startswith("!")])
+@pytest.mark.parametrize("text", [text for text in AMBIGUOUS if not text.startswith("!")])
 def test_it_is_text_in_quotes_and_in_the_files_of_others(text):
     assert parse_mapping(f"a: '{text}'", where="p.yaml") == {"a": text}
     assert parse_mapping(f"a: {text}", where="p.yaml", foreign=True) == {"a": text}

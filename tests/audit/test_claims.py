@@ -24,7 +24,7 @@ AUDITED = {
 
 
 def figure(audit: ClaimAudit, code: str, name: str) -> float:
-    finding = next(one for one in audit.findings if one.code == code)
+    finding = next(finding for finding in audit.findings if finding.code == code)
     return next(fact.value for fact in finding.evidence if fact.name == name)
 
 
@@ -78,5 +78,5 @@ def test_a_claim_that_says_too_little_is_undecidable(claim, code):
 
 def test_a_renamed_claim_has_the_same_verdict():
     claim = {"kind": "part", "accelerator": "RTX PRO 6000 Blackwell Server", "link": "nvswitch"}
-    one, other = audited(**claim), audited(**claim, quote="RTX PRO 6000에 NVSwitch 추가")
-    assert one.verdict is other.verdict is AuditVerdict.IMPOSSIBLE
+    first, other = audited(**claim), audited(**claim, quote="RTX PRO 6000에 NVSwitch 추가")
+    assert first.verdict is other.verdict is AuditVerdict.IMPOSSIBLE

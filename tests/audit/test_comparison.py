@@ -23,7 +23,7 @@ def newer(**told: Any) -> RunRecord:
 
 
 def older(**told: Any) -> RunRecord:
-    """An A100 at 3,400 tokens/s, 52 % of its dense peak."""
+    """Return an A100 at 3,400 tokens/s, 52 % of its dense peak."""
     return llama(**{"accelerator": "A100-80GB-SXM", "speed": 3_400, **MATCHED, "id": "older", **told})
 
 
@@ -34,7 +34,7 @@ def compared(*records: RunRecord) -> ComparisonAudit:
 
 
 def codes(comparison: ComparisonAudit) -> set[str]:
-    return {one.code for one in comparison.findings}
+    return {finding.code for finding in comparison.findings}
 
 
 def test_runs_that_differ_in_their_hardware_alone_are_fair():
@@ -94,8 +94,8 @@ def test_a_network_known_by_its_name_alone_is_the_same_by_that_name():
 
 
 def test_on_several_counts_of_one_accelerator_the_count_is_what_is_compared():
-    one, eight = newer(gpus=1, global_batch=8, micro_batch=1), newer()
-    (explained,) = (finding for finding in compared(eight, one).findings if finding.code == "ratio_explained")
+    single, eight = newer(gpus=1, global_batch=8, micro_batch=1), newer()
+    (explained,) = (finding for finding in compared(eight, single).findings if finding.code == "ratio_explained")
     assert "count x" in explained.says
     assert "hardware" not in explained.says
 

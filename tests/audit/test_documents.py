@@ -94,7 +94,7 @@ MISTAKES = [
     ("nor the global batch", BOTH, "global_batch_differs", "not stated"),
     ("nor whether the batch was tuned", BOTH, "batch_not_tuned", "tuned"),
 ]  # fmt: skip
-"""What is wrong, where it stands, its code, and what the sentence must show beside it."""
+"""Mistakes: text, place, code, and words that the sentence must show beside it."""
 
 
 @cache
@@ -111,7 +111,7 @@ def findings(where: str | tuple[str, ...]) -> tuple[Finding, ...]:
 @pytest.mark.parametrize(("mistake", "where", "code", "shown"), MISTAKES, ids=[row[0] for row in MISTAKES])
 def test_a_mistake_of_the_documents_is_found_by_its_code(mistake, where, code, shown):
     says = [finding.says for finding in findings(where) if finding.code == code]
-    assert any(shown in one for one in says), (mistake, says)
+    assert any(shown in text for text in says), (mistake, says)
 
 
 @pytest.mark.parametrize("name", sorted(AUDITED.keys() - {where for _, where, _, _ in MISTAKES}))

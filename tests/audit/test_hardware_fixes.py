@@ -45,9 +45,9 @@ def test_an_hour_is_worth_what_the_cheapest_such_accelerators_cost():
 
 
 def test_ten_cards_take_five_bridges_and_gain_less_than_a_pair():
-    five, one = fixes(TEN)[0], fixes(TWO)[0]
+    five, two_cards = fixes(TEN)[0], fixes(TWO)[0]
     assert (five.count, five.usd) == (5, 300)
-    assert 1.05 < five.gain < one.gain
+    assert 1.05 < five.gain < two_cards.gain
 
 
 @pytest.mark.parametrize("accelerator", ["RTX-PRO-6000-Blackwell-Server", "RTX-4090", "RTX-5090", "L40S"])

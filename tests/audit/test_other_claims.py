@@ -78,11 +78,11 @@ def test_a_training_of_machines_priced_one_by_one_adds_up():
              "time": "10 days", "price": "60 USD/h"}  # fmt: skip
     assert audited(**claim, cost="57,600 USD").verdict is AuditVerdict.CREDIBLE
     wrong = audited(**claim, cost="8,000 USD")
-    assert {one.code for one in wrong.findings} == {"arithmetic"}
+    assert {finding.code for finding in wrong.findings} == {"arithmetic"}
 
 
 def test_a_machine_charged_once_for_each_of_its_accelerators_is_found():
     claim = {"kind": "training", "parameters": "8B", "tokens": "100B", "accelerator": "H100", "accelerators": 8,
              "time": "20 days", "price": "98.32 USD/h", "cost": "377,549 USD"}  # fmt: skip
     audit = audited(**claim)  # 98.32 x 480 h x 8
-    assert {one.code for one in audit.findings} == {"price_not_for_the_machine"}
+    assert {finding.code for finding in audit.findings} == {"price_not_for_the_machine"}

@@ -1,4 +1,4 @@
-"""What explains the ratio of two runs: pairs of published rows that differ in one setting, and laws."""
+"""Explanations of the ratio of two runs: pairs of published rows that differ in one setting, and laws."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def compared(*records: RunRecord) -> ComparisonAudit:
 
 
 def facts(comparison: ComparisonAudit, code: str) -> dict[str, float]:
-    finding = next(one for one in comparison.findings if one.code == code)
+    finding = next(finding for finding in comparison.findings if finding.code == code)
     return {fact.name: fact.value for fact in finding.evidence}
 
 
@@ -76,14 +76,14 @@ def test_an_impossible_run_is_no_evidence_of_the_true_ratio():
 def test_where_a_format_is_open_the_true_ratio_is_wider():
     stated = H200.model_copy(update={"precision": "bf16"})
     slower = faster(A100, 0.5)
-    open_, known = (facts(compared(one, slower), "ratio") for one in (H200, stated))
+    open_, known = (facts(compared(record, slower), "ratio") for record in (H200, stated))
     assert open_["true_high"] > known["true_high"]
 
 
 @settings(max_examples=15, deadline=None)
 @given(st.floats(0.2, 1.0), st.floats(0.2, 0.9))
-def test_factors_multiply_to_the_ratio_and_turn_over_with_it(one, other):
-    pair = faster(H200, one), faster(A100, other)
+def test_factors_multiply_to_the_ratio_and_turn_over_with_it(first, other):
+    pair = faster(H200, first), faster(A100, other)
     there, back = (facts(compared(*runs), "ratio_explained") for runs in (pair, pair[::-1]))
     ratio = facts(compared(*pair), "ratio")["ratio"]
     assert math.prod(value for name, value in there.items() if not name.endswith("_share")) == pytest.approx(ratio)
@@ -92,12 +92,14 @@ def test_factors_multiply_to_the_ratio_and_turn_over_with_it(one, other):
 
 def test_what_the_estimator_does_not_know_is_said():
     comparison = compared(CATALOG.runs["seed-000-dgx-station-v100"], A100)
-    assert "knows no such run" in next(one.says for one in comparison.findings if one.code == "ratio_explained")
+    assert "knows no such run" in next(
+        finding.says for finding in comparison.findings if finding.code == "ratio_explained"
+    )
 
 
 def test_each_of_several_runs_is_held_against_the_first():
     records = [CATALOG.runs[f"seed-003-rtx3090-ddp-x{count}"] for count in (1, 2, 4)]
-    ratios = [one for one in compared(*records).findings if one.code == "ratio"]
+    ratios = [finding for finding in compared(*records).findings if finding.code == "ratio"]
     assert len(ratios) == 2
-    assert all(one.says.startswith(records[0].id) for one in ratios)
-    assert all(one.says != other.says for one, other in pairwise(ratios))
+    assert all(ratio.says.startswith(records[0].id) for ratio in ratios)
+    assert all(ratio.says != other.says for ratio, other in pairwise(ratios))

@@ -1,4 +1,4 @@
-"""What a record says beside its speed, and twice: found where it is wrong, silent where it is sound."""
+"""Statements of a record beside its speed, some made twice: found where it is wrong, silent where it is sound."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ SOUND = [
         {"telemetry": [{"devices": [{"throttled_share": 1.0, "throttle_shares": {"power_cap": 1.0}}]}]},
         id="at its factory power limit",
     ),
-    pytest.param({"node": "my-own-box", "environment": {"EFA": None, "note": "서울"}}, id="a machine nobody knows"),
+    pytest.param({"node": "my-own-box", "environment": {"EFA": None, "note": "서울"}}, id="an unknown machine"),
 ]
 
 
@@ -145,7 +145,7 @@ def test_what_is_sound_is_credible(told):
 
 
 def test_products_in_fewer_bits_explain_what_fp32_cannot_do():
-    explained = {one.code: one for one in of(precision="fp32", speed=4_000).explanations}
+    explained = {explanation.code: explanation for explanation in of(precision="fp32", speed=4_000).explanations}
     # 4,000 tokens/s are 193 TFLOP/s of 67 in fp32; TF32 has 495, bf16 989
     assert "TF32 or bf16 or fp8" in explained["lower_precision"].says
     assert "--precision tf32" in explained["lower_precision"].test
@@ -188,12 +188,12 @@ def test_a_record_of_which_anything_is_null_is_audited(nulls):
 def test_what_is_impossible_comes_with_all_that_would_make_it_true(told, explanations):
     audit = of(**told)
     assert audit.verdict is AuditVerdict.IMPOSSIBLE
-    assert [one.code for one in audit.explanations] == explanations
-    assert all(one.test for one in audit.explanations)
+    assert [explanation.code for explanation in audit.explanations] == explanations
+    assert all(explanation.test for explanation in audit.explanations)
 
 
 def test_explanations_of_a_doubtful_run_lead_down_to_the_best_published():
-    said = {one.code: one.says for one in of(speed=14_200).explanations}
+    said = {explanation.code: explanation.says for explanation in of(speed=14_200).explanations}
     # a token: 6 x 7.505e9 + 6 x 32 x 4096 x 4096 = 48.25 GFLOP; 14,200 are 685 TFLOP/s; 79 % of 794.5 are 92 % of that
     assert "at most 92% of the FLOPs" in said["less_work_per_token"]
     assert "at least 9 and not 8" in said["more_accelerators"]

@@ -43,7 +43,7 @@ WRONG = [
 @pytest.mark.parametrize(("told", "code", "verdict"), WRONG)
 def test_what_is_wrong_is_found_by_its_code(told, code, verdict):
     audit = audited(**told)
-    assert code in {one.code for one in audit.findings}
+    assert code in {finding.code for finding in audit.findings}
     assert audit.verdict is AuditVerdict(verdict)
 
 
@@ -69,7 +69,7 @@ def test_what_is_sound_is_credible(told):
 
 
 def test_a_divided_network_that_would_fit_one_is_noted():
-    codes = {one.code for one in audited(params_total=3e8, tp=8).findings}
+    codes = {finding.code for finding in audited(params_total=3e8, tp=8).findings}
     assert "sharding_not_needed" in codes
 
 
@@ -89,5 +89,5 @@ def test_a_network_known_by_its_size_alone_is_counted_by_it_and_marked(told, ver
     row = Measurement.model_validate({**BY_SIZE, **told})
     audit = audit_run(stated_by_row(row, CATALOG, {}), CEILINGS)
     assert audit.verdict is AuditVerdict(verdict), audit.findings
-    marked = "work_by_parameters" in {one.code for one in audit.findings}
+    marked = "work_by_parameters" in {finding.code for finding in audit.findings}
     assert marked is (verdict != "undecidable")

@@ -32,7 +32,7 @@ def codes(run: RunAudit) -> set[str]:
 
 
 def figure(run: RunAudit, code: str, name: str) -> float:
-    finding = next(one for one in run.findings if one.code == code)
+    finding = next(finding for finding in run.findings if finding.code == code)
     return next(fact.value for fact in finding.evidence if fact.name == name)
 
 
@@ -47,7 +47,7 @@ def faster(record: RunRecord, times: float) -> RunRecord:
 def test_the_a100_record_is_impossible_and_four_explanations_survive():
     run = audited(A100)[0]
     assert run.verdict is AuditVerdict.IMPOSSIBLE
-    assert [one.code for one in run.explanations] == [
+    assert [explanation.code for explanation in run.explanations] == [
         "shorter_samples", "more_accelerators", "less_work_per_token", "wrong_throughput",
     ]  # fmt: skip
     assert figure(run, "above_ceiling_recomputing", "executed_recomputing") == pytest.approx(291, abs=1)
@@ -73,7 +73,7 @@ def test_the_support_cases_comparison_is_unfair_and_says_what_to_run():
     comparison = audit_records([H200, A100], CATALOG, CEILINGS)[1]
     assert comparison is not None
     assert comparison.verdict is ComparisonVerdict.UNFAIR
-    found = {one.code for one in comparison.findings}
+    found = {finding.code for finding in comparison.findings}
     assert {"run_impossible", "precision_not_stated", "packing_not_stated", "batch_not_tuned"} <= found
     assert "aws/p5e.48xlarge" in comparison.rerun[0]
     assert "--precision bf16" in comparison.rerun[0]
@@ -131,7 +131,7 @@ def test_a_mistake_of_a_run_is_found_by_its_code(record, code):
 def test_float8_keeps_an_h200_without_precision_from_being_impossible():
     run = audited(faster(H200, 2.6))[0]
     assert run.verdict is AuditVerdict.DOUBTFUL
-    assert "lower_precision" in {one.code for one in run.explanations}
+    assert "lower_precision" in {explanation.code for explanation in run.explanations}
 
 
 @pytest.mark.parametrize(
@@ -192,15 +192,15 @@ def test_so_many_times_the_nodes_and_the_throughput_is_the_same_verdict(record, 
     hardware = record.hardware.model_copy(update={"nodes": record.hardware.nodes * times})
     batch = record.global_batch and record.global_batch * times
     larger = faster(record, times).model_copy(update={"hardware": hardware, "global_batch": batch, "id": "renamed"})
-    one, other = audited(record)[0], audited(larger)[0]
-    assert other.verdict is one.verdict
-    assert codes(other) == codes(one)
+    first, other = audited(record)[0], audited(larger)[0]
+    assert other.verdict is first.verdict
+    assert codes(other) == codes(first)
     assert [explanation.code for explanation in other.explanations] == [
-        explanation.code for explanation in one.explanations
+        explanation.code for explanation in first.explanations
     ]
 
 
 @pytest.mark.parametrize("record", CATALOG.runs.values(), ids=lambda run: run.id)
 def test_every_code_is_documented(record):
     run = audited(record)[0]
-    assert {*codes(run), *(one.code for one in run.explanations)} <= CODES.keys()
+    assert {*codes(run), *(explanation.code for explanation in run.explanations)} <= CODES.keys()

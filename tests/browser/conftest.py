@@ -21,7 +21,7 @@ PATIENCE_MS = 20_000
 
 @dataclass
 class Visit:
-    """What the browser did besides what it shows."""
+    """Actions of the browser besides what it shows."""
 
     url: str
     page: object
@@ -31,12 +31,12 @@ class Visit:
 
 @pytest.fixture(autouse=True)
 def _day() -> None:
-    """The app runs in a process of its own, on the day it is; so do these tests."""
+    """Keep the real date: the app runs in a process of its own with it, so these tests do too."""
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _patience() -> None:
-    """What is waited for comes later where the tests of two workers are measured for coverage meanwhile."""
+    """Wait longer: pages appear later where the tests of two workers are measured for coverage meanwhile."""
     try:
         from playwright.sync_api import expect
     except ImportError:

@@ -1,4 +1,4 @@
-"""What a visitor should not do: it is refused or shown as text, the server stays up, and others notice nothing."""
+"""Acts that a visitor should not do: each is refused or shown as text, the server stays up, others notice nothing."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_who_sends_half_a_gigabyte_past_the_page_is_refused(page: Page, visit: V
     with page.expect_request(re.compile("upload_file")) as started:
         upload(page, PLAN_FILE, yaml_file("mine.yaml", GOOD.encode()))
     address = urlsplit(started.value.url)
-    cookies = "; ".join(f"{one['name']}={one['value']}" for one in page.context.cookies())
+    cookies = "; ".join(f"{cookie['name']}={cookie['value']}" for cookie in page.context.cookies())
     token = started.value.headers.get("x-xsrftoken", "")
     head = {"Cookie": cookies, "X-Xsrftoken": token, "Content-Type": "multipart/form-data; boundary=b"}
     announced = sent_to(address.netloc, address.path, head | {"Content-Length": str(HALF_A_GIGABYTE)})

@@ -68,10 +68,10 @@ def serious(page: Page) -> list[str]:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     violations = axe.Axe().run(page).response["violations"]
     return [
-        f"{one['id']}: {node['html'][:200]}"
-        for one in violations
-        if one["impact"] in SERIOUS
-        for node in one["nodes"]
+        f"{violation['id']}: {node['html'][:200]}"
+        for violation in violations
+        if violation["impact"] in SERIOUS
+        for node in violation["nodes"]
         if not any(part in str(node["target"]) + node["html"] for part in NOT_OURS)
     ]
 

@@ -1,4 +1,4 @@
-"""What one visitor uploads, pastes or pins, no other visitor receives; what holds a secret is said and hidden."""
+"""No visitor receives what another uploads, pastes or pins; secrets are reported and hidden."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def test_the_warning_stays_with_its_visit(first: Session, second: Session) -> No
 
 @pytest.fixture
 def other_site(app_url: str, tmp_path: Path) -> Iterator[str]:
-    """A site with a page that shows the app within itself, and one that shows a page of its own so."""
+    """Serve a site with a page that shows the app within itself, and one that shows a page of its own so."""
     (tmp_path / "framing.html").write_text(f'<iframe src="{app_url}/" width=900 height=700></iframe>')
     (tmp_path / "own.html").write_text('<iframe src="plain.html" width=900 height=700></iframe>')
     (tmp_path / "plain.html").write_text("<p>a page of the site</p>")

@@ -141,7 +141,7 @@ def test_a_site_stands_on_a_known_node_and_its_power_is_known(row: Site):
     node = CATALOG.nodes[row.node]
     assert row.power is not None or node.rated_kw is not None
     if row.power is not None:
-        assert row.power.basis in (Basis.ASSUMED, Basis.MODELLED), "nobody metered any of these machines"
+        assert row.power.basis in (Basis.ASSUMED, Basis.MODELLED), "none of these machines was metered"
         assert 0 < row.power.low <= row.power.value <= row.power.high
 
 

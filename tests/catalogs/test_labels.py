@@ -71,7 +71,7 @@ def test_a_suggestion_is_not_taken_for_a_row_with_another_price() -> None:
     secure, community = (
         an_option("runpod/1x-h100-sxm", kind=kind) for kind in (PriceKind.ON_DEMAND, PriceKind.MARKETPLACE)
     )
-    shown, found = (with_display_names((one,), CATALOG.providers, CATALOG.nodes)[0] for one in (secure, community))
+    shown, found = (with_display_names((price,), CATALOG.providers, CATALOG.nodes)[0] for price in (secure, community))
     assert shown.display_name == found.display_name == "RunPod, 1x H100"
     assert named_beside(found, (shown,), CATALOG.providers, CATALOG.nodes).display_name == "RunPod marketplace, 1x H100"
     assert named_beside(shown, (shown,), CATALOG.providers, CATALOG.nodes) is shown
@@ -96,9 +96,9 @@ def test_a_label_means_one_offer_on_every_screen() -> None:
         ("qwen3-0.6b", "llama3-8b"), (None, "A100", "H100", "H200"), (None, 8, 16)
     ):
         offers = defaultdict(set)
-        for one in found(network, accelerator, gpus):
-            offers[one.display_name].add((one.id, one.price_kind, one.region))
-            machines[one.display_name].add(one.offer or one.site)
+        for answer in found(network, accelerator, gpus):
+            offers[answer.display_name].add((answer.id, answer.price_kind, answer.region))
+            machines[answer.display_name].add(answer.offer or answer.site)
         assert ambiguous(offers) == {}, (network, accelerator, gpus)
     assert len(machines) > 40
     assert ambiguous(machines) == {}

@@ -10,7 +10,7 @@ STANDARD = ("gpt-305m", "qwen3-0.6b", "llama3-8b", "resnet50", "vit-b16")
 PRESETS = bundled_catalog().presets
 GFLOP = {"gpt-305m": 512 * 1.6174, "qwen3-0.6b": 4096 * 6.3945, "llama3-8b": 8192 * 57.913, "resnet50": 24.30,
          "vit-b16": 105.2}  # fmt: skip
-"""Of one sample: tokens x GFLOP a token with full attention, or an image."""
+"""Work of one sample: tokens x GFLOP a token with full attention, or an image."""
 
 
 @pytest.mark.parametrize("name", STANDARD)

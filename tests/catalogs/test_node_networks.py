@@ -1,4 +1,4 @@
-"""What joins the nodes of the catalog: every machine with eight accelerators says it, with a source and a date.
+"""Networks of the catalog's nodes: every machine with eight accelerators states one, with a source and a date.
 
 Expected rates come from the providers' documentation, named in the ids.
 """
@@ -116,11 +116,11 @@ BY_THE_CARD = [
 
 @pytest.mark.parametrize(("small", "large"), BY_THE_CARD)
 def test_eight_cards_cost_eight_times_one(small: str, large: str) -> None:
-    one, eight = (current_price(name, CATALOG, kind=PriceKind.ON_DEMAND, region=None) for name in (small, large))
-    assert one is not None
+    single, eight = (current_price(name, CATALOG, kind=PriceKind.ON_DEMAND, region=None) for name in (small, large))
+    assert single is not None
     assert eight is not None
-    assert one.amount is not None
-    assert eight.amount == pytest.approx(8 * one.amount)
+    assert single.amount is not None
+    assert eight.amount == pytest.approx(8 * single.amount)
 
 
 @pytest.mark.parametrize(

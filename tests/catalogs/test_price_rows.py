@@ -157,7 +157,7 @@ SPARSE = {
     "A100-40GB-SXM": 624, "A100-80GB-PCIe": 624, "A30": 330, "A40": 299.4, "L4": 242, "L40": 362, "L40S": 733,
     "RTX-A6000": 309.7, "RTX-A4000": 153.4, "MI300X": 2614, "MI350X": 4614, "MI355X": 5033,
 }  # fmt: skip
-"""What the data sheets print largest for 16 bit: with sparsity."""
+"""Largest 16-bit figures of the data sheets: with sparsity."""
 
 
 @pytest.mark.parametrize(("accelerator", "sparse_tflops"), SPARSE.items())

@@ -171,7 +171,7 @@ def test_a_price_is_the_one_published(node, region, kind, usd_per_hour):
     ],
 )
 def test_the_blocks_rose_by_15_percent_each_time(node, region, dated, usd_per_hour):
-    """Of two sources that do not know of each other: what the page said before, and the rates that were announced."""
+    """Values of two independent sources: the page's earlier ones, and the announced rates."""
     blocks = {
         row.as_of.isoformat(): row.usd_per_hour
         for row in CATALOG.prices

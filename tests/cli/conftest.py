@@ -23,7 +23,7 @@ from tests.launcher.conftest import result  # noqa: F401  (a fixture)
 
 @dataclass(frozen=True)
 class CliAnswer:
-    """What a command left behind."""
+    """Results of a command."""
 
     code: int
     out: str

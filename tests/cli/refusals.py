@@ -1,4 +1,4 @@
-"""What a refusal looks like, and good files to spoil."""
+"""Form of a refusal, and good files to spoil."""
 
 from __future__ import annotations
 

@@ -59,10 +59,16 @@ def test_the_document_has_the_keys_of_the_contract(planner, mine):
     assert set(found["ranking"]) == {"gap_10_20", "gap_20_50", "gap_over_50"}
     assert set(found["regret"]) == {"median_pct", "p95_pct"}
     assert {"peak_ratio", "bandwidth_ratio", "geometric_mean_ratio", "constant_mfu"} == set(found["baselines"])
-    for one in found["predictions"]:
-        assert one["low_90"] <= one["low_80"] < one["predicted"] < one["high_80"] <= one["high_90"]
-        assert one["group"]
-    errors = [abs(one["predicted"] / one["measured"] - 1) * 100 for one in found["predictions"]]
+    for prediction in found["predictions"]:
+        assert (
+            prediction["low_90"]
+            <= prediction["low_80"]
+            < prediction["predicted"]
+            < prediction["high_80"]
+            <= prediction["high_90"]
+        )
+        assert prediction["group"]
+    errors = [abs(prediction["predicted"] / prediction["measured"] - 1) * 100 for prediction in found["predictions"]]
     assert found["overall"]["mape_pct"] == pytest.approx(sum(errors) / len(errors), abs=1e-3)
 
 
@@ -70,11 +76,11 @@ def test_the_document_has_the_keys_of_the_contract(planner, mine):
 def test_a_row_s_own_speed_does_not_move_its_prediction(planner, tmp_path):
     slow = table(tmp_path / "slow.csv", llama("a", 8, 5000.0))
     fast = table(tmp_path / "fast.csv", llama("a", 8, 8000.0))
-    one, other = (
+    slow_speed, other = (
         planner("accuracy", "--measurements", path, "--json").document["predictions"][0]["predicted"]
         for path in (slow, fast)
     )
-    assert one == other
+    assert slow_speed == other
 
 
 @pytest.mark.slow
@@ -82,9 +88,9 @@ def test_a_row_in_samples_is_predicted_in_samples(planner, tmp_path):
     path = table(tmp_path / "samples.csv", llama("a", 8, 6.8))
     text = path.read_text(encoding="utf-8").replace("tokens_per_s_per_gpu", "throughput_total")
     path.write_text(text.replace("tokens/s", "samples/s"), encoding="utf-8")
-    [one] = planner("accuracy", "--measurements", path, "--json").document["predictions"]
-    assert one["measured"] == pytest.approx(6.8)
-    assert one["low_90"] < 6.8 < one["high_90"]
+    [prediction] = planner("accuracy", "--measurements", path, "--json").document["predictions"]
+    assert prediction["measured"] == pytest.approx(6.8)
+    assert prediction["low_90"] < 6.8 < prediction["high_90"]
 
 
 @pytest.mark.slow
@@ -112,7 +118,7 @@ def test_anchors_are_not_scored_and_pull_the_others(planner, tmp_path):
     blind = planner("accuracy", "--measurements", slow, "--json").document
     seeing = planner("accuracy", "--measurements", slow, "--anchors", "1", "--json").document
     assert seeing["predicted"] == blind["predicted"] - 1
-    assert {one["group"] for one in seeing["predictions"]} == {"own runs"}
+    assert {prediction["group"] for prediction in seeing["predictions"]} == {"own runs"}
     assert seeing["overall"]["mape_pct"] < blind["overall"]["mape_pct"] / 2
 
 
@@ -122,9 +128,9 @@ def test_a_row_of_ours_that_is_asked_is_left_out_of_the_fit():
 
     evidence = text_rows()
     source = evidence[0].labels.source
-    asked = [one for one in evidence if one.labels.source == source]
+    asked = [run for run in evidence if run.labels.source == source]
     left = without(evidence, asked)
-    assert {one.labels.source for one in left} == {one.labels.source for one in evidence} - {source}
+    assert {run.labels.source for run in left} == {run.labels.source for run in evidence} - {source}
 
 
 @pytest.mark.parametrize(
@@ -164,7 +170,7 @@ def test_every_bundled_row_has_its_source_and_can_be_used(planner):
         assert all(row["source"] and row["source_ref"] and row["source_date"] for row in rows), path.name
         checked = planner("evidence", "check", path, "--json").document
         weak = {row["id"] for row in rows if row["quality"].startswith("weak")}
-        refused = {one["reason"] for one in checked["refusals"] if one["id"] not in weak}
+        refused = {refusal["reason"] for refusal in checked["refusals"] if refusal["id"] not in weak}
         known = ("no decoder and no encoder alone", "a mixture whose experts are not stated")
         assert all(why.startswith(known) for why in refused), path.name
         assert all(len(row["quality"]) > len("weak: ") for row in rows if row["quality"].startswith("weak")), path.name

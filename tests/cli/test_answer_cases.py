@@ -112,7 +112,7 @@ options: [{{site: our-next-server, hold: have}}]
 
 class TestRenting:
     def test_many_spot_machines_for_months_are_no_plan(self, planner, plan_file):
-        """32 nodes of 8 for half a year: nobody gets or keeps them as spot, and firm ones are asked for."""
+        """32 nodes of 8 for half a year: they cannot be had or kept as spot, and firm ones are asked for."""
         plan = plan_file(f"""{LLAMA}
 work: {{tokens: 8.0e+12}}
 options:
@@ -121,7 +121,7 @@ options:
 """)
         answer = planner("compare", plan, "--json")
         assert answer.code == 3
-        spot, firm = (next(one for one in answer.document["options"] if one["price_kind"] == kind) for kind in
+        spot, firm = (next(option for option in answer.document["options"] if option["price_kind"] == kind) for kind in
                       ("spot", "on_demand"))  # fmt: skip
         assert spot["campaign_hours"]["value"] > 14 * 24
         assert "spot_too_much" in spot["why_not_codes"]
@@ -181,12 +181,12 @@ options:
   - {{offer: runpod/8x-h100-sxm, nodes: [1, 2]}}
   - {{offer: runpod/8x-h100-sxm, nodes: 2, network_gbit_per_s: 3200}}
 """)
-        one, two, stated = planner("estimate", plan, "--json").document["options"]
-        assert one["training_hours"]
+        single, two, stated = planner("estimate", plan, "--json").document["options"]
+        assert single["training_hours"]
         assert two["training_hours"] is None
         assert two["why_not_codes"] == ["node_network_not_known"]
         assert "network_gbit_per_s" in two["why_not"]
-        assert stated["training_hours"]["value"] < one["training_hours"]["value"]
+        assert stated["training_hours"]["value"] < single["training_hours"]["value"]
 
     def test_an_old_price_of_the_first_choice_is_said(self, planner, plan_file):
         """Lambda's prices are of September, over 30 days ago."""

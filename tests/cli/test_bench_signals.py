@@ -80,8 +80,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Bench]]:
 
     yield bench
     processes.kill()
-    for one in started:
-        one.planner.wait(timeout=30)
+    for series in started:
+        series.planner.wait(timeout=30)
 
 
 CASES = [
@@ -128,7 +128,7 @@ def test_no_signal_leaves_a_process_behind(start: Callable[..., Bench], number: 
 @pytest.mark.slow
 @pytest.mark.parametrize("phase", ["start", *(["compile"] if shutil.which("g++") else []), "measure"])
 def test_ranks_end_when_torchrun_is_killed(start: Callable[..., Bench], phase: str) -> None:
-    """As by the system, when memory runs out."""
+    """Kill as the system does when memory runs out."""
     bench = start(*options_of(phase))
     until(lambda: bench.is_at(phase), what=lambda: bench.said)
     (agent,) = bench.processes.of("planner.workloads.agent")

@@ -19,7 +19,7 @@ OWN, P4D, P5EN = "dgx-station-v100", "aws/p4d.24xlarge:us-east-1:on_demand", "aw
 
 
 def placed(document: dict[str, Any]) -> dict[str, int]:
-    return {one["option"]: one["runs"] for one in document["placements"]}
+    return {placement["option"]: placement["runs"] for placement in document["placements"]}
 
 
 def test_the_cheapest_mix(planner: Planner, changed: Changed) -> None:
@@ -30,7 +30,7 @@ def test_the_cheapest_mix(planner: Planner, changed: Changed) -> None:
     assert document["campaign_usd"]["value"] == pytest.approx(2166)
     assert document["campaign_hours"]["value"] == pytest.approx(60)
     assert document["optimality_gap_pct"] == 0
-    assert sum(one["usd"] for one in document["placements"]) == pytest.approx(2166)
+    assert sum(placement["usd"] for placement in document["placements"]) == pytest.approx(2166)
     assert sum(placed(document).values()) == 9
     assert len(document["options"]) == 3
 
@@ -50,7 +50,7 @@ def test_more_groups_on_options_than_can_be_priced_are_refused(
 
 
 def test_the_fastest(planner: Planner, changed: Changed) -> None:
-    """In 20 h: 1 unit on own, 4 on two p4d, 8 on two p5en, over 12; in less than 20 h fewer than 12.
+    """Capacity of 20 h: 1 unit on own, 4 on two p4d, 8 on two p5en, over 12; in less than 20 h fewer than 12.
 
     p4d and p5en may take 5 % longer, 9 times in 10: the later of the two ends by 20 h x 1.05 ^ (0.545 / 1.645) in half
     of all cases, as Phi(0.545) squared is one half.
@@ -63,7 +63,7 @@ def test_the_front_begins_with_the_cheapest_and_ends_with_the_fastest(planner: P
     front = planner("campaign", changed(NAME), "--json", "--objective", "front").document["front"]
     assert front[0]["campaign_usd"]["value"] == pytest.approx(2166)
     assert front[-1]["campaign_hours"]["value"] == pytest.approx(20 * 1.05 ** (0.545 / 1.645), rel=2e-3)
-    usd, hours = ([one[key]["value"] for one in front] for key in ("campaign_usd", "campaign_hours"))
+    usd, hours = ([point[key]["value"] for point in front] for key in ("campaign_usd", "campaign_hours"))
     assert usd == sorted(usd)
     assert hours == sorted(hours, reverse=True)
 
@@ -86,7 +86,7 @@ def test_nothing_fits(planner: Planner, changed: Changed, change: dict[str, Any]
 def test_a_quota_of_nothing(planner: Planner, changed: Changed) -> None:
     answer = planner("campaign", changed(NAME, {"options.2.quota": 0, "campaign.at_once": 1}, only=[0, 1, 2]), "--json")
     assert answer.code == 3
-    assert P5EN not in {one["option"] for one in answer.document["nearest_feasible"]["placements"]}
+    assert P5EN not in {placement["option"] for placement in answer.document["nearest_feasible"]["placements"]}
 
 
 def test_a_block_that_ends_before_a_run_does(planner: Planner, changed: Changed) -> None:

@@ -50,7 +50,7 @@ def plan(tmp_path: Path) -> Path:
 def test_credits_that_end_before_the_start_pay_nothing_of_a_plan(planner, plan):
     """Three runs of 320 USD are paid by Lambda's credits; three of 275 USD on AWS are not, and remain to pay."""
     document = planner("campaign", plan, "--with-price-book", "--json").document
-    usd = {one["option"].split("/")[0]: one["usd"] for one in document["placements"]}
+    usd = {placement["option"].split("/")[0]: placement["usd"] for placement in document["placements"]}
     owed = usd.get("aws", 0.0) + max(0.0, usd.get("lambda", 0.0) - 1000.0)
     assert document["usd_confident"] == pytest.approx(owed, rel=0.01)
     assert owed == pytest.approx(825.0, rel=0.001)
@@ -60,7 +60,7 @@ def test_compare_mixes_where_that_spends_the_credits_best(planner, plan):
     """All six on Lambda leave 1,920 - 1,000 = 920 USD to pay, over 5 % more than 825."""
     mix = planner("compare", plan, "--with-price-book", "--json").document["mix"]
     assert mix is not None
-    assert sorted(one["runs"] for one in mix["placements"]) == [3, 3]
+    assert sorted(placement["runs"] for placement in mix["placements"]) == [3, 3]
 
 
 def test_the_first_line_says_what_is_before_credits_and_what_is_after(planner, plan):

@@ -1,4 +1,4 @@
-"""What a plan leaves unsaid: the format of frozen weights, the length of samples, the strategy."""
+"""Defaults of a plan: the format of frozen weights, the length of samples, the strategy."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class TestFrozenWeights:
             assert document["states_gib"]["value"] == pytest.approx((each * FROZEN + 12 * ADAPTERS) / GIB)
 
     def test_memory_agrees_by_hand(self, planner) -> None:
-        """Of 2,048 tokens, all layers computed again, at the loss: 32 inputs of 2 x 4,096 bytes; 12 bytes a logit and 8
+        """Need of 2,048 tokens, all recomputed, at the loss: 32 inputs of 2 x 4,096 bytes; 12 bytes a logit and 8
         a hidden unit of the last norm; gradients of the adapters in DDP's buckets; 5 % for the allocator, a context of
         1 GiB.
         """

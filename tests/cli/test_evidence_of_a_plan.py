@@ -1,4 +1,4 @@
-"""What a plan's own word does on the command line: a network between nodes, and a step on a machine of one's own."""
+"""Effects of a plan's own statements: a network between nodes, and a step on a machine of one's own."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def plan_file(tmp_path: Path):
 def test_two_nodes_that_nobody_says_what_joins_are_not_recommended_and_say_what_to_state(planner, plan_file):
     """RunPod joins no two of these pods; what one does alone is known."""
     answer = planner("compare", plan_file(PODS), "--json")
-    one, two = answer.option(ONE), answer.option(TWO)
+    single, two = answer.option(ONE), answer.option(TWO)
     assert answer.document["recommended"] == ONE
-    assert one["campaign_hours"] is not None
+    assert single["campaign_hours"] is not None
     assert (two["throughput"], two["campaign_hours"], two["campaign_usd"], two["known_from"]) == (None,) * 4
     assert two["fits"] is True
     assert "state network_gbit_per_s on the option" in two["why_not"]
@@ -57,8 +57,8 @@ def test_two_nodes_that_nobody_says_what_joins_are_not_recommended_and_say_what_
 def test_a_stated_network_answers_and_is_named(planner, plan_file):
     """Over 3,200 Gbit/s two nodes are faster than one, at most twice as fast and a little more: shards leave room."""
     answer = planner("compare", plan_file(STATED), "--json")
-    one, two = (answer.option(name)["throughput"]["value"] for name in (ONE, TWO))
-    assert one < two <= 2.2 * one
+    single, two = (answer.option(name)["throughput"]["value"] for name in (ONE, TWO))
+    assert single < two <= 2.2 * single
     assert "3200 Gbit/s between nodes, of each: the plan's word" in answer.option(TWO)["notes"]
 
 
@@ -108,7 +108,7 @@ def test_a_measured_step_of_one_s_own_moves_the_other_machines_and_explain_shows
 
     explained = planner("explain", plan_file(OWN_CARD.replace("STEP", STEP)), "--option", H100, "--json")
     (option,) = explained.document["options"]
-    effect = next(one for one in option["runs"] if one["id"] == "step of pc-rtx4090")
+    effect = next(run for run in option["runs"] if run["id"] == "step of pc-rtx4090")
     assert effect["change_fraction"] == pytest.approx(moved - 1)
     assert effect["without"]["value"] == pytest.approx(before["throughput"]["value"])
     assert 0 < effect["weight"] < 1
@@ -125,6 +125,8 @@ def test_an_assumed_step_moves_nothing_and_the_others_say_so(planner, plan_file)
 
 
 def test_the_default_power_share_is_not_named_where_the_site_says_its_own(planner, example):
-    names = [one["name"] for one in planner("compare", example("own_8xh200"), "--json").document["assumptions"]]
+    names = [
+        assumption["name"] for assumption in planner("compare", example("own_8xh200"), "--json").document["assumptions"]
+    ]
     assert "electricity" in names
     assert "power in training" not in names

@@ -28,7 +28,7 @@ def test_a_row_that_compare_excludes_says_no_and_why(planner, plan_file, limits,
     }  # fmt: skip
     path = plan_file(yaml.safe_dump(plan))
     compared, planned = (planner(command, path, "--json") for command in ("compare", "campaign"))
-    excluded = [one for one in compared.document["options"] if not _may_be_taken(one)]
+    excluded = [option for option in compared.document["options"] if not _may_be_taken(option)]
     assert len(excluded) == 1
     same = planned.option(excluded[0]["id"])
     assert (same["why_not"], same["why_not_codes"]) == (excluded[0]["why_not"], excluded[0]["why_not_codes"])

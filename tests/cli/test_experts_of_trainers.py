@@ -1,4 +1,4 @@
-"""Experts that a trainer calls one by one: by its version, and what is said where nobody states it."""
+"""Experts that a trainer calls one by one: by its version, and by an assumption where none is stated."""
 
 from __future__ import annotations
 

@@ -38,7 +38,9 @@ def test_it_begins_with_the_answer_that_compare_gives(planner, example):
     plan = example("dgx_station_v100")
     compared = planner("compare", plan, "--json").document
     explained = planner("explain", plan, "--json").document
-    assert {one["id"]: one["answer"] for one in explained["options"]} == {one["id"]: one for one in compared["options"]}
+    assert {option["id"]: option["answer"] for option in explained["options"]} == {
+        option["id"]: option for option in compared["options"]
+    }
     assert (explained["recommended"], explained["confidence"]) == (compared["recommended"], compared["confidence"])
     first = planner("explain", plan, "--option", "1").out.splitlines()
     assert first[3] == "Recommended."

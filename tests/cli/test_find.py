@@ -29,9 +29,9 @@ WORKSTATION = {
 
 def kinds_of(document) -> set[str]:
     return {
-        "buy" if one["hold"] == "buy" else "spot" if one["firm"] is False else f"{min(one['nodes'], 2)} firm"
-        for one in document["options"]
-        if one["hold"] != "have"
+        "buy" if option["hold"] == "buy" else "spot" if option["firm"] is False else f"{min(option['nodes'], 2)} firm"
+        for option in document["options"]
+        if option["hold"] != "have"
     }
 
 
@@ -88,45 +88,47 @@ def test_the_first_is_the_first_of_all_listed_by_hand(planner, plan_path) -> Non
     assert len(listed) > 20
     by_hand = planner("compare", plan_path(listed), "--json").document["options"]
     found = planner("find", *LORA, "--accelerator", "H100 SXM5", "--firm", "--json").document
-    ordered = [one["id"] for one in by_hand if not much_cheaper_than_all_others(one, by_hand)]
+    ordered = [option["id"] for option in by_hand if not much_cheaper_than_all_others(option, by_hand)]
     assert len(ordered) > 20
     assert found["recommended"] == ordered[0]
-    firm = [one["id"] for one in found["options"] if one["hold"] == "rent"]
+    firm = [option["id"] for option in found["options"] if option["hold"] == "rent"]
     assert firm[:2] == ordered[:2]
 
 
 def much_cheaper_than_all_others(option: dict[str, Any], options: list[dict[str, Any]]) -> bool:
-    """Whether an old price is under all other providers' by more than such prices move: find passes it over."""
+    """Return whether an old price is below all others by more than such prices move: find passes it over."""
 
-    def usd(one: dict[str, Any]) -> float:
-        return one["usd_per_hour"]["value"] * one["nodes"] / one["accelerators"]
+    def usd(option: dict[str, Any]) -> float:
+        return option["usd_per_hour"]["value"] * option["nodes"] / option["accelerators"]
 
-    def provider(one: dict[str, Any]) -> str:
-        return one["offer"].partition("/")[0]
+    def provider(option: dict[str, Any]) -> str:
+        return option["offer"].partition("/")[0]
 
-    priced = [one for one in options if one["usd_per_hour"] is not None]
-    others = [usd(one) for one in priced if provider(one) != provider(option)]
+    priced = [option for option in options if option["usd_per_hour"] is not None]
+    others = [usd(other) for other in priced if provider(other) != provider(option)]
     return option in priced and option["price_stale"] and 1.21 * usd(option) < min(others)
 
 
 @pytest.mark.parametrize(
     ("filters", "holds"),
     [
-        (("--provider", "lambda"), lambda one: one["offer"].startswith("lambda/")),
-        (("--gpus", "8"), lambda one: one["accelerators"] == 8),
-        (("--max-usd-per-hour", "3"), lambda one: one["usd_per_hour"]["value"] <= 3),
-        (("--spot",), lambda one: one["firm"] is False),
-        (("--firm",), lambda one: one["firm"] is True),
-        (("--region", "us-east-1"), lambda one: one["region"] == "us-east-1"),
+        (("--provider", "lambda"), lambda option: option["offer"].startswith("lambda/")),
+        (("--gpus", "8"), lambda option: option["accelerators"] == 8),
+        (("--max-usd-per-hour", "3"), lambda option: option["usd_per_hour"]["value"] <= 3),
+        (("--spot",), lambda option: option["firm"] is False),
+        (("--firm",), lambda option: option["firm"] is True),
+        (("--region", "us-east-1"), lambda option: option["region"] == "us-east-1"),
         (("--accelerator", "A100 80GB SXM", "--accelerator", "h200"),
-         lambda one: one["accelerator"] in ("A100-80GB-SXM", "H200-SXM")),
+         lambda option: option["accelerator"] in ("A100-80GB-SXM", "H200-SXM")),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )  # fmt: skip
 def test_filters_hold_of_all_that_is_rented(planner, filters, holds) -> None:
-    rented = [one for one in planner("find", *LORA, *filters, "--json").document["options"] if one["hold"] == "rent"]
+    rented = [
+        option for option in planner("find", *LORA, *filters, "--json").document["options"] if option["hold"] == "rent"
+    ]
     assert rented
-    assert all(holds(one) for one in rented)
+    assert all(holds(option) for option in rented)
 
 
 @pytest.mark.slow
@@ -135,15 +137,15 @@ def test_a_machine_of_the_workspace_is_among_them_and_examples_are_nobody_s(plan
     folder.mkdir(parents=True)
     (folder / "our-workstation.yaml").write_text(yaml.safe_dump(WORKSTATION), encoding="utf-8")
     document = planner("find", *LORA, "--json", "--home", tmp_path / "home").document
-    assert [one["site"] for one in document["options"] if one["hold"] == "have"] == ["our-workstation"]
+    assert [option["site"] for option in document["options"] if option["hold"] == "have"] == ["our-workstation"]
 
 
 @pytest.mark.slow
 def test_nothing_over_a_network_that_nobody_states(planner) -> None:
     catalog = bundled_catalog()
-    for one in planner("find", *LORA, "--gpus", "16", "--firm", "--json").document["options"]:
-        if one["nodes"] > 1 and one["offer"]:
-            node = catalog.nodes[one["offer"]]
+    for option in planner("find", *LORA, "--gpus", "16", "--firm", "--json").document["options"]:
+        if option["nodes"] > 1 and option["offer"]:
+            node = catalog.nodes[option["offer"]]
             assert node.network_gbit_per_s is not None or node.accelerator.endswith("-per-GPU"), "racks have NVLink"
 
 
@@ -153,7 +155,7 @@ def test_a_plan_may_leave_its_options_to_the_planner(planner, plan_path, command
     path = plan_path({"accelerator": "L40S", "terms": "firm"})
     answer = planner(command, path, "--json")
     assert answer.code == 0
-    rented = {one["accelerator"] for one in answer.document["options"] if one.get("offer")}
+    rented = {option["accelerator"] for option in answer.document["options"] if option.get("offer")}
     assert rented <= {"L40S"}
     assert answer.document["options"]
 
@@ -162,9 +164,9 @@ def test_a_plan_may_leave_its_options_to_the_planner(planner, plan_path, command
 def test_the_plan_s_limits_hold_and_auto_alone_is_enough(planner, plan_path) -> None:
     path = plan_path("auto", limits={"spot": "never", "providers": {"allow": ["aws", "lambda"]}})
     document = planner("compare", path, "--json").document
-    offers = [one for one in document["options"] if one["offer"]]
-    assert {one["offer"].split("/")[0] for one in offers} == {"aws", "lambda"}
-    assert all(one["firm"] for one in offers)
+    offers = [option for option in document["options"] if option["offer"]]
+    assert {offer["offer"].split("/")[0] for offer in offers} == {"aws", "lambda"}
+    assert all(offer["firm"] for offer in offers)
 
 
 @pytest.mark.slow
@@ -174,7 +176,7 @@ def test_a_lock_holds_the_options_that_were_found(planner, plan_path) -> None:
     assert planner("estimate", path, "--freeze", "--json").code == 0
     frozen = planner("compare", path, "--locked", "--json")
     assert frozen.code == 0, frozen.err
-    assert [one["id"] for one in frozen.document["options"]] == [one["id"] for one in now["options"]]
+    assert [option["id"] for option in frozen.document["options"]] == [option["id"] for option in now["options"]]
     assert planner("diff", path.with_name("plan.lock.json"), path.with_name("plan.lock.json")).code == 0
 
 
@@ -237,19 +239,19 @@ def test_h100_stands_for_all_forms_of_it_and_eu_for_the_regions_of_every_cloud(p
     Verda's, in Finland too, is passed over: 28.44 USD of September is under the next one's 36 by more than 1.21.
     """
     answer = planner("find", "llama3-8b", "--accelerator", "H100", "--gpus", "8", "--region", "eu", "--firm", "--json")
-    assert {one["offer"] for one in answer.document["options"]} == {"nebius/gpu-h100-sxm_8gpu"}
+    assert {option["offer"] for option in answer.document["options"]} == {"nebius/gpu-h100-sxm_8gpu"}
     cards = planner("find", *LORA, "--accelerator", "H100", "--gpus", "1", "--firm", "--json").document["options"]
-    assert {one["offer"].rpartition("-")[2] for one in cards} > {"pcie", "nvl"}
+    assert {card["offer"].rpartition("-")[2] for card in cards} > {"pcie", "nvl"}
 
 
 def test_an_old_price_that_no_second_provider_asks_is_passed_over(planner) -> None:
     """GPUhub's RTX 5090 at 0.38 USD of May; the next asks 0.60. Asked for by name, it is shown."""
     job = (*LORA, "--lora-frozen", "nf4", "--accelerator", "RTX-5090", "--firm", "--json")
-    offers = {one["offer"] for one in planner("find", *job).document["options"]}
+    offers = {option["offer"] for option in planner("find", *job).document["options"]}
     assert offers
     assert "gpuhub/1x-rtx-5090" not in offers
     answer = planner("find", *job, "--provider", "gpuhub")
-    assert [one["offer"] for one in answer.document["options"]] == ["gpuhub/1x-rtx-5090"]
+    assert [option["offer"] for option in answer.document["options"]] == ["gpuhub/1x-rtx-5090"]
 
 
 @pytest.mark.slow
@@ -257,9 +259,9 @@ def test_machines_to_rent_are_found_where_a_network_fits_only_divided(planner) -
     """Samples of 131,072 tokens of a 70B network: no device holds one undivided."""
     answer = planner("find", "llama-3-70b", "--tokens", "35e6", "--seq-len", "131072", "--json")
     assert answer.code == 0
-    rented = [one for one in answer.document["options"] if one["hold"] == "rent" and one["fits"]]
+    rented = [option for option in answer.document["options"] if option["hold"] == "rent" and option["fits"]]
     assert len(rented) >= 2
-    assert all(one["split"] for one in rented)
+    assert all(option["split"] for option in rented)
     shown, total, reasons = counted(answer.document)
     assert shown + reasons == total
 
@@ -268,16 +270,18 @@ def test_a_capacity_block_is_among_the_firm_ones_where_its_days_are_used(planner
     """Some nine days on p5 are bought as the block that holds them with 4 in 5, and not shown where it is a day."""
     wanted = ("--provider", "aws", "--accelerator", "H100-SXM", "--gpus", "8", "--firm", "--json")
     long = planner("find", "llama3-8b", "--tokens", "30e9", *wanted).document["options"]
-    [block] = [one for one in long if one["price_kind"] == "capacity_block" and one["offer"] == "aws/p5.48xlarge"]
+    [block] = [
+        option for option in long if option["price_kind"] == "capacity_block" and option["offer"] == "aws/p5.48xlarge"
+    ]
     assert (block["firm"], block["display_name"]) == (True, "AWS p5 block, 8x H100")
     hours = sum(line["quantity"] for line in block["bill"]["lines"] if line["quantity_unit"] == "node-h")
     work = block["campaign_hours"]
     surely = work["value"] * (work["high"] / work["value"]) ** (0.8416 / 1.645)
     sold = [24 * days for days in (*range(1, 15), 21, 28)]
-    assert hours == pytest.approx(next(one for one in sold if one >= surely + 0.5))
+    assert hours == pytest.approx(next(length for length in sold if length >= surely + 0.5))
     assert block["bill"]["usd_upfront"] == pytest.approx(hours * 47.76, abs=0.01)
     short = planner("find", *LORA, *wanted).document["options"]
-    best = min(short, key=lambda one: one["campaign_usd"]["value"])
+    best = min(short, key=lambda option: option["campaign_usd"]["value"])
     assert best["price_kind"] == "on_demand"
 
 
@@ -285,16 +289,16 @@ def test_a_capacity_block_is_among_the_firm_ones_where_its_days_are_used(planner
 def test_what_takes_other_software_is_shown_where_it_is_named(planner) -> None:
     """Trainium is rented by the block alone."""
     everything = planner("find", "llama3-8b", "--tokens", "30e9", "--provider", "aws", "--json").document
-    assert not any("Trainium" in one["accelerator"] for one in everything["options"])
+    assert not any("Trainium" in option["accelerator"] for option in everything["options"])
     assert any("2 on which PyTorch does not run as it is" in note for note in everything["notes"])
     named = planner("find", "llama3-8b", "--tokens", "30e9", "--accelerator", "trainium2", "--json").document
-    assert {one["accelerator"] for one in named["options"]} == {"Trainium2"}
+    assert {option["accelerator"] for option in named["options"]} == {"Trainium2"}
 
 
 def test_a_block_is_left_out_where_most_of_it_would_be_unused(planner) -> None:
     """An hour of work: the day that a block lasts would be unused, whatever else is known to be joined."""
     document = planner("find", *LORA, "--provider", "aws", "--firm", "--json").document
-    assert not any(one["price_kind"] == "capacity_block" for one in document["options"])
+    assert not any(option["price_kind"] == "capacity_block" for option in document["options"])
     assert any("Capacity Blocks of which the work uses less than half" in note for note in document["notes"])
 
 
@@ -310,10 +314,10 @@ def test_where_blocks_alone_are_to_be_had_an_idle_one_is_no_answer(planner) -> N
 def test_a_provider_offers_the_same_cards_once(planner) -> None:
     """Vultr lists its GH200 twice at one price: one row is enough, and no way out where it is sold out."""
     document = planner("find", *LORA, "--accelerator", "GH200", "--firm", "--json").document
-    places = [one["offer"].partition("/")[0] for one in document["options"]]
+    places = [option["offer"].partition("/")[0] for option in document["options"]]
     assert "vultr" in places
     assert len(places) == len(set(places))
-    chosen = {one["id"]: one["offer"] for one in document["options"]}
+    chosen = {option["id"]: option["offer"] for option in document["options"]}
     assert chosen[document["recommended"]].partition("/")[0] != chosen[document["next_best"]].partition("/")[0]
 
 
@@ -341,12 +345,12 @@ CLUSTER = ("llama3-70b", "--tokens", "1e9", "--accelerator", "H100", "--gpus", "
 @pytest.mark.slow
 def test_a_cluster_is_found_at_six_providers_with_the_source_of_each_price_and_network(planner) -> None:
     options = planner("find", *CLUSTER, "--json").document["options"]
-    ranked = [one for one in options if one["rank"] is not None]
-    assert len({one["offer"].partition("/")[0] for one in ranked}) >= 6
-    for one in ranked:
-        assert len(one["usd_per_hour"]["source"]) > 5, one["offer"]
-        assert one["network"]["gbit_per_s"] > 0, one["offer"]
-        assert len(one["network"]["source"]) > 5, one["offer"]
+    ranked = [option for option in options if option["rank"] is not None]
+    assert len({option["offer"].partition("/")[0] for option in ranked}) >= 6
+    for option in ranked:
+        assert len(option["usd_per_hour"]["source"]) > 5, option["offer"]
+        assert option["network"]["gbit_per_s"] > 0, option["offer"]
+        assert len(option["network"]["source"]) > 5, option["offer"]
 
 
 def test_an_assumed_network_is_marked_on_its_row_and_a_stated_one_takes_its_place(planner) -> None:
@@ -368,7 +372,7 @@ def test_an_assumed_network_is_marked_on_its_row_and_a_stated_one_takes_its_plac
 def test_a_known_network_and_single_nodes_stay_what_the_catalog_says(planner) -> None:
     for provider, says in (("aws", "EFA"), ("crusoe", "Crusoe")):
         answer = planner("find", *CLUSTER, "--provider", provider, "--network", "10", "--json")
-        assert all(says in one["network"]["source"] for one in answer.document["options"])
+        assert all(says in option["network"]["source"] for option in answer.document["options"])
     pods = planner("find", *CLUSTER, "--provider", "runpod", "--network", "3200")
     assert pods.code != 0
     assert "1 sold as single nodes only" in pods.err
@@ -386,7 +390,7 @@ def test_the_network_of_own_machines_is_asked_for_and_taken(planner) -> None:
     ask = ("ask", "llama3-8b", "--tokens", "1e9", "--own", "2x8xA100-80GB-PCIe", "--json")
 
     def own(*more):
-        return next(one for one in planner(*ask, *more).document["options"] if one["hold"] == "have")
+        return next(option for option in planner(*ask, *more).document["options"] if option["hold"] == "have")
 
     assert "node_network_not_known" in own()["why_not_codes"]
     told = own("--network", "400")

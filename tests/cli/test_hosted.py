@@ -70,9 +70,9 @@ class TestHostedMoney:
             ACME, work={"epochs": 3.0, "samples_per_epoch": 1000.0}, campaign={"runs": 4},
             workload={"ref": "llama3-8b", "seq_len": 8192}, assumptions={"support_fraction": 0.1},
         )  # fmt: skip
-        one = planner("estimate", asked, "--json").option(ACME_ID)["bill"]
-        assert [line["usd"]["value"] for line in one["lines"]] == [61.44, 6.14]
-        assert one["usd_total"]["value"] == 67.58
+        bill = planner("estimate", asked, "--json").option(ACME_ID)["bill"]
+        assert [line["usd"]["value"] for line in bill["lines"]] == [61.44, 6.14]
+        assert bill["usd_total"]["value"] == 67.58
         four = planner("campaign", asked, "--json").option(ACME_ID)
         assert four["campaign_usd"]["value"] == pytest.approx(4 * 61.44 * 1.1)
         assert [line["usd"]["value"] for line in four["bill"]["lines"]] == [245.76, 24.58]
@@ -196,10 +196,10 @@ def test_frozen_it_answers_the_same_and_a_new_price_is_told(planner, plan, home,
     assert planner("estimate", asked, "--locked", "--json").option(ORI_ID)["usd_total"]["value"] == pytest.approx(7.36)
     watched = planner("watch", tmp_path, "--json")
     assert watched.code == 3
-    assert all(one["recommended_then"] == ORI_ID for one in watched.document["plans"])
+    assert all(plan["recommended_then"] == ORI_ID for plan in watched.document["plans"])
     assert planner("estimate", asked, "--freeze").code == 0
     moved = planner("diff", old, lock, "--format", "json").document
-    (option,) = [one for one in moved["options"] if one["option"] == ORI_ID]
+    (option,) = [option for option in moved["options"] if option["option"] == ORI_ID]
     shares = {move["quantity"]: (move["change"], move["causes"]) for move in option["moves"]}
     assert shares["usd_total"] == (pytest.approx(16 * 4.54), [{"cause": "price", "change": pytest.approx(16 * 4.54)}])
 

@@ -10,7 +10,7 @@ import pytest
 HEADER = (
     "id,source,model,gpu,gpus_per_node,num_gpus,precision,micro_batch,compile_kernels,framework,unit,throughput_total"
 )
-"""As in a table that has no columns for tokens."""
+"""Header of a table that has no columns for tokens."""
 
 
 @pytest.fixture
@@ -30,11 +30,11 @@ def test_rows_of_images_are_predicted_and_scored_in_images_per_second_of_all(pla
     document = planner("accuracy", "--measurements", images, "--json").document
     assert (document["rows"], document["predicted"]) == (4, 3)
     assert document["skipped"] == {"image network not known": 1}
-    measured = {one["id"]: one["measured"] for one in document["predictions"]}
+    measured = {prediction["id"]: prediction["measured"] for prediction in document["predictions"]}
     assert measured == {"a": pytest.approx(2400), "b": pytest.approx(18500), "c": pytest.approx(6500)}
-    predictions = {one["id"]: one["predicted"] for one in document["predictions"]}
+    predictions = {prediction["id"]: prediction["predicted"] for prediction in document["predictions"]}
     assert 6 < predictions["b"] / predictions["a"] <= 8
-    errors = [abs(one["predicted"] / one["measured"] - 1) * 100 for one in document["predictions"]]
+    errors = [abs(prediction["predicted"] / prediction["measured"] - 1) * 100 for prediction in document["predictions"]]
     assert document["overall"]["mape_pct"] == pytest.approx(sum(errors) / 3, abs=1e-3)
     assert all(found["rows"] == 3 for found in document["baselines"].values())
 
@@ -42,7 +42,7 @@ def test_rows_of_images_are_predicted_and_scored_in_images_per_second_of_all(pla
 def test_known_rows_of_images_pull_the_others(planner: Any, images: Path) -> None:
     seeing = planner("accuracy", "--measurements", images, "--anchors", "1", "--json").document
     assert seeing["predicted"] == 2
-    assert {one["group"] for one in seeing["predictions"]} == {"own runs"}
+    assert {prediction["group"] for prediction in seeing["predictions"]} == {"own runs"}
 
 
 @pytest.mark.slow
@@ -53,7 +53,7 @@ def test_a_table_of_images_and_text_is_predicted_in_one_go(planner: Any, images:
     more = ",n_layers,hidden,n_heads,n_kv_heads,ffn_hidden,mlp_type,vocab,seq_len,tokens_per_s_per_gpu"
     both.write_text("\n".join([lines[0] + more, *(line + "," * 9 for line in lines[1:]), text]), encoding="utf-8")
     document = planner("accuracy", "--measurements", both, "--json").document
-    assert [one["id"] for one in document["predictions"]] == ["t", "a", "b", "c"]
+    assert [prediction["id"] for prediction in document["predictions"]] == ["t", "a", "b", "c"]
 
 
 def test_a_table_of_images_is_checked_row_by_row(planner: Any, images: Path) -> None:

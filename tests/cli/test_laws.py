@@ -37,7 +37,7 @@ OF_THE_CAMPAIGN = ("campaign_hours", "campaign_usd")
 WHOLE_TRAINING = ("training_hours", "usd_total", "usd_marginal", "energy_kwh", *OF_THE_CAMPAIGN)
 TIME_AND_WHAT_IT_COSTS = ("epoch_hours", "usd_per_epoch", *WHOLE_TRAINING)
 OWNED_IN_FULL = ("usd_total", "usd_per_epoch")
-"""Of an owned machine: energy is only one part of them."""
+"""Figures of an owned machine: energy is only one part of them."""
 FACTORS = st.floats(min_value=1e-2, max_value=1e3)  # a hundredth of every example is over a minute, the least billed
 FEW = settings(max_examples=8, deadline=None)
 
@@ -80,7 +80,7 @@ def answer(plan: Plan, *, command: str = "campaign") -> list[Option]:
 
 
 def assert_moved(before: list[Option], after: list[Option], law: Mapping[str, float]) -> None:
-    """Every quantity of every option is the old one times its law's factor, 1 where the law does not name it."""
+    """Check that every quantity is the old one times its law's factor, 1 where the law does not name it."""
     assert len(before) == len(after)
     for old, new in zip(before, after, strict=True):
         assert_option_moved(old, new, law)
@@ -295,16 +295,16 @@ class TestCampaign:
     @pytest.mark.parametrize("name", EXAMPLES)
     def test_the_estimate_and_the_campaign_say_the_same_of_one_training(self, name):
         plan = plan_of(name)
-        for one, many in zip(answer(plan, command="estimate"), answer(plan), strict=True):
+        for single, many in zip(answer(plan, command="estimate"), answer(plan), strict=True):
             limits = ("why_not", "why_not_codes", "reasons")  # which an estimate of one training has not
             of_the_campaign = ("notes", "bill", "smallest_purchase_usd", *limits)
-            assert {k: v for k, v in many.items() if k in one and k not in of_the_campaign} == {
-                k: v for k, v in one.items() if k not in of_the_campaign
+            assert {k: v for k, v in many.items() if k in single and k not in of_the_campaign} == {
+                k: v for k, v in single.items() if k not in of_the_campaign
             }
 
 
 class TestEveryNumber:
-    """What holds for each quantity that any example prints."""
+    """Laws for each quantity that any example prints."""
 
     ORDER = ("measured", "quoted", "modelled", "assumed")
 

@@ -251,7 +251,7 @@ def test_the_screen_begins_with_the_verdict(planner: Any, gpus: str, start: str)
     ("arguments", "kind", "says"),
     [
         pytest.param(("llama3-8", "--on", "H100-SXM"), "not_found", "llama3-8b", id="a workload, nearly"),
-        pytest.param(("hopper-net", "--on", "H100-SXM"), "not_found", "docs/cli.md", id="a workload that is not known"),
+        pytest.param(("hopper-net", "--on", "H100-SXM"), "not_found", "docs/cli.md", id="an unknown workload"),
         pytest.param(("bert", "--on", "H100-SXM"), "not_found", "bert-base-uncased", id="the beginning of a name"),
         pytest.param(("llama3-8b", "--on", "H100-SMX"), "not_found", "H100-SXM", id="an accelerator, nearly"),
         pytest.param(("no.yaml", "--on", "H100-SXM"), "input", "no such file", id="a file that is not there"),

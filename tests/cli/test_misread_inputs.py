@@ -1,4 +1,4 @@
-"""What one program reads as this and another as that is refused, and the spelling that is meant is shown."""
+"""Text that programs read differently is refused, and the intended spelling is shown."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ QWEN = {
     "vocab_size": 151936,
 }  # fmt: skip
 PARAMETERS = 8_190_735_360
-"""Of Qwen3-8B, as published."""
+"""Configuration of Qwen3-8B, as published."""
 ON = ("--on", "H100-SXM", "--gpus", "8", "--strategy", "fsdp2")
 PLAN: dict[str, Any] = {
     "schema_version": 1, "name": "a model of one's own", "workload": {"config": "model/config.json"},
@@ -106,7 +106,7 @@ def test_a_lock_of_a_named_network_holds_it_under_any_spelling(planner: Any, tmp
 
 
 def test_a_lock_of_sizes_without_biases_stays_valid(planner: Any, plan: Path, config: Path) -> None:
-    """As an older planner froze it: the same configuration, of which the biases were not counted."""
+    """File that an older planner froze: the same configuration, of which the biases were not counted."""
     config.write_text(json.dumps(QWEN | {"model_type": "qwen2"}), encoding="utf-8")
     assert planner("estimate", plan, "--freeze").code == 0
     path = plan.parent / "plan.lock.json"

@@ -1,4 +1,4 @@
-"""What is paid ahead holds the work at the plan's confidence, and every command bills the same of it."""
+"""Capacity that is paid ahead holds the work at the plan's confidence; all commands bill the same for it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def grant(node_hours: float) -> None:
 
 
 def at(quantity: dict[str, float], confidence: float) -> float:
-    """The value that a two-piece log-normal stays under: value x (high / value) ^ (z / 1.645)."""
+    """Return the value that a two-piece log-normal stays under: value x (high / value) ^ (z / 1.645)."""
     return quantity["value"] * (quantity["high"] / quantity["value"]) ** (Z[confidence] / 1.645)
 
 
@@ -75,9 +75,11 @@ def test_a_grant_takes_the_runs_that_it_holds_at_the_confidence(planner, plan):
     for node_hours in (10.5, 26.0, 60.0):
         grant(node_hours)
         document = planner("campaign", plan(options, runs=3, budget_usd=9000), "--json").document
-        of_grant = [one["runs"] for one in document["placements"] if one["option"].startswith("uni/hall")]
+        of_grant = [
+            placement["runs"] for placement in document["placements"] if placement["option"].startswith("uni/hall")
+        ]
         placed[node_hours] = sum(of_grant)
-        each = next(one for one in document["options"] if one["offer"] == "uni/hall")
+        each = next(option for option in document["options"] if option["offer"] == "uni/hall")
         needed = at(each["campaign_hours"], 0.8) / 3
         assert placed[node_hours] * needed <= node_hours * 1.01
     assert placed == {10.5: 0, 26.0: 1, 60.0: 2}
@@ -97,7 +99,7 @@ def test_what_waiting_is_worth_counts_in_every_command(planner, tmp_path):
         compared = planner("compare", path, "--json").document
         advised = planner("recommend", path, "--json").document
         placed = planner("campaign", path, "--json").document["placements"]
-        most = max(placed, key=lambda one: one["runs"])["option"]
+        most = max(placed, key=lambda placement: placement["runs"])["option"]
         assert compared["recommended"] == advised["recommended"] == most
         recommended[usd] = most
     assert recommended[0] == "dgx-station-v100"

@@ -24,7 +24,7 @@ class TestPlaces:
                 assert option["pareto"] is False
 
     def test_an_unknown_region_is_not_allowed(self, planner, changed):
-        """Lambda has one price for any region: nobody says where the machine stands."""
+        """Lambda has one price for any region: the machine's place is not stated."""
         plan = changed("dgx_station_v100", {"limits": {"allowed_regions": ["any", "us-east-1"]}}, only=[LAMBDA])
         answer = planner("compare", plan, "--json")
         assert answer.code == 3
@@ -89,7 +89,7 @@ class TestCurrency:
         assert option["bill"]["lines"][0]["local"] == 603_000
 
     def test_a_commitment_in_won_takes_its_won_off_again(self, planner, changed):
-        """What is paid in won nets out in won, so no exchange rate can turn the answer by it."""
+        """Payments in won cancel out in won, so no exchange rate can turn the answer by it."""
         bought = OFFER | {"local_per_hour": 60000.0, "price": "savings_1y", "commitment_bought": True}
         changes = {"currency": WON, "options": [bought], "campaign": {"runs": 2}}
         lines = planner("campaign", changed("dgx_station_v100", changes), "--json").document["options"][0]["bill"][
@@ -110,7 +110,7 @@ class TestCurrency:
         assert won == pytest.approx(usd)
 
     def test_the_rate_that_turns_the_answer_is_named(self, planner, changed):
-        """The same machine at 28,000 KRW or at 25 USD an hour: equal at 28,000 / 25 = 1,120 KRW a USD."""
+        """One machine at 28,000 KRW or at 25 USD an hour: equal at 28,000 / 25 = 1,120 KRW a USD."""
         alone = {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction": 0.0}
         options = [OFFER | {"local_per_hour": 28000.0}, OFFER | {"usd_per_hour": 25.0}]
         changes = {
@@ -209,7 +209,7 @@ def test_a_group_of_regions_allows_all_of_its_regions_and_no_other(planner, tmp_
         encoding="utf-8",
     )
     answer = planner("estimate", plan, "--json")
-    allowed = {one["region"]: one["not_allowed"] for one in answer.document["options"]}
+    allowed = {option["region"]: option["not_allowed"] for option in answer.document["options"]}
     assert allowed["ap-northeast-1"] is None
     assert "us-east-1" in allowed["us-east-1"]
     plan.write_text(plan.read_text(encoding="utf-8").replace("[apac]", "[us-eats-1]"), encoding="utf-8")

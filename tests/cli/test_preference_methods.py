@@ -32,7 +32,7 @@ def test_pairs_are_counted_with_both_answers(planner) -> None:
 )
 def test_a_reference_is_named(planner, options, note) -> None:
     answer = planner(*DPO, *options, "--on", "p5", "--json")
-    assert any(note in one for one in json.loads(answer.out)["options"][0]["notes"])
+    assert any(note in text for text in json.loads(answer.out)["options"][0]["notes"])
 
 
 def test_a_method_without_published_trainings_says_so(planner) -> None:
@@ -100,7 +100,7 @@ def test_adapters_that_would_make_it_fit_need_no_second_model(planner) -> None:
     answer = planner("memory", "llama3-8b", "--method", "dpo", "--on", "A100-40GB-SXM", "--seq-len", "1024", "--json")
     document = json.loads(answer.out)
     assert document["fits"] == "no"
-    adapters = next(one for one in document["remedies"] if "LoRA" in one["change"])
+    adapters = next(remedy for remedy in document["remedies"] if "LoRA" in remedy["change"])
     assert adapters["option"] == "--lora-rank 16"
     assert document["remedies"][-1]["chance"] > 0.8
 
@@ -110,5 +110,5 @@ def test_a_reference_that_is_computed_beforehand_frees_its_memory(planner) -> No
     settings = ("--checkpointing", "full", "--loss", "chunked", "--kernels", "fused")
     answer = planner("memory", "llama3-8b", "--method", "dpo", "--on", "8xL40S", "--strategy", "zero2",
                      "--seq-len", "1024", *settings, "--json")  # fmt: skip
-    remedies = {one["option"]: one["chance"] for one in json.loads(answer.out)["remedies"]}
+    remedies = {remedy["option"]: remedy["chance"] for remedy in json.loads(answer.out)["remedies"]}
     assert remedies["--reference precomputed"] > 0.8

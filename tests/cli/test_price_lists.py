@@ -61,9 +61,9 @@ class TestTwoListsHalfAYearApart:
         path = workspace_dir() / "gone.yaml"
         path.write_text(plan)
         comparison = planner("compare", path, "--json").document
-        options = {one["offer"]: one for one in comparison["options"]}
+        options = {option["offer"]: option for option in comparison["options"]}
         assert options["verda/1x-l40s"]["usd_per_hour"]["value"] == 1.2
-        assert "nobody lists it any more" in options["verda/1x-rtx-a6000"]["not_allowed"]
+        assert "it is no longer listed" in options["verda/1x-rtx-a6000"]["not_allowed"]
         [newer] = [row["usd_per_hour"] for row in bundled if row["instance_type"] == "1x-rtx-a6000"]
         assert options["verda/1x-rtx-a6000"]["usd_per_hour"]["value"] == newer, "seen after what was listed in May"
         assert comparison["recommended"] == options["verda/1x-l40s"]["id"]

@@ -48,7 +48,7 @@ def plan(tmp_path):
 
 
 def compute(option):
-    """What the training itself costs, without storage, set-up and transfer."""
+    """Return the cost of the training itself, without storage, set-up and transfer."""
     return next(line["usd"]["value"] for line in option["bill"]["lines"] if line["what"] == "compute")
 
 
@@ -174,7 +174,7 @@ class TestCheck:
 
 @pytest.fixture
 def lambda_api(monkeypatch):
-    """A loopback Lambda: one instance type, dearer than the bundled list says."""
+    """Start a loopback Lambda: one instance type, dearer than the bundled list says."""
     document: dict[str, Any] = {
         "data": {
             "gpu_8x_h100_sxm5": {
@@ -208,7 +208,7 @@ def lambda_api(monkeypatch):
 
 @pytest.fixture
 def closed_network(monkeypatch, tmp_path):
-    """Nothing answers, nobody is logged in."""
+    """Nothing answers, and no account is logged in."""
     monkeypatch.setenv("GPUHUNT_CATALOG_URL", "http://127.0.0.1:9")
     monkeypatch.delenv("GPUHUNT_CATALOG_DIR", raising=False)
     for name in ("PLANNER_SKYPILOT_CATALOG_URL", "PLANNER_AZURE_PRICES_URL", "PLANNER_AWS_LIST_URL"):
@@ -314,14 +314,14 @@ class TestPriceBook:
         (home / "price_book.yaml").write_text("schema_version: 1\nas_of: 2026-11-01\n" + credit)
         listed = planner("compare", plan, "--json").document
         answer = planner("compare", plan, "--json", "--with-price-book")
-        before = next(one for one in listed["options"] if one["id"].startswith("aws/"))["bill"]
+        before = next(option for option in listed["options"] if option["id"].startswith("aws/"))["bill"]
         bill = answer.option("aws/p5.48xlarge:us-east-1:on_demand")["bill"]
         assert bill["usd_total"]["value"] == before["usd_total"]["value"] > 100
         assert bill["usd_to_pay"] == pytest.approx(before["usd_total"]["value"] - 100, abs=0.001)
         assert before["usd_to_pay"] is None
-        assert [one["bill"]["usd_to_pay"] for one in answer.document["options"] if one["id"].startswith("lambda/")] == [
-            None
-        ]
+        assert [
+            option["bill"]["usd_to_pay"] for option in answer.document["options"] if option["id"].startswith("lambda/")
+        ] == [None]
         report = planner("report", plan, "--with-price-book").out
         assert f"credits pay start 100.00; {bill['usd_to_pay']:,.2f} USD remain to pay" in report
 
@@ -336,7 +336,7 @@ class TestPriceBook:
         assert option["training_hours"]["value"] > 24
         bill = option["bill"]
         assert (bill["usd_to_pay"] is None) is (pays == 0)
-        assert sum(one["usd"] for one in bill["credits"]) == pays
+        assert sum(credit["usd"] for credit in bill["credits"]) == pays
         if pays:
             assert bill["usd_to_pay"] == pytest.approx(bill["usd_total"]["value"] - pays, abs=0.001)
             assert "USD remain to pay" in planner("estimate", plan, "--with-price-book", "--format", "tsv").out

@@ -40,9 +40,9 @@ def test_it_recommends_what_compare_does(planner, example, name):
     for key in ("recommended", "nearest", "headline", "sentence", "confidence", "runs", "deadline", "budget_usd"):
         assert answer[key] == compared[key]
     chosen = answer["recommended"] or answer["nearest"]
-    assert [one["option"] for one in answer["placements"]] == [chosen]
-    assert [one["option"] for one in answer["alternatives"]] == [
-        one["id"] for one in compared["options"] if one["id"] != answer["recommended"]
+    assert [placement["option"] for placement in answer["placements"]] == [chosen]
+    assert [alternative["option"] for alternative in answer["alternatives"]] == [
+        option["id"] for option in compared["options"] if option["id"] != answer["recommended"]
     ]
 
 
@@ -105,13 +105,15 @@ def test_the_screen_has_one_figure_for_each_thing(planner, near):
     path = near(campaign=campaign)
     answer = planner("recommend", path, "--json").document
     compared = planner("compare", path, "--json")
-    row = next(one for one in compared.document["options"] if one["id"] in (answer["recommended"], answer["nearest"]))
+    row = next(
+        option for option in compared.document["options"] if option["id"] in (answer["recommended"], answer["nearest"])
+    )
     assert answer["chance_both"] == row["chance_both"]
     printed = planner("recommend", path, "--format", "table").out
     assert f"It keeps the limits with {100 * row['chance_both']:.0f} %." in printed
     assert "Simulated" not in printed
-    for one in answer["alternatives"]:
-        assert printed_at_most(printed, one["display_name"]) >= one["usd_confident"]
+    for alternative in answer["alternatives"]:
+        assert printed_at_most(printed, alternative["display_name"]) >= alternative["usd_confident"]
 
 
 def test_what_waiting_is_worth_is_said(planner, near):
@@ -138,7 +140,9 @@ def test_a_mix_that_is_not_sure_enough_is_the_plan_that_is_shown(planner, tmp_pa
     answer, planned = (planner(command, path, "--json").document for command in ("recommend", "campaign"))
     assert answer["headline"][0].startswith("Best chance: a mix of 2 options keeps the limits with ")
     near = planned["nearest_feasible"]
-    assert [one["runs"] for one in answer["placements"]] == [one["runs"] for one in near["placements"]]
+    assert [placement["runs"] for placement in answer["placements"]] == [
+        placement["runs"] for placement in near["placements"]
+    ]
     assert answer["chance_both"] == pytest.approx(near["chance_both"])
 
 

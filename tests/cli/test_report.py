@@ -72,9 +72,9 @@ def test_the_workbook_of_an_example_holds_its_bills(planner, two, tmp_path) -> N
     planner("report", two, "--out", out)
     head, *lines = openpyxl.load_workbook(out)["Bill lines"].iter_rows(values_only=True)
     usd, option = head.index("usd"), head.index("option")
-    for one in json.loads(planner("compare", two, "--json").out)["options"]:
-        paid = sum(line[usd] for line in lines if line[option] == one["id"])
-        assert paid == pytest.approx(one["bill"]["usd_total"]["value"], abs=0.01)
+    for row in json.loads(planner("compare", two, "--json").out)["options"]:
+        paid = sum(line[usd] for line in lines if line[option] == row["id"])
+        assert paid == pytest.approx(row["bill"]["usd_total"]["value"], abs=0.01)
 
 
 @pytest.mark.slow

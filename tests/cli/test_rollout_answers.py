@@ -17,7 +17,7 @@ EXAMPLE = str(examples_dir() / "grpo_7b.yaml")
 
 
 def test_a_question_is_answered_with_phases_and_the_cost_of_prompts(planner):
-    """One line says where a step goes; what nobody said is assumed in one line."""
+    """One line says where a step goes; unstated facts are assumed in one line."""
     answer = planner(*ASK)
     screen = " ".join((answer.out + answer.err).split())
     assert "a step of 512 completions" in screen
@@ -39,11 +39,11 @@ def test_every_answer_of_a_plan_has_the_step(planner, command):
     assert len(options) == 3
     for option in options:
         step = option["rollout"]
-        assert {one["phase"] for one in step["memory"]} == {"generation", "training"}
-        assert [one["what"] for one in step["instead"]] == [
+        assert {phase["phase"] for phase in step["memory"]} == {"generation", "training"}
+        assert [change["what"] for change in step["instead"]] == [
             "completions half as long", "generation one step ahead on 8 more devices",
         ]  # fmt: skip
-        assert all(one["prompts_ratio"] > 1 for one in step["instead"])
+        assert all(change["prompts_ratio"] > 1 for change in step["instead"])
 
 
 def test_an_explanation_names_the_phases(planner):

@@ -1,4 +1,4 @@
-"""What `find` and `ask` suggest beside the usual setup; the second method asks for the suggestion itself."""
+"""Suggestions of `find` and `ask` beside the usual setup; the second method asks for the suggestion itself."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def cheapest_sure(answer, *, most_hours: float = math.inf) -> dict[str, object]:
     """Return the option whose memory is no question that costs least with the answer's confidence."""
     return min(
         (
-            one
-            for one in answer["options"]
-            if one["rank"] is not None
-            and one["payable"] > 0
-            and (one["fit_chance"] or 1) >= SURELY
-            and campaign_hours(one) <= most_hours
+            option
+            for option in answer["options"]
+            if option["rank"] is not None
+            and option["payable"] > 0
+            and (option["fit_chance"] or 1) >= SURELY
+            and campaign_hours(option) <= most_hours
         ),
-        key=lambda one: one["usd_confident"],
+        key=lambda option: option["usd_confident"],
     )
 
 
@@ -52,9 +52,9 @@ def asked(planner):
 
     def call(*words):
         document = planner(*words, "--json").document
-        for one in document["options"]:
-            usd = one["to_pay_usd"] or one["campaign_usd"]
-            one["payable"] = usd["value"] if usd and "ask_for_quote" not in one["why_not_codes"] else 0.0
+        for option in document["options"]:
+            usd = option["to_pay_usd"] or option["campaign_usd"]
+            option["payable"] = usd["value"] if usd and "ask_for_quote" not in option["why_not_codes"] else 0.0
         return document
 
     return call
@@ -78,9 +78,9 @@ def test_the_cheapest_option_that_surely_fits_is_named_where_the_best_may_not_fi
 
 def test_more_nodes_are_suggested_where_one_is_too_small(asked) -> None:
     answer = asked(*TOO_SMALL)
-    assert all(one["fits"] is False for one in answer["options"])
+    assert all(option["fits"] is False for option in answer["options"])
     twice = asked(*TOO_SMALL[:-1], "16")
-    best = next(one for one in twice["options"] if one["payable"] > 0)
+    best = next(option for option in twice["options"] if option["payable"] > 0)
     assert best["fits"] is True
     assert answer["headline"][1] == f"2 nodes fit: {told(best)}."
     assert suggested(answer, "To ask for ") == f"To ask for {best['display_name']}: --gpus 16"
@@ -94,7 +94,7 @@ def test_a_setup_is_suggested_that_surely_fits_where_the_usual_one_does_not(aske
 
 def test_a_setup_that_does_not_fit_is_not_suggested(asked) -> None:
     paged = asked(*TOO_SMALL, "--optimizer", "paged-adamw")["options"]
-    assert {one["fits"] for one in paged} == {False}
+    assert {option["fits"] for option in paged} == {False}
     assert not [note for note in asked(*TOO_SMALL)["notes"] if note.startswith("With a paged optimizer")]
 
 

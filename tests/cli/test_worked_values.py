@@ -200,8 +200,8 @@ class TestRtx3090Cluster:
 
     def test_ten_cards_are_1_75_times_one_with_ddp(self, planner, example):
         answer = planner("estimate", example("rtx3090_cluster"), "--json")
-        one, ten = (answer.option(f"rtx3090-x10:{count}")["throughput"]["value"] for count in ("x1:ddp", "ddp"))
-        assert rounded(ten / one, 2) == "1.75"
+        single, ten = (answer.option(f"rtx3090-x10:{count}")["throughput"]["value"] for count in ("x1:ddp", "ddp"))
+        assert rounded(ten / single, 2) == "1.75"
 
     def test_both_runs_of_ten_cards_with_zero2_count(self, planner, example):
         option = planner("estimate", example("rtx3090_cluster"), "--json").option("rtx3090-x10:zero2")

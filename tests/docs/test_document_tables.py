@@ -9,7 +9,7 @@ from scripts.document_tables import CARDS, GUIDE, SIZES, TARGET, GuideSize, camp
 
 GB = {"A100-80GB-SXM": 80 * 2**30, "H100-SXM": 80 * 2**30, "H200-SXM": 141e9, "B200-SXM": 180 * 2**30}
 PARAMETERS = {"7B": 6.74e9, "13B": 13.02e9, "70B": 70.55e9, "405B": 405.9e9, "1T": 1008e9}
-"""Of Llama 2 7B and 13B, Llama 3 70B and 3.1 405B as their model cards say; of the GPT 1T: SC 2021, table 1."""
+"""Figures of Llama 2 7B and 13B, Llama 3 70B and 3.1 405B as their model cards say; of the GPT 1T: SC 2021, table 1."""
 
 
 @pytest.mark.slow
@@ -30,8 +30,10 @@ def test_no_fewer_hold_the_states(size: GuideSize, card: str) -> None:
     found = fewest(options, card)
     assert found is not None
     assert 16 * PARAMETERS[size.name] / found.accelerators < GB[card]
-    halves = [one for one in options if one.accelerator == card and 2 * one.accelerators == found.accelerators]
-    assert all(one.fits is False for one in halves)
+    halves = [
+        option for option in options if option.accelerator == card and 2 * option.accelerators == found.accelerators
+    ]
+    assert all(half.fits is False for half in halves)
 
 
 @pytest.mark.parametrize("runs", [1, 10, 50])

@@ -1,4 +1,4 @@
-"""What the pages say of the frozen predictions is what the two tables give."""
+"""The pages' statements about the frozen predictions agree with the two tables."""
 
 from __future__ import annotations
 

@@ -7,10 +7,10 @@ grow. Lower a ceiling when you rewrite a folder, and delete its line when it rea
 from __future__ import annotations
 
 import ast
+import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ FIRST_WORDS = re.compile(
 FIRST_WORDS_OF_FUNCTIONS = re.compile(rf"{FIRST_WORDS.pattern}|(A|An|The|This|Its|Every|All|How|True|Also)\b")
 """Words that no function's docstring starts with, because they do not begin a sentence with a verb."""
 BANNED_WORDS = re.compile(
-    r"\b(whoever|nobody|so (?:many|much)|what is left|foretell|foretells|foretold|as nobody|anyhow|wherefore)\b",
+    r"\b(whoever|nobody|so (?:many|much)|what is left|foretell|foretells|foretold|as nobody|wherefore)\b",
     re.IGNORECASE,
 )
 
@@ -62,20 +62,28 @@ def _text_of(node: ast.stmt) -> str | None:
     return None
 
 
+def _begins_with_a_verb(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and not node.name.startswith("test_")
+        and not any("property" in ast.unparse(mark) for mark in node.decorator_list)
+    )
+
+
 def _docstrings(module: ast.Module) -> Iterator[tuple[str, bool]]:
-    """Yield every docstring, of attributes too, and whether it belongs to a function."""
+    """Yield every docstring, of attributes too, and whether it must begin with a verb.
+
+    A test's docstring states what holds ("A price may rise."), and a property's names a value.
+    """
     for node in ast.walk(module):
         body = getattr(node, "body", None)
         if not isinstance(body, list) or not body:
             continue
-        marks = node.decorator_list if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) else None
-        is_function = marks is not None
-        is_property = any("property" in ast.unparse(mark) for mark in marks or ())
-        if isinstance(node, ast.Module | ast.ClassDef) or is_function:
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             text = _text_of(body[0])
             if text is not None:
-                yield text, is_function and not is_property
-        for before, after in pairwise(body):
+                yield text, _begins_with_a_verb(node)
+        for before, after in itertools.pairwise(body):
             text = _text_of(after)
             if isinstance(before, ast.Assign | ast.AnnAssign) and text is not None:
                 yield text, False

@@ -23,10 +23,12 @@ def test_every_published_row_exists_and_is_of_that_network() -> None:
 
 
 @pytest.mark.parametrize(
-    "asked", [one for one in QUESTIONS if one.published], ids=lambda one: f"{one.what} {one.seq_len}"
+    "asked",
+    [question for question in QUESTIONS if question.published],
+    ids=lambda question: f"{question.what} {question.seq_len}",
 )
 def test_the_answer_is_within_a_factor_of_what_was_published(asked: PlainQuestion) -> None:
-    """Of runs near the question, not of the same: a factor of 3 tells a plausible answer from nonsense."""
+    """Tolerance against runs near the question, not the same: a factor of 3 tells a plausible answer from nonsense."""
     option = answer(asked)
     assert option.fits is not False
     assert option.throughput is not None

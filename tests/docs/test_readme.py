@@ -74,7 +74,7 @@ def _on_a_terminal(command: str, folder: Path) -> str:
     shown = b""
     with subprocess.Popen(["bash", "-c", command], cwd=ROOT, env=environment, stdout=theirs, stderr=theirs) as shell:
         os.close(theirs)
-        with contextlib.suppress(OSError):  # Linux ends a terminal that nobody writes to any more with EIO
+        with contextlib.suppress(OSError):  # Linux ends a terminal without a writer with EIO
             while part := os.read(ours, 65536):
                 shown += part
     os.close(ours)

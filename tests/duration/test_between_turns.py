@@ -1,4 +1,4 @@
-"""When equal runs end between the turns of others: against lists of all ends."""
+"""Ends of equal runs between the turns of others: compared with lists of all ends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ EVENINGS = ((0.0, 18.0, 1), (25.0, 42.0, 1), (49.0, 66.0, 1), (73.0, None, 1))
 
 @pytest.mark.parametrize(("end", "hours"), [(34.0, 9.0), (40.0, 9.0), (66.0, 17.0), (108.0, 17.5), (1.0, 1 / 3)])
 def test_the_longest_run_of_which_three_end_in_time(end, hours):
-    """By 40 h: two of at most 9 h in the first gap, and a third; one in the first gap leaves two for 15 h."""
+    """Ends by 40 h: two of at most 9 h in the first gap, and a third; one in the first gap leaves two for 15 h."""
     assert longest_run(between(3, *EVENINGS), end) == pytest.approx(hours, abs=1e-6)
 
 

@@ -1,4 +1,4 @@
-"""From benchmark speed to whole trainings: factors by hand, what is not stretched, and money that follows."""
+"""Factors from benchmark speed to whole trainings, by hand; parts that are not stretched; resulting costs."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class TestFactors:
 class TestInAPlan:
     def test_typical_is_the_default_and_stands_beside_the_others(self):
         found = option(plan())
-        hours = {one.practice: one.wall_hours.value for one in found.time.practices}
+        hours = {practice.practice: practice.wall_hours.value for practice in found.time.practices}
         assert found.wall_hours.value == pytest.approx(hours[Practice.TYPICAL])
         assert hours[Practice.TYPICAL] == pytest.approx(1.3499 * hours[Practice.BENCHMARK], rel=1e-3)
         total = math.fsum(line.hours.value for line in found.time.lines)

@@ -1,4 +1,4 @@
-"""Where the hours go: lines by hand, storage that limits, defaults that hardly show, convergence apart from speed."""
+"""Parts of the hours: lines by hand, limiting storage, small defaults, convergence apart from speed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_SETUP = {"setup_hours": 0.0, "idle_tail_hours": 0.0, "failed_launch_fraction"
 
 
 def plan(option: dict[str, Any], *, hours: float = 10.0, batch: int = 10, **changes: Any) -> Plan:
-    """The steps of one training take exactly `hours`, at `batch` samples a second."""
+    """Return a training whose steps take exactly `hours`, at `batch` samples a second."""
     step = {"batch": batch, "seconds": 1.0, "low_seconds": 1.0, "high_seconds": 1.0, "basis": "measured"}
     fields: dict[str, Any] = {
         "schema_version": 1,
@@ -205,10 +205,10 @@ class TestStorage:
         """2.3 GB/s are little for eight drives of 3 GB/s, and too much for one whose images are 10 times as large."""
         eight = self.asked({})
         assert time_of(eight).limited_by == ()
-        one = plan(
+        stated_plan = plan(
             P4D | {"accelerators": 1}, batch=20_000, **self.IMAGES, data={"dataset_gb": 1.15e6 * 20 * 36e3 / 1e6}
         )
-        assert hours(time_of(one))[STALL] == pytest.approx(10 * (23 / 3 - 1))
+        assert hours(time_of(stated_plan))[STALL] == pytest.approx(10 * (23 / 3 - 1))
 
     def test_every_node_brings_disks_of_its_own_and_a_server_is_shared(self) -> None:
         two = {"nodes": 2}
@@ -286,7 +286,7 @@ def test_two_ways_to_say_what_is_lost_contradict_each_other() -> None:
 
 
 def test_a_plan_with_a_stated_goodput_can_be_written_and_read_again() -> None:
-    """As the app does when its form changes a limit."""
+    """Change a limit as the app does when its form changes."""
     stated = plan(P4D, assumptions={"goodput_fraction": 0.8})
     assert Plan.model_validate(stated.model_dump()) == stated
 
@@ -309,8 +309,8 @@ class TestConvergence:
         assert time_of(fixed).convergence is None
         assert with_target is not None
         assert with_target.training_hours.low == pytest.approx(10 * (1 - 0.1122), abs=1e-3)
-        one, other = estimate(fixed), estimate(target)
-        assert (one.training_hours, one.throughput, one.usd_total) == (
+        first, other = estimate(fixed), estimate(target)
+        assert (first.training_hours, first.throughput, first.usd_total) == (
             other.training_hours, other.throughput, other.usd_total
         )  # fmt: skip
 

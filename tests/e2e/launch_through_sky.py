@@ -79,9 +79,9 @@ class SkyWorld:
         """Return the state of every instance, by the run in its label."""
         ec2 = root("ec2", self.clouds.aws.url)
         return {
-            {tag["Key"]: tag["Value"] for tag in one["Tags"]}["planner-run"]: one["State"]["Name"]
+            {tag["Key"]: tag["Value"] for tag in instance["Tags"]}["planner-run"]: instance["State"]["Name"]
             for reservation in ec2.describe_instances()["Reservations"]
-            for one in reservation["Instances"]
+            for instance in reservation["Instances"]
         }
 
 
@@ -98,7 +98,7 @@ KEYS = {"AWS_ACCESS_KEY_ID": "testing", "SECRET": "testing"}
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkyWorld]:
-    """The clouds, one API server of SkyPilot, and the address at which every instance of the fake EC2 is found."""
+    """Start the clouds and SkyPilot's API server; return the address where every instance of the fake EC2 is found."""
     folder = tmp_path_factory.mktemp("e2e")
     with clouds(folder) as made:
         furnish(made.aws.url)
@@ -120,7 +120,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SkyWorld]:
 
 @pytest.fixture
 def stage(world: SkyWorld) -> Iterator[SkyWorld]:
-    """A new node for each test: on one that was used before SkyPilot would read the jobs of the machine before."""
+    """Start a new node for each test: on a used one SkyPilot would read the jobs of the machine before."""
     make_node_home(world)
     yield world
     end_servers(world.node)
@@ -186,7 +186,7 @@ def make_node_home(world: SkyWorld) -> None:
 
 @contextlib.contextmanager
 def running_node(node: Path, made: OfflineClouds) -> Iterator[int]:
-    """Run the node's ssh server; what runs in its home is nobody else's and is ended with it."""
+    """Run the node's ssh server; processes in its home belong to no one else and are ended with it."""
     environment = {
         **made.environment,
         "FAKE_NODE_HOME": str(node),

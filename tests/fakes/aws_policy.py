@@ -31,5 +31,5 @@ def user_keys(iam: Any, name: str, *, without: str | None = None) -> dict[str, s
 
 
 def enforce(server: Server, *, after: str = "0") -> None:
-    """Let moto check signatures and rights of every request after so many."""
+    """Let moto check signatures and rights of every request after the given number."""
     server.send("/moto-api/reset-auth", after)

@@ -63,8 +63,8 @@ class KubernetesHandler(BaseHTTPRequestHandler):
             self._say({"kind": "NodeList", "apiVersion": "v1", "metadata": {}, "items": list(NODES.values())})
         elif url.path.startswith("/api/v1/nodes/"):
             self._say(NODES[url.path.rpartition("/")[2]])
-        elif one := re.fullmatch(r"/api/v1/namespaces/[^/]+/pods/([^/]+)", url.path):
-            named = [pod for pod in PODS if pod["metadata"]["name"] == one[1]]
+        elif named_pod := re.fullmatch(r"/api/v1/namespaces/[^/]+/pods/([^/]+)", url.path):
+            named = [pod for pod in PODS if pod["metadata"]["name"] == named_pod[1]]
             absent = {"kind": "Status", "status": "Failure", "code": 404}
             self._say(named[0] if named else absent, 200 if named else 404)
         elif url.path == "/api/v1/pods" or re.fullmatch(r"/api/v1/namespaces/[^/]+/pods", url.path):

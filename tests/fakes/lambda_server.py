@@ -1,9 +1,9 @@
 """Lambda's public cloud API on loopback: instances, types, keys; it keeps a log and can be told to refuse.
 
 `python tests/fakes/lambda_server.py` prints its port. Shapes follow Lambda's published API reference, version 1. An
-instance that was launched with a key is seen with that key only. `POST /fake/paged` with `{"size"}` lists so many a
+instance that was launched with a key is seen with that key only. `POST /fake/paged` with `{"size"}` lists that many a
 page; `POST /fake/keep` with `{"names"}` refuses to terminate these, and with them all that are named beside them.
-`POST /fake/empty` with `{"times"}` lets so many lists be empty; `change` with `{"id", "name", "status"}` changes an
+`POST /fake/empty` with `{"times"}` lets that many lists be empty; `change` with `{"id", "name", "status"}` changes an
 instance as its console does, `owner` with `{"id", "key"}` gives it to another key, and `ending` with `{"ids"}` answers
 that these are terminated and goes on listing them as `terminating`.
 """
@@ -73,10 +73,10 @@ class LambdaHandler(BaseHTTPRequestHandler):
             ids = [_launch(body, self._key()) for _ in range(body.get("quantity", 1))]
             self._say({"data": {"instance_ids": ids}}, True)
         elif path == "/instance-operations/terminate":
-            if any(INSTANCES.get(one, {}).get("name") in STATE["keep"] for one in body["instance_ids"]):
+            if any(INSTANCES.get(instance_id, {}).get("name") in STATE["keep"] for instance_id in body["instance_ids"]):
                 self._send(json.dumps({"error": {"code": "global/invalid-parameters"}}).encode(), 400)
                 return
-            ended = [INSTANCES[one] for one in body["instance_ids"] if self._sees(one)]
+            ended = [INSTANCES[instance_id] for instance_id in body["instance_ids"] if self._sees(instance_id)]
             for instance in ended:
                 if instance["id"] in STATE["ending"]:
                     instance["status"] = "terminating"
@@ -87,7 +87,7 @@ class LambdaHandler(BaseHTTPRequestHandler):
             self._say({"error": {"code": "not-found"}}, False)
 
     def _seen(self) -> list[dict[str, Any]]:
-        return [INSTANCES[one] for one in INSTANCES if self._sees(one)]
+        return [INSTANCES[instance] for instance in INSTANCES if self._sees(instance)]
 
     def log_message(self, format: str, *args: Any) -> None:
         """Say nothing: the calls are kept."""
@@ -95,8 +95,8 @@ class LambdaHandler(BaseHTTPRequestHandler):
     def _key(self) -> str:
         return str(self.headers.get("Authorization", "")).removeprefix("Bearer ")
 
-    def _sees(self, one: str) -> bool:
-        return one in INSTANCES and (not OWNERS[one] or OWNERS[one] == self._key())
+    def _sees(self, instance_id: str) -> bool:
+        return instance_id in INSTANCES and (not OWNERS[instance_id] or OWNERS[instance_id] == self._key())
 
     def _refused(self, path: str) -> bool:
         CALLS.append({"method": self.command, "path": path})
@@ -125,10 +125,10 @@ def _page(instances: list[dict[str, Any]], token: str) -> dict[str, Any]:
 
 
 def _launch(body: dict[str, Any], key: str) -> str:
-    one = uuid.uuid4().hex
-    OWNERS[one] = key
-    INSTANCES[one] = {
-        "id": one,
+    instance_id = uuid.uuid4().hex
+    OWNERS[instance_id] = key
+    INSTANCES[instance_id] = {
+        "id": instance_id,
         "name": body["name"],
         "status": "active",
         "ip": "127.0.0.1",
@@ -136,7 +136,7 @@ def _launch(body: dict[str, Any], key: str) -> str:
         "region": {"name": body["region_name"]},
         "instance_type": {"name": body["instance_type_name"]},
     }
-    return one
+    return instance_id
 
 
 def _told(what: str, body: dict[str, Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A node on loopback for a real `sky launch`: whoever comes may log in, and each command runs in $FAKE_NODE_HOME.
+"""A node on loopback for a real `sky launch`: anyone may log in, and each command runs in $FAKE_NODE_HOME.
 
 `python tests/fakes/node_sshd.py` prints its port. It runs in the end-to-end test's own environment, which has asyncssh.
 """

@@ -10,7 +10,7 @@ PORTS = range(20000, 32000)
 
 
 def free_port() -> int:
-    """Return a port of loopback that nobody listens on. Raises OSError if there is none."""
+    """Return a port of loopback that no process listens on. Raises OSError if there is none."""
     for port in random.sample(PORTS, len(PORTS)):
         if is_free(port):
             return port

@@ -70,15 +70,15 @@ class OddInput:
     expected: tuple[str, ...]
 
     def allows(self, found: object) -> bool:
-        """Whether this value, or `refused`, is among what is expected."""
+        """Return whether this value, or `refused`, is expected."""
         if found == "refused" or "read" in self.expected:
             return found in self.expected or found != "refused"
-        values = [json.loads(one) for one in self.expected if one != "refused"]
+        values = [json.loads(text) for text in self.expected if text != "refused"]
         return any(_is_same(value, found) for value in values)
 
 
 def _is_same(value: Any, found: Any) -> bool:
-    """Whether two values are equal; 5 and 5.0 are, 1 and true are not."""
+    """Return whether two values are equal; 5 and 5.0 are, 1 and true are not."""
     return value == found and isinstance(value, bool) == isinstance(found, bool)
 
 
@@ -210,7 +210,7 @@ def _path_in_model(odd: OddInput) -> list[int | str]:
 @cache
 def _bands() -> Bands:
     catalog = bundled_catalog()
-    return price_bands((one for one in catalog.prices if one.origin is PriceOrigin.BUNDLED), catalog.nodes)
+    return price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
 
 
 def _price(path: Path) -> Any:

@@ -20,7 +20,7 @@ from planner.launcher.plan.target import parse_target
 from tests.launcher.launches import launch_of
 
 ROWS = 25
-"""Of a table that is spoilt."""
+"""Rows of a table that is spoilt."""
 OLD_LOCK = Path(__file__).parents[1] / "cli" / "locks" / "old_locks" / "station.lock.json.gz"
 RUN_ID = "20261121-120000-1a2b3c"
 
@@ -140,8 +140,8 @@ credits:
   - {name: startup, provider: aws, usd: 5000, expires: 2027-06-30, source: letter of 2026-10-01}
 """
 CONFIGS = [
-    json.dumps(one, indent=1).encode()
-    for one in (
+    json.dumps(config, indent=1).encode()
+    for config in (
         {"architectures": ["Qwen3ForCausalLM"], "model_type": "qwen3", "head_dim": 128, "hidden_size": 4096,
          "intermediate_size": 12288, "max_position_embeddings": 40960, "num_attention_heads": 32,
          "num_hidden_layers": 36, "num_key_value_heads": 8, "rms_norm_eps": 1e-06, "rope_theta": 1000000,

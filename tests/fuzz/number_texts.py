@@ -25,7 +25,7 @@ from tests.fuzz.by_hand import OddInput, outcome
 
 
 class NumberPlace(NamedTuple):
-    """Where a text is put, in which notation, and what stands there."""
+    """Place of a text, its notation, and the text itself."""
 
     kind: str
     path: str
@@ -155,7 +155,7 @@ def misread(odd: OddInput, place: NumberPlace, folder: Path) -> str | None:
     elif place.what == "flag":
         right = found is True and True in shown
     else:
-        right = any(_is_near(found, one) for one in shown)
+        right = any(_is_near(found, number) for number in shown)
     return None if right else f"{odd.text!r} was read as {found!r}; it shows {shown or 'no value'}"
 
 

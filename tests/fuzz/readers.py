@@ -91,7 +91,7 @@ TYPED_TEXTS = [
 ]  # fmt: skip
 OBJECTIVES = ("time", "front")
 OF_A_LOG = "--workload gpt-305m --accelerator A100-80GB-SXM --gpus 8 --seq-len 512 --global-batch 8"
-"""What its log does not say."""
+"""Facts that its log does not state."""
 
 
 @cache
@@ -110,7 +110,7 @@ def readers() -> list[Reader]:
     slower_commands = (
         "recommend {}",
         "recommend {} --json",
-        *(f"campaign {{}} --objective {one}" for one in OBJECTIVES),
+        *(f"campaign {{}} --objective {objective}" for objective in OBJECTIVES),
     )
     network_commands = (
         "memory {} --on H100-SXM --gpus 8 --json",
@@ -129,7 +129,11 @@ def readers() -> list[Reader]:
             "plan",
             "yaml",
             "plan.yaml",
-            (*plan_commands, *(f"{one} --json" for one in plan_commands if "report" not in one), *slower_commands),
+            (
+                *plan_commands,
+                *(f"{plan_command} --json" for plan_command in plan_commands if "report" not in plan_command),
+                *slower_commands,
+            ),
             goods(plans),
             10,
         ),
@@ -331,14 +335,15 @@ def readers() -> list[Reader]:
 
 def trials(seed: str, begin: int, end: int, *, only: str = "") -> Iterator[Trial]:
     """Return the inputs of a seed from one number to another, the same each time; `only`: a word in readers' names."""
-    table = [one for one in readers() if only in one.name]
-    keys = {one.name: _keys(one.goods) for one in table if one.form in ("yaml", "json")}
+    table = [reader for reader in readers() if only in reader.name]
+    keys = {reader.name: _keys(reader.goods) for reader in table if reader.form in ("yaml", "json")}
     every = {
-        one.form: [good.content for other in table if other.form == one.form for good in other.goods] for one in table
+        reader.form: [good.content for other in table if other.form == reader.form for good in other.goods]
+        for reader in table
     }
     for number in range(begin, end):
         rng = random.Random(f"{seed}:{number}")
-        reader = rng.choices(table, [one.weight for one in table])[0]
+        reader = rng.choices(table, [entry.weight for entry in table])[0]
         good = rng.choice(reader.goods)
         if reader.name in keys and rng.random() < 1 / MADE:
             made = _made(seed, number // CHUNK, reader.name, tuple(keys[reader.name]))

@@ -68,9 +68,9 @@ def _token(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
         found = list(TOKEN.finditer(text))
         if not found:
             return data
-        one = rng.choice(found)
+        place = rng.choice(found)
         new = rng.choice(SPECIAL) if rng.random() < 0.8 else rng.choice(found).group()
-        text = text[: one.start()] + new + text[one.end() :]
+        text = text[: place.start()] + new + text[place.end() :]
     return text.encode("utf-8", "surrogatepass")
 
 
@@ -98,8 +98,8 @@ def _nested(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
     found = list(TOKEN.finditer(text))
     if not found:
         return data
-    one = rng.choice(found)
-    return (text[: one.start()] + begin * depth + "1" + end * depth + text[one.end() :]).encode()
+    place = rng.choice(found)
+    return (text[: place.start()] + begin * depth + "1" + end * depth + text[place.end() :]).encode()
 
 
 def _aliased(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
@@ -174,8 +174,8 @@ def _number(data: bytes, rng: random.Random, others: Sequence[bytes]) -> bytes:
     """Put a text like a number in the place of a number in the words of an option, or of all of them."""
     text = data.decode("utf-8", "replace")
     found = list(re.finditer(r"[0-9.]+", text)) if rng.random() < 0.5 else []
-    one = rng.choice(found).span() if found else (0, len(text))
-    return (text[: one[0]] + number_text(rng) + text[one[1] :]).encode()
+    span = rng.choice(found).span() if found else (0, len(text))
+    return (text[: span[0]] + number_text(rng) + text[span[1] :]).encode()
 
 
 TEXT_WAYS: list[Way] = [_flip, _cut, _lines, _ends, _encoded, _token, _token, _token, _insert, _long, _spliced]
@@ -201,7 +201,7 @@ def made_documents(keys: Sequence[str], number: int, count: int) -> list[Any]:
     """Return documents that hypothesis makes of these keys; the same for the same number."""
     scalars = st.one_of(
         *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=20)),
-        st.sampled_from(VALUES).filter(lambda one: not isinstance(one, list | dict)),
+        st.sampled_from(VALUES).filter(lambda value: not isinstance(value, list | dict)),
     )
     names = st.sampled_from(list(keys))
     documents = st.dictionaries(

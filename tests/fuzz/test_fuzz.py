@@ -80,7 +80,7 @@ def test_a_trial_sees_what_goes_wrong(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("seed", "inputs"), [("1", 100), pytest.param("2", 1000, marks=pytest.mark.slow)])
 def test_spoilt_inputs_are_answered_or_refused(seed: str, inputs: int, tmp_path: Path) -> None:
-    """What fails is kept; a longer run with another seed: make fuzz N=50000 SEED=3."""
+    """Failures are kept; a longer run with another seed: make fuzz N=50000 SEED=3."""
     program = [sys.executable, "scripts/fuzz.py", "--count", str(inputs), "--seed", seed, "--keep", str(tmp_path)]
     done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"seed {seed}:\n{done.stdout}{done.stderr}"

@@ -24,7 +24,7 @@ SECONDS = 10
 """Most that a command may compute. The slowest on a good file takes 3 s here and 5 s on a slower machine; what does not
 end takes far longer."""
 PATIENCE_S = 120
-"""Of the clock, for what waits and does not compute: other processes may hold the processor for most of the time."""
+"""Limit of clock time, for waiting without computing: other processes may use the processor most of the time."""
 MEGABYTES = 500
 CODES = (0, 2, 3)
 ALARMS = (
@@ -66,7 +66,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """What a trial came to; `fault` is None where the command did as it must."""
+    """Outcome of a trial; `fault` is None where the command did as it must."""
 
     trial: Trial
     fault: str | None
@@ -100,8 +100,8 @@ def outcomes(trials: Iterable[Trial], *, scratch: Path, workers: int = 2) -> Ite
             if trial is None:
                 more = False
             else:
-                descriptor, one = _start(trial, scratch)
-                running[descriptor] = one
+                descriptor, process = _start(trial, scratch)
+                running[descriptor] = process
                 selector.register(descriptor, selectors.EVENT_READ)
         for key, _ in selector.select(timeout=0.2) if running else ():
             data = os.read(key.fd, 1 << 16)
@@ -110,10 +110,10 @@ def outcomes(trials: Iterable[Trial], *, scratch: Path, workers: int = 2) -> Ite
                 selector.unregister(key.fd)
                 os.close(key.fd)
                 yield _end(running.pop(key.fd))
-        for one in running.values():
-            if time.monotonic() - one.began > PATIENCE_S:
+        for process in running.values():
+            if time.monotonic() - process.began > PATIENCE_S:
                 with contextlib.suppress(ProcessLookupError):
-                    os.kill(one.pid, signal.SIGKILL)
+                    os.kill(process.pid, signal.SIGKILL)
 
 
 def _start(trial: Trial, scratch: Path) -> tuple[int, _Running]:
@@ -129,18 +129,18 @@ def _start(trial: Trial, scratch: Path) -> tuple[int, _Running]:
     return reading, _Running(TrialOutcome(trial, None), pid, folder, time.monotonic())
 
 
-def _end(one: _Running) -> TrialOutcome:
-    _, status, usage = os.wait4(one.pid, 0)
+def _end(process: _Running) -> TrialOutcome:
+    _, status, usage = os.wait4(process.pid, 0)
     seconds = usage.ru_utime + usage.ru_stime
-    shutil.rmtree(one.folder, ignore_errors=True)
-    outcome = replace(one.outcome, seconds=seconds)
+    shutil.rmtree(process.folder, ignore_errors=True)
+    outcome = replace(process.outcome, seconds=seconds)
     if os.WIFSIGNALED(status):
         name = signal.Signals(os.WTERMSIG(status)).name
         late = {"SIGXCPU": f"over {SECONDS} s of the processor", "SIGKILL": f"over {PATIENCE_S} s"}
         return replace(outcome, fault=late.get(name, f"died of {name}"), detail=name)
-    if not one.said:
+    if not process.said:
         return replace(outcome, fault="said nothing", detail=f"exit {os.WEXITSTATUS(status)}")
-    code, fault, detail, before_kb = pickle.loads(bytes(one.said))
+    code, fault, detail, before_kb = pickle.loads(bytes(process.said))
     megabytes = max(0, usage.ru_maxrss - before_kb) / 1000
     if fault is None and megabytes > MEGABYTES:
         fault = f"over {MEGABYTES} MB"
@@ -229,7 +229,7 @@ def _data_bytes() -> int:
 
 
 def _watch(folder: Path, outside: list[str]) -> None:
-    """Note every change of a file outside the folder, and let nobody connect anywhere."""
+    """Note every change of a file outside the folder, and allow no connection."""
     root = os.path.realpath(folder)
 
     def is_within(name: Any) -> bool:
@@ -244,7 +244,7 @@ def _watch(folder: Path, outside: list[str]) -> None:
             if flags & WRITING and name is not None and not is_within(name):
                 outside.append(f"open {name} {mode} {flags:o}")
         elif event in CHANGES:
-            names = [one for one in arguments if isinstance(one, str | bytes)]
+            names = [argument for argument in arguments if isinstance(argument, str | bytes)]
             outside.extend(f"{event} {name!r}" for name in names if not is_within(name))
         elif event == "socket.connect":
             raise ConnectionRefusedError(111, "no network here")

@@ -17,11 +17,11 @@ SPECIAL = [
     "H100", "CPU", "2147483648", "4294967296", "9223372036854775808", "18446744073709551616", "1e19", "-5e-324",
     "100000",
 ]  # fmt: skip
-"""What stands in the place of a word or a cell."""
+"""Replacements of a word or a cell."""
 VALUES: list[Any] = [
     None, True, False, 0, -1, 1, 2, 7, 10**6, 10**12, 10**18, 10**30, 10**400, 0.5, -0.5, 1e-300, 1e9, 1e18, 1e300,
     float("inf"), float("-inf"), float("nan"), "", "x", "x" * 1000, "0001-01-01", "9999-12-31", "9999-12-31T23:59:59Z",
     "\0", "\x1b[31m", "🙂", [], {}, [1, 2], [None], {"a": 1}, [[]], "auto", "none", "nan",
     list(range(50)), [1] * 2000, {"value": 1, "low": 0, "high": 2, "unit": "h", "basis": "assumed", "source": "x"},
 ]  # fmt: skip
-"""What stands in the place of a value."""
+"""Replacements of a value."""

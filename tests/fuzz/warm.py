@@ -57,8 +57,8 @@ def _kept(read: Callable[..., Any], bundled: Path) -> Callable[..., Any]:
     known: dict[str, Any] = {}
 
     def call(*arguments: Any, **options: Any) -> Any:
-        paths = [one for one in arguments if isinstance(one, Path)]
-        if any(not one.is_relative_to(bundled) for one in paths) or "bundled" in options:
+        paths = [argument for argument in arguments if isinstance(argument, Path)]
+        if any(not path.is_relative_to(bundled) for path in paths) or "bundled" in options:
             return read(*arguments, **options)
         key = repr((arguments, options))
         if key not in known:
@@ -77,7 +77,7 @@ def _of_bundled_once(observe: Callable[..., Any]) -> Callable[..., Any]:
     def call(rows: list[Any], catalog: Any) -> Any:
         shipped = tuple(id(row) for row in rows if id(row) in bundled)
         if shipped not in known:
-            known[shipped] = observe([bundled[one] for one in shipped], catalog)
+            known[shipped] = observe([bundled[name] for name in shipped], catalog)
         seen, refused = known[shipped]
         more_seen, more_refused = observe([row for row in rows if id(row) not in bundled], catalog)
         return [*seen, *more_seen], [*refused, *more_refused]

@@ -26,14 +26,14 @@ class ScriptedBackend:
     statuses: list[NodeStatus] = field(default_factory=lambda: [NodeStatus(phase=LaunchPhase.SUCCEEDED)])
     submit_error: NodeError | None = None
     collect_errors: int = 0
-    """How often collecting fails before it works."""
+    """Number of times that collecting fails before it works."""
     results: int = 1
     steps: int = 1
     complete: bool = True
     still_up: int = 0
-    """How often verification finds something before it finds nothing."""
+    """Number of times that verification finds something before it finds nothing."""
     time: ProviderTime = field(default_factory=ProviderTime)
-    """What the provider says of the time; nothing unless a test says so."""
+    """Provider's statement of the time; none unless a test sets it."""
     leftovers: list[Leftover] = field(default_factory=list)
     asked: list[str] = field(default_factory=list)
     """The changing questions in order: submit, collect, down, verify."""

@@ -48,8 +48,8 @@ def test_a_job_is_done_in_four_calls(block: str, tmp_path: Path) -> None:
                 machines = " ".join(row["machine"] for row in answer["rows"])
                 asked = arguments.get("own", []) + arguments.get("on", [])
                 assert all(
-                    re.search(re.sub(r"^\d+x|-v100$", "", one).replace("-", "[- ]"), machines, re.IGNORECASE)
-                    for one in asked
+                    re.search(re.sub(r"^\d+x|-v100$", "", argument).replace("-", "[- ]"), machines, re.IGNORECASE)
+                    for argument in asked
                 ), machines
 
 

@@ -13,7 +13,7 @@ CALLS = 200
 WARM = 60
 """Calls after which every tool has been used often, and the allocator has what it needs."""
 MOST_GROWTH_MB = 5.0
-"""Of 140 calls: an answer of 190 kB that each of them left behind would be 27 MB."""
+"""Limit over 140 calls: an answer of 190 kB that each of them left behind would be 27 MB."""
 
 
 @pytest.mark.slow

@@ -56,8 +56,8 @@ def state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def agent(folder: Path, state: Path) -> Iterator[Agent]:
-    with connected(folder, state) as one:
-        yield one
+    with connected(folder, state) as agent:
+        yield agent
 
 
 @pytest.fixture
@@ -92,13 +92,15 @@ def test_machines_of_one_s_own_beside_all_that_is_offered(agent: Agent, command,
     assert answer["answer_id"] == told["answer_id"]
     assert [row["option"] for row in answer["rows"]] == [option["id"] for option in told["options"][:8]]
     assert answer["rows_left_out"] == len(told["options"]) - 8
-    assert any(one.endswith("(by)") for one in answer["assumptions"]), "in words of arguments, not of flags"
+    assert any(assumption.endswith("(by)") for assumption in answer["assumptions"]), (
+        "in words of arguments, not of flags"
+    )
 
 
 def test_tokens_on_one_offer_by_a_day(agent: Agent) -> None:
     answer = agent.answer("ask", workload="llama3-8b", tokens=1e9, on=["lambda/gpu_8x_h100_sxm5"], by="2030-01")
     assert [row["option"] for row in answer["rows"]] == ["lambda/gpu_8x_h100_sxm5:any:on_demand"]
-    assert not any("deadline" in one for one in answer["assumptions"])
+    assert not any("deadline" in assumption for assumption in answer["assumptions"])
 
 
 def test_images(agent: Agent) -> None:

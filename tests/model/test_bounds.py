@@ -63,7 +63,7 @@ def leaves(kind: Any, asked: tuple[Any, ...]) -> Iterator[tuple[Any, tuple[Any, 
 
 
 def flat(asked: list[Any]) -> list[Any]:
-    return [one for each in asked for one in (each.metadata if isinstance(each, FieldInfo) else [each])]
+    return [rule for each in asked for rule in (each.metadata if isinstance(each, FieldInfo) else [each])]
 
 
 def takes(name: str, value: float) -> bool:
@@ -103,7 +103,7 @@ def test_a_quantity_of_a_file_is_bounded_where_it_stands(model: type[BaseModel])
         name
         for name, field in model.model_fields.items()
         for kind, asked in leaves(field.annotation, tuple(field.metadata))
-        if kind is Quantity and not any(isinstance(one, AfterValidator) for one in asked)
+        if kind is Quantity and not any(isinstance(rule, AfterValidator) for rule in asked)
     ]
     assert loose == []
 

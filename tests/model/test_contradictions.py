@@ -138,7 +138,7 @@ ON_DEMAND = next(row for row in CATALOG.prices if row.usd_per_hour and row.price
             {"site": "a", "step": STEP, "power_cap_w": 200.0, "power_kw": 1.0},
             {"power_kw": None},
             "power_cap_w with a step of your own needs power_kw",
-            id="a limit whose power nobody measured",
+            id="a limit whose power was not measured",
         ),
         pytest.param(
             Vit, dumped(VIT), {"image_size": 225}, "image_size (225) must be a multiple of patch_size", id="patches"

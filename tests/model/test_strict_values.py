@@ -33,7 +33,7 @@ def lenient(schema: dict[str, Any], field: str, known: dict[str, Any], seen: set
     """Yield the fields of a model's core schema, and of the models in it, that pydantic would convert silently."""
     kind = schema["type"]
     if kind == "definitions":
-        known.update({one["ref"]: one for one in schema["definitions"]})
+        known.update({definition["ref"]: definition for definition in schema["definitions"]})
     if kind in ("definition-ref", "model"):
         name = schema.get("schema_ref") or schema["cls"]
         if name in seen:
@@ -55,7 +55,7 @@ def lenient(schema: dict[str, Any], field: str, known: dict[str, Any], seen: set
 def _inner(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for key in ("schema", "items_schema", "values_schema", "keys_schema"):
         value = schema.get(key)
-        yield from (one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict))
+        yield from (part for part in (value if isinstance(value, list) else [value]) if isinstance(part, dict))
     choices = schema.get("choices", ())
     for choice in choices.values() if isinstance(choices, dict) else choices:
         yield choice[0] if isinstance(choice, tuple) else choice

@@ -109,7 +109,7 @@ def test_windows_make_a_training_faster_and_one_as_long_as_the_sample_changes_no
 
 
 def test_pairs_outside_the_windows_cost_no_flops() -> None:
-    """By hand: 12 FLOPs x 4,096 numbers x (24 layers of 1,024 + 8 layers of 16,384 tokens), beside 6 of each weight."""
+    """Sum: 12 FLOPs x 4,096 numbers x (24 layers of 1,024 + 8 layers of 16,384 tokens), beside 6 of each weight."""
     network = preset(LARGE, LENGTH).architecture
     found = flops_per_token(network, seq_len=LENGTH, convention=FlopsConvention.FULL_ATTENTION)
     weights = 32 * (2 * 4096 * (4096 + 1024) + 3 * 4096 * 14336) + 128256 * 4096

@@ -75,12 +75,12 @@ def test_a_token_that_meets_every_expert_meets_every_parameter() -> None:
 
 
 def test_one_expert_and_its_router_are_a_dense_mlp() -> None:
-    one = mixture(experts=1, experts_per_token=1)
+    single = mixture(experts=1, experts_per_token=1)
     same = {key: value for key, value in MIXTURE.items() if key in Decoder.model_fields and key != "kind"}
     dense = Decoder.model_validate(same | {"ffn_hidden": 96})
     routers = 4 * 64  # layers x hidden x 1 expert
-    assert parameters(one) == parameters(dense) + routers
-    extra = flops_per_token(one, seq_len=32, convention=FULL) - flops_per_token(dense, seq_len=32, convention=FULL)
+    assert parameters(single) == parameters(dense) + routers
+    extra = flops_per_token(single, seq_len=32, convention=FULL) - flops_per_token(dense, seq_len=32, convention=FULL)
     assert extra == 6 * routers
 
 

@@ -76,29 +76,29 @@ def trainings(draw: st.DrawFn) -> Described:
     )
 
 
-def seconds(one: Described, **changes: float) -> float:
-    changed = Described(one.operators, {**one.facts, **changes})
+def seconds(network: Described, **changes: float) -> float:
+    changed = Described(network.operators, {**network.facts, **changes})
     return float(image_step(gather([changed]), calibration().constants).seconds[0])
 
 
-@given(one=trainings(), factor=st.integers(1, 8))
+@given(network=trainings(), factor=st.integers(1, 8))
 @settings(max_examples=25, deadline=None)
-def test_more_images_are_never_faster(one: Described, factor: int) -> None:
-    assert seconds(one, micro_batch=one.facts["micro_batch"] * factor) >= seconds(one) * (1 - ROUNDING)
+def test_more_images_are_never_faster(network: Described, factor: int) -> None:
+    assert seconds(network, micro_batch=network.facts["micro_batch"] * factor) >= seconds(network) * (1 - ROUNDING)
 
 
 @pytest.mark.parametrize("less", ["hbm", "peak", "peak_vector"])
-@given(one=trainings(), factor=st.floats(1.0, 10.0))
+@given(network=trainings(), factor=st.floats(1.0, 10.0))
 @settings(max_examples=25, deadline=None)
-def test_less_bandwidth_or_peak_is_never_faster(less: str, one: Described, factor: float) -> None:
-    assert seconds(one, **{less: one.facts[less] / factor}) >= seconds(one) * (1 - ROUNDING)
+def test_less_bandwidth_or_peak_is_never_faster(less: str, network: Described, factor: float) -> None:
+    assert seconds(network, **{less: network.facts[less] / factor}) >= seconds(network) * (1 - ROUNDING)
 
 
-@given(one=trainings())
+@given(network=trainings())
 @settings(max_examples=25, deadline=None)
-def test_the_layout_that_kernels_like_and_fused_attention_are_never_slower(one: Described) -> None:
-    assert seconds(one, channels_last=1.0) <= seconds(one, channels_last=0.0) * (1 + ROUNDING)
-    assert seconds(one, fused=1.0) <= seconds(one, fused=0.0) * (1 + ROUNDING)
+def test_the_layout_that_kernels_like_and_fused_attention_are_never_slower(network: Described) -> None:
+    assert seconds(network, channels_last=1.0) <= seconds(network, channels_last=0.0) * (1 + ROUNDING)
+    assert seconds(network, fused=1.0) <= seconds(network, fused=0.0) * (1 + ROUNDING)
 
 
 def test_attention_inside_windows_is_written_out_whatever_the_year() -> None:
@@ -125,16 +125,17 @@ def test_the_seconds_of_one_depthwise_convolution_by_hand(
     numbers = 64 * 56**2 * 64
     arithmetic = 2 * 9 * numbers / (19.5e12 * 0.05 * gain)
     traffic = number_bytes * (2 * numbers + 64 * 9) * 1.2 * 4.0 / gain / (1555e9 * 0.80)
-    one = described((depthwise(64, 3, 56, 56),), precision=precision, channels_last=channels_last)
-    found = device_parts(gather([one]), PRIORS)["products"][0]
+    layer = described((depthwise(64, 3, 56, 56),), precision=precision, channels_last=channels_last)
+    found = device_parts(gather([layer]), PRIORS)["products"][0]
     assert found == pytest.approx(3 * (arithmetic**3 + traffic**3) ** (1 / 3), rel=1e-3)
 
 
 def test_a_depthwise_convolution_wastes_what_an_ordinary_one_uses() -> None:
-    """The same multiplications in an ordinary 3x3 convolution of 64 channels take a small share of the time."""
+    """An ordinary 3x3 convolution of 64 channels takes a small share of the time for the same multiplications."""
     alone, summed = depthwise(64, 3, 56, 56), convolution(64, 64, 3, 56, 56)
     slow, fast = (
-        float(device_parts(gather([described((one,))]), PRIORS)["products"][0]) / one.macs for one in (alone, summed)
+        float(device_parts(gather([described((layer,))]), PRIORS)["products"][0]) / layer.macs
+        for layer in (alone, summed)
     )
     assert slow > 10 * fast
 

@@ -15,7 +15,7 @@ from planner.network.image_operators import operators_of, weights_of
 
 
 def tiny(**sizes: Any) -> ImageNetwork:
-    """A network of ten classes."""
+    """Return a network of ten classes."""
     told = {"id": "tiny", "classes": 10, "parameters_millions": 1.0, "source": "by hand", "as_of": date(2026, 11, 22)}
     return ImageNetwork.model_validate(told | sizes)
 
@@ -40,11 +40,11 @@ def test_an_inverted_bottleneck_by_hand() -> None:
 
 
 def test_the_second_block_of_a_stage_keeps_its_shape_and_adds_its_input() -> None:
-    one, two = (
+    first, two = (
         tiny(kind="mobile", image_size=16, stages=[f"ir_r{blocks}_k3_s2_e4_c8"], stem=8, head=24) for blocks in (1, 2)
     )
     more = list(operators_of(two))
-    for each in operators_of(one):
+    for each in operators_of(first):
         more.remove(each)
     summed = Operator("pointwise", forward=3 * 8 * 16, backward=3 * 8 * 16)
     assert summed in more

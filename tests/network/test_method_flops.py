@@ -30,7 +30,7 @@ QUERY = Adapters(rank=1, targets=("query",))
 def test_flops_of_a_step_are_those_of_torchs_counter(
     method: str, reference: Reference | None, adapters: Adapters | None
 ) -> None:
-    """Within one per cent: adapters' own products, and first gradients that nobody needs, are left out."""
+    """Within one per cent: adapters' own products, and first gradients that are not needed, are left out."""
     from torch.nn.attention import SDPBackend, sdpa_kernel
     from torch.utils.flop_counter import FlopCounterMode
 

@@ -1,4 +1,4 @@
-"""What is packaged, built once a process from the tracked files."""
+"""Packages, built once a process from the tracked files."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 def closure(requirements: Iterable[str]) -> dict[str, importlib.metadata.Distribution]:
     """Return the installed distributions that some requirements need, directly or not."""
     found: dict[str, importlib.metadata.Distribution] = {}
-    open_ends = [(Requirement(one), "") for one in requirements]
+    open_ends = [(Requirement(requirement), "") for requirement in requirements]
     while open_ends:
         wanted, extra = open_ends.pop()
         if wanted.marker is not None and not wanted.marker.evaluate({"extra": extra}):
@@ -40,14 +40,17 @@ def closure(requirements: Iterable[str]) -> dict[str, importlib.metadata.Distrib
         known = name in found
         found[name] = importlib.metadata.distribution(name)
         inner = found[name].requires or []
-        for one in wanted.extras or ([] if known else [""]):
-            open_ends += [(Requirement(text), one) for text in inner]
+        for extra in wanted.extras or ([] if known else [""]):
+            open_ends += [(Requirement(text), extra) for text in inner]
     return found
 
 
 def declared(*extras: str) -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return [*project["dependencies"], *(one for extra in extras for one in project["optional-dependencies"][extra])]
+    return [
+        *project["dependencies"],
+        *(requirement for extra in extras for requirement in project["optional-dependencies"][extra]),
+    ]
 
 
 def environment(at: Path, wheel: Path, *extras: str) -> Path:
@@ -178,9 +181,9 @@ def test_the_wheel_of_the_sdist_is_the_wheel(sdist: Path, wheel: Path, tmp_path:
     (unpacked,) = tmp_path.iterdir()
     out = tmp_path / "out"
     python("-m", "build", "--wheel", "--no-isolation", "--outdir", str(out), cwd=unpacked)
-    with ZipFile(next(out.glob("*.whl"))) as other, ZipFile(wheel) as one:
+    with ZipFile(next(out.glob("*.whl"))) as other, ZipFile(wheel) as built:
         assert {info.filename: info.CRC for info in other.infolist()} == {
-            info.filename: info.CRC for info in one.infolist()
+            info.filename: info.CRC for info in built.infolist()
         }
 
 

@@ -1,4 +1,4 @@
-"""The image and the compose file: what they copy is there, nobody is root, nothing can be written, health is asked."""
+"""The image and the compose file: what they copy is there, no user is root, nothing can be written, health is asked."""
 
 from __future__ import annotations
 

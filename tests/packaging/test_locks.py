@@ -32,7 +32,11 @@ def text_of(name: str) -> str:
 def test_every_declared_package_is_locked_at_a_version_that_is_allowed(name: str) -> None:
     locked = versions(name)
     asked = [Requirement(text) for text in DECLARED[name]]
-    assert [one.name for one in asked if not one.specifier.contains(locked[canonicalize_name(one.name)])] == []
+    assert [
+        requirement.name
+        for requirement in asked
+        if not requirement.specifier.contains(locked[canonicalize_name(requirement.name)])
+    ] == []
 
 
 @pytest.mark.parametrize("name", LOCKED)
@@ -46,7 +50,7 @@ def test_the_lock_agrees_with_the_constraints(name: str) -> None:
     pinned = dict(line.split("==") for line in lines if "==" in line and not line.startswith("#"))
     pinned = {canonicalize_name(package): version for package, version in pinned.items()}
     locked = versions(name)
-    assert {one: locked[one] for one in locked if one in pinned and locked[one] != pinned[one]} == {}
+    assert {name: locked[name] for name in locked if name in pinned and locked[name] != pinned[name]} == {}
 
 
 @pytest.mark.parametrize("name", LOCKED)

@@ -26,7 +26,7 @@ def test_there_are_two() -> None:
 def test_actions_are_pinned_and_rights_are_few(path: Path) -> None:
     used = [str(step["uses"]) for step in steps(path) if "uses" in step]
     assert used
-    assert [one for one in used if not BY_COMMIT.fullmatch(one)] == []
+    assert [action for action in used if not BY_COMMIT.fullmatch(action)] == []
     document = yaml.safe_load(path.read_text("utf-8"))
     assert document["permissions"] == {"contents": "read"}
     for step in steps(path):

@@ -127,13 +127,13 @@ def _mutants(function: Any) -> Iterator[Callable[..., Any]]:
     source = textwrap.dedent(inspect.getsource(plain))
     home = vars(sys.modules[plain.__module__])
     tree = ast.parse(source)
-    numbers = [one for one in ast.walk(tree) if isinstance(one, ast.Constant) and type(one.value) in (int, float)]
-    for one in numbers:
-        kept = one.value
-        one.value = kept * 1.37 + 0.11
+    numbers = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) in (int, float)]
+    for number in numbers:
+        kept = number.value
+        number.value = kept * 1.37 + 0.11
         yield _compiled(tree, home, plain.__name__)
-        one.value = kept
-    read = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
+        number.value = kept
+    read = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for name in sorted(read):
         if type(home.get(name)) in (int, float):
             yield _compiled(tree, home | {name: home[name] * 1.37}, plain.__name__)
@@ -154,11 +154,11 @@ def _recorded(function: Callable[..., Any], inputs: dict[str, Any]) -> dict[str,
     for name, number in numbers.items():
         formulas = printed({name: number})
         values: dict[str, float] = {}
-        for one in reversed(formulas):
-            given = {each.name: each.value for each in one.inputs}
-            values[one.name] = evaluated(one.text, given)
-            assert values[one.name] == pytest.approx(one.value, rel=1e-9), one
-        text = " ".join(one.text for one in formulas)
+        for shown in reversed(formulas):
+            given = {each.name: each.value for each in shown.inputs}
+            values[shown.name] = evaluated(shown.text, given)
+            assert values[shown.name] == pytest.approx(shown.value, rel=1e-9), shown
+        text = " ".join(shown.text for shown in formulas)
         found[name] = (float(number), text, values[formulas[0].name] if formulas else float(number))
     return found
 
@@ -172,17 +172,19 @@ def _numbers(result: Any) -> dict[str, float]:
 
 
 @given(st.floats(0.1, 1e6), st.floats(0.1, 1e6), st.floats(0.1, 10))
-def test_any_arithmetic_prints_what_gives_the_same(one: float, two: float, three: float) -> None:
+def test_any_arithmetic_prints_what_gives_the_same(first: float, two: float, three: float) -> None:
     """Signs, brackets, powers, functions, and terms of 0 and factors of 1, which are left out."""
 
     @formula("h")
-    def mixed(one: float, two: float, three: float) -> float:
+    def mixed(first: float, two: float, three: float) -> float:
         """Return some arithmetic."""
-        nothing, whole = 0 * one, three / three
-        ratio = (one - two) / (one + two) * whole - -(three**2) / 3
-        return largest(ratio, -ratio) + nothing - (two - one) + exp(log(one / two) / three) * 2 + total([one, two])
+        nothing, whole = 0 * first, three / three
+        ratio = (first - two) / (first + two) * whole - -(three**2) / 3
+        return (
+            largest(ratio, -ratio) + nothing - (two - first) + exp(log(first / two) / three) * 2 + total([first, two])
+        )
 
-    (value, text, result) = _recorded(mixed, {"one": one, "two": two, "three": three})["value"]
+    (value, text, result) = _recorded(mixed, {"first": first, "two": two, "three": three})["value"]
     assert result == pytest.approx(value, rel=1e-9), text
 
 
@@ -194,20 +196,20 @@ def test_inputs_have_names_units_and_where_they_come_from() -> None:
         rent, below = printed({"total": to_quantity(usd, Unit.USD, Basis.QUOTED, "a bill").value})
     assert (rent.name, rent.text, rent.value, rent.unit) == ("rent_usd", "hours x usd_per_node_hour", 5.0, "USD")
     assert rent.where == "planner/cost/cloud/cloud_cost.py: rent_usd"
-    assert [(one.name, one.source, one.formula) for one in rent.inputs] == [
+    assert [(given.name, given.source, given.formula) for given in rent.inputs] == [
         ("hours", "", "run_hours"), ("usd_per_node_hour", "a list", None),
     ]  # fmt: skip
     assert (below.name, below.text, below.meaning) == ("run_hours", "steps / 3600", "of one run")
-    assert [(one.name, one.value, one.unit, one.source) for one in below.inputs] == [
+    assert [(given.name, given.value, given.unit, given.source) for given in below.inputs] == [
         ("steps", 7200.0, "steps", "the plan")
     ]
 
 
 def test_what_is_computed_twice_the_same_way_is_printed_once_and_unlike_ones_have_names_of_their_own() -> None:
     with recording():
-        one, again = (named("cost", stated("a", 2.0, "", "plan") * 3, "USD") for _ in range(2))
+        first, again = (named("cost", stated("a", 2.0, "", "plan") * 3, "USD") for _ in range(2))
         other = named("cost", stated("a", 2.0, "", "plan") * 4, "USD")
-        (whole, *below) = printed({"sum": one + again + other})
+        (whole, *below) = printed({"sum": first + again + other})
     assert whole.text == "cost + cost + cost_2"
     assert [(each.name, each.text) for each in below] == [("cost", "a x 3"), ("cost_2", "a x 4")]
 
@@ -224,6 +226,6 @@ def test_the_fullest_moment_adds_up_what_it_holds() -> None:
     with recording():
         (whole, *_) = printed({"total": parts.fullest().total_gib})
     assert whole.text == "states_gib + activations_gib + logits_gib + buffers_gib"
-    assert evaluated(whole.text, {one.name: one.value for one in whole.inputs}) == pytest.approx(
+    assert evaluated(whole.text, {given.name: given.value for given in whole.inputs}) == pytest.approx(
         (2e9 + 4e9 + 8e9 + 3e9 + 1e9) * 1.05 / 2**30 + 1
     )

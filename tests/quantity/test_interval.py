@@ -28,32 +28,32 @@ def test_two_doubts_of_a_factor_of_two_make_one_of_two_to_the_root_of_two() -> N
 
 
 @given(intervals(), values)
-def test_an_exact_factor_scales_the_range_and_nothing_else(one: Interval, exact: float) -> None:
-    assert one.times(Interval.exact(exact)) == pytest.approx(one.scaled(exact))
+def test_an_exact_factor_scales_the_range_and_nothing_else(interval: Interval, exact: float) -> None:
+    assert interval.times(Interval.exact(exact)) == pytest.approx(interval.scaled(exact))
 
 
 @given(intervals(), intervals())
-def test_the_order_of_factors_does_not_matter(one: Interval, other: Interval) -> None:
-    assert one.times(other) == pytest.approx(other.times(one))
+def test_the_order_of_factors_does_not_matter(interval: Interval, other: Interval) -> None:
+    assert interval.times(other) == pytest.approx(other.times(interval))
 
 
 @given(intervals())
-def test_inverting_twice_gives_the_same(one: Interval) -> None:
-    assert one.inverse().inverse() == pytest.approx(one)
+def test_inverting_twice_gives_the_same(interval: Interval) -> None:
+    assert interval.inverse().inverse() == pytest.approx(interval)
 
 
 @given(intervals(), intervals())
-def test_a_product_is_no_surer_than_either_factor(one: Interval, other: Interval) -> None:
-    product = one.times(other)
-    assert product.high / product.value >= max(one.high / one.value, other.high / other.value) * (1 - 1e-9)
+def test_a_product_is_no_surer_than_either_factor(interval: Interval, other: Interval) -> None:
+    product = interval.times(other)
+    assert product.high / product.value >= max(interval.high / interval.value, other.high / other.value) * (1 - 1e-9)
     assert product.low <= product.value <= product.high
 
 
 @given(intervals(), st.floats(0.0, 0.9))
-def test_widening_never_narrows(one: Interval, fraction: float) -> None:
-    wide = one.widened_to(fraction)
-    assert wide.low <= one.low
-    assert wide.high >= one.high
+def test_widening_never_narrows(interval: Interval, fraction: float) -> None:
+    wide = interval.widened_to(fraction)
+    assert wide.low <= interval.low
+    assert wide.high >= interval.high
     assert wide.high >= wide.value * (1 + fraction) * (1 - 1e-12)
 
 

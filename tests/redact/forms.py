@@ -1,6 +1,6 @@
 """Secrets by their published formats, drawn anew from a seed: no literal token stands in this file.
 
-Each line is `id | text`, where `<alnum 36>` draws so many characters; the drawn ones are the secret. A text with
+Each line is `id | text`, where `<alnum 36>` draws that many characters; the drawn ones are the secret. A text with
 ` := ` gives a name and its value, which the variants join in their own way.
 """
 
@@ -300,7 +300,7 @@ class SecretForm:
     name: str
     text: str
     secret: str
-    """From the first drawn character to the last."""
+    """Text from the first drawn character to the last."""
 
 
 def secret_forms(seed: int) -> list[SecretForm]:

@@ -107,7 +107,7 @@ LINES: tuple[Callable[[Draw], str], ...] = (
 
 
 def ordinary_lines(count: int, seed: int) -> Iterator[str]:
-    """Yield so many lines, each kind as often as the others."""
+    """Yield that number of lines, each kind as often as the others."""
     draw = random.Random(seed)
     for number in range(count):
         yield LINES[number % len(LINES)](draw)

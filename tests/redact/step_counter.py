@@ -93,7 +93,7 @@ class StepCounter:
     def _holds(self, direction: int, items: list[Any], at: int) -> bool:
         if direction > 0:
             return next(self._sequence(items, 0, at), None) is not None
-        width = sum(1 if one[0] is not op.BRANCH else len(one[1][1][0]) for one in items if one[0] is not op.AT)
+        width = sum(1 if item[0] is not op.BRANCH else len(item[1][1][0]) for item in items if item[0] is not op.AT)
         return at >= width and next((end for end in self._sequence(items, 0, at - width) if end == at), None) == at
 
     def _is_one(self, kind: Any, value: Any, character: str) -> bool:
@@ -114,7 +114,7 @@ class StepCounter:
             elif kind is op.LITERAL:
                 found = found or chr(value) in cases
             elif kind is op.RANGE:
-                found = found or any(chr(value[0]) <= one <= chr(value[1]) for one in cases)
+                found = found or any(chr(value[0]) <= case <= chr(value[1]) for case in cases)
             else:
                 found = found or re.fullmatch(_CATEGORIES[value], character) is not None
         return found != negate

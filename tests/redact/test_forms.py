@@ -16,7 +16,7 @@ SEEDS = (1, 2)
 FORMS = {seed: secret_forms(seed) for seed in SEEDS}
 LOGS = Path(__file__).parents[1] / "adapters" / "trainer_logs" / "logs"
 MOST_ALARMS = 10
-"""Of 10,000 lines."""
+"""Most hidden lines of 10,000."""
 
 
 def test_there_are_enough_forms():
@@ -26,7 +26,7 @@ def test_there_are_enough_forms():
 
 def test_forms_are_drawn_from_their_seed_alone():
     assert secret_forms(1) == FORMS[1]
-    assert all(one.secret != two.secret for one, two in zip(FORMS[1], FORMS[2], strict=True))
+    assert all(first.secret != two.secret for first, two in zip(FORMS[1], FORMS[2], strict=True))
 
 
 @pytest.mark.parametrize("seed", SEEDS)

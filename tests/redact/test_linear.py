@@ -47,7 +47,7 @@ WORDS = {
     "begin of a key": (private_keys._BEGINS, ("-----BEGIN",)),
 }
 MOST_STEPS = 8 * CHARACTERS
-"""Of one try of a pattern at one of its words. A quadratic pattern takes over a million here."""
+"""Limit of steps of one try of a pattern at one of its words. A quadratic pattern takes over a million here."""
 
 
 @pytest.mark.parametrize("name", WORDS)

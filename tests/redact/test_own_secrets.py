@@ -1,4 +1,4 @@
-"""What this machine holds itself is hidden wherever a library repeats it, without any context."""
+"""Secrets of this machine are hidden wherever a library repeats it, without any context."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def test_the_secret_inside_a_variable_is_hidden_alone(home, monkeypatch, value, 
     "written",
     [
         base64.b64encode(f"me:{WORD}".encode()).decode(),
-        "".join(f"\\u{ord(one):04x}" for one in WORD),
+        "".join(f"\\u{ord(character):04x}" for character in WORD),
         f"\x1b[1m{WORD[:5]}\x1b[0m{WORD[5:]}",
         json.dumps(json.dumps({"a": WORD})),
     ],

@@ -21,7 +21,7 @@ def test_every_span_of_a_view_stands_in_the_text_in_the_same_order(text):
         assert len(view.lower) == len(view.text)
         spans = [view.original(at, at + 1) for at in range(len(view.text))]
         assert all(0 <= start < end <= len(text) for start, end in spans)
-        assert all(one[1] <= two[0] for one, two in itertools.pairwise(spans))
+        assert all(span[1] <= two[0] for span, two in itertools.pairwise(spans))
         if spans:
             assert view.original(0, len(view.text)) == (spans[0][0], spans[-1][1])
 

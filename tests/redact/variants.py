@@ -14,7 +14,7 @@ def _joined(form: SecretForm, sign: str = "=", value: str | None = None) -> str:
 
 
 def _escaped(text: str) -> str:
-    return "".join(f"\\u{ord(one):04x}" for one in text)
+    return "".join(f"\\u{ord(character):04x}" for character in text)
 
 
 def _colour(form: SecretForm) -> str:
@@ -86,10 +86,10 @@ VARIANTS: dict[str, Callable[[SecretForm], str]] = {
 
 
 def remains(form: SecretForm, cleaned: str, window: int = 8) -> bool:
-    """Return whether so many characters of the secret in a row can still be read, as they are or in an encoding."""
+    """Return whether that many characters of the secret in a row are readable, plain or in an encoding."""
     encoded = base64.b64encode(_joined(form).encode()).decode()
     pieces = {form.secret[at : at + window] for at in range(len(form.secret) - window + 1)}
-    pieces |= {_escaped(one) for one in pieces}
+    pieces |= {_escaped(piece) for piece in pieces}
     before = len(_joined(form).partition(form.secret)[0])
     first, last = -(-before // 3) * 4, (before + len(form.secret)) // 3 * 4  # whole groups of three bytes
     pieces |= {encoded[at : at + window] for at in range(first, last - window + 1)}

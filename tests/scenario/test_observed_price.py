@@ -1,4 +1,4 @@
-"""Of a spot price the median of what was seen lately counts, with what was seen; of others the newest row."""
+"""The median of recent observations counts for a spot price; the newest row counts for others."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_refresh_of_today_wins_alone():
 
 
 def test_a_region_that_was_not_seen_when_others_were_is_not_compared():
-    """Here they rose by 1.84 in the meantime; whether it did there too, nobody looked. By name it can be had."""
+    """Here they rose by 1.84 in the meantime; it is not known whether it did there too. By name it can be had."""
     rows = [spot("2026-08-06", 27.2), spot("2026-05-24", 12.5, "there")]
     assert chosen(*rows).region == "here"
     assert chosen(*rows, region="there").usd_per_hour == 12.5

@@ -71,7 +71,7 @@ def test_what_joins_the_cards(catalog: Catalog, name: str, count: int, link: Lin
     ],
 )
 def test_what_it_draws_at_most_and_in_training(catalog: Catalog, name: str, count: int, kw: float) -> None:
-    """In training 0.76 of it, as a measured node of eight H100; at most all of it."""
+    """Power in training is 0.76 of it, as a measured node of eight H100; at most all of it."""
     site = own(catalog, name, count).site
     assert site is not None
     assert site.rated_kw is not None
@@ -106,7 +106,7 @@ def test_it_has_an_id_and_a_name(catalog: Catalog) -> None:
 @pytest.mark.parametrize(
     ("node", "same"),
     [
-        pytest.param(None, True, id="a machine that nobody named"),
+        pytest.param(None, True, id="a machine without a name"),
         pytest.param("local/pc-with-2x-rtx-3090-1a2b3c", True, id="the benchmark on one's own machine"),
         pytest.param("rtx3090-x10", False, id="a machine of the catalog"),
     ],

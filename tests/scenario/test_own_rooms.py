@@ -1,4 +1,4 @@
-"""Where a machine stands that a plan names by its accelerator, and what cools it."""
+"""Rooms and cooling of machines that a plan names by their accelerator."""
 
 from __future__ import annotations
 

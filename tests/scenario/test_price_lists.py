@@ -1,4 +1,4 @@
-"""A later whole list says which prices nobody lists any more; the counts of two lists add up."""
+"""A later complete list shows which prices are no longer listed; the counts of two lists are added."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from planner.use_cases import plans
 from tests.bundled import bundled_catalog
 
 P5, P3_SMALL, CRUSOE = "aws/p5.48xlarge", "aws/p3.2xlarge", "crusoe/8x-h100-sxm"
-"""Of 192 and of 8 vCPUs (AWS, EC2 instance types), and of vCPUs that the catalog does not know."""
+"""Machines of 192 and of 8 vCPUs (AWS, EC2 instance types), and of vCPUs that the catalog does not know."""
 QUOTA: TypeAdapter[Any] = TypeAdapter(Quota)
 
 
@@ -105,7 +105,7 @@ def test_vcpus_and_machines_give_the_same_plan() -> None:
         )
         for quota in ("2 machines", "384 vCPUs", "400 vCPUs")
     ]  # fmt: skip
-    same = [one.model_copy(update={"answer_id": None}) for one in answers]  # of plans that state it otherwise
+    same = [answer.model_copy(update={"answer_id": None}) for answer in answers]  # of plans that state it otherwise
     assert same[0] == same[1] == same[2]
-    assert [one.quota for one in answers[0].options] == [2]
-    assert [one.nodes for one in answers[0].placements] == [2]
+    assert [option.quota for option in answers[0].options] == [2]
+    assert [placement.nodes for placement in answers[0].placements] == [2]

@@ -47,7 +47,7 @@ PLAN = {
 
 @dataclass(frozen=True, kw_only=True)
 class SetupWithRouter(TrainingSetup):
-    """A setup with a field that nobody has thought of yet."""
+    """A setup with a field of the future."""
 
     router: str | None = None
 
@@ -69,9 +69,9 @@ BENCHMARK = {"method_version": 1, "method": "full", "compiled": False, "precisio
     ],
 )
 def test_a_field_is_equal_different_or_unknown(mine, other, agreement):
-    one, two = (TrainingSetup(workload="w", precision=value) for value in (mine, other))
-    assert differences(one, two)["precision"] is agreement
-    assert differences(two, one)["precision"] is agreement
+    first, two = (TrainingSetup(workload="w", precision=value) for value in (mine, other))
+    assert differences(first, two)["precision"] is agreement
+    assert differences(two, first)["precision"] is agreement
 
 
 def test_every_field_takes_part():
@@ -89,11 +89,11 @@ def test_a_network_is_known_by_its_name_where_it_is_not_described():
 
 
 def test_targets_of_adapters_have_no_order():
-    one, two = (
+    first, two = (
         TrainingSetup(workload="w", adapters=Adapters(targets=targets))
         for targets in (("query", "value"), ("value", "query"))
     )
-    assert differences(one, two)["adapters"] is Agreement.EQUAL
+    assert differences(first, two)["adapters"] is Agreement.EQUAL
 
 
 @pytest.mark.parametrize(
@@ -158,9 +158,9 @@ def test_runs_at_the_plan_s_global_batch_come_before_others():
     run = run_named("seed-003-rtx3090-ddp-x1", **BENCHMARK, id="at-8", global_batch=8, step_seconds=None)
     faster = run.throughput.model_copy(update={"value": 40.0, "low": 39.0, "high": 41.0})
     other = run.model_copy(update={"id": "at-64", "global_batch": 64, "throughput": faster})
-    known = owned_catalog().model_copy(update={"runs": {one.id: one for one in (run, other)}})
-    assert [one.id for one in answered(known, PLAN | {"training": {"global_batch": 8}})] == ["at-8"]
-    assert [one.id for one in answered(known, PLAN)] == ["at-64"]
+    known = owned_catalog().model_copy(update={"runs": {stored.id: stored for stored in (run, other)}})
+    assert [stored.id for stored in answered(known, PLAN | {"training": {"global_batch": 8}})] == ["at-8"]
+    assert [stored.id for stored in answered(known, PLAN)] == ["at-64"]
 
 
 @pytest.mark.parametrize(
@@ -189,7 +189,7 @@ def test_the_run_that_a_plan_names_may_leave_something_out(training, answers):
     ],
 )
 def test_only_a_doubt_about_the_speed_makes_a_run_count_for_nothing(changes, counts):
-    """As the audit says it, of a record that the planner's own benchmark wrote."""
+    """Sentence of the audit about a record that the planner's own benchmark wrote."""
     times = changes.pop("throughput_times", 1.0)
     run = run_named("seed-003-rtx3090-ddp-x1", **BENCHMARK, **changes, id="mine", step_seconds=None)
     rate = run.throughput
@@ -221,7 +221,7 @@ def test_explain_shows_the_setup_and_what_each_run_does_not_share():
     plan = Plan.model_validate(PLAN | {"training": {"strategy": "ddp", "precision": "bf16", "micro_batch": 8}})
     (found,) = explain_plan(plan, owned_catalog(), lambda _: Published(())).options
     assert (found.setup["precision"], found.setup["strategy"]) == ("bf16", Strategy.DDP.value)
-    (run,) = (one for one in found.runs if one.id == "seed-003-rtx3090-ddp-x1")
+    (run,) = (run for run in found.runs if run.id == "seed-003-rtx3090-ddp-x1")
     assert (run.different, run.unknown) == (("micro_batch",), ("precision",))
 
 
@@ -233,7 +233,7 @@ def test_explain_shows_the_setup_and_what_each_run_does_not_share():
         pytest.param({"method": "kto"}, 500.0, 1, 500.0, id="one answer by itself"),
         pytest.param({"method": "dpo"}, 500.0, 8, 500 * (1 + 0.282 * 4**0.84), id="the longest of sixteen"),
         pytest.param({"method": "dpo"}, 900.0, 8, 1024.0, id="no longer than where they are cut"),
-        pytest.param({"method": "dpo"}, None, 8, 1024.0, id="a mean that nobody states"),
+        pytest.param({"method": "dpo"}, None, 8, 1024.0, id="a mean that is not stated"),
         pytest.param({}, None, 8, 1024.0, id="samples that are joined"),
     ],
 )
@@ -248,7 +248,8 @@ def test_a_micro_batch_is_padded_to_its_longest_sequence(
 
 def test_another_objective_is_another_training() -> None:
     plain, dpo = (
-        TrainingSetup(workload="tiny", objective=MethodSettings.model_validate(one)) for one in ({}, {"method": "dpo"})
+        TrainingSetup(workload="tiny", objective=MethodSettings.model_validate(settings))
+        for settings in ({}, {"method": "dpo"})
     )
     assert differences(plain, dpo)["objective"] is Agreement.DIFFERENT
     assert differences(dpo, dpo)["objective"] is Agreement.EQUAL

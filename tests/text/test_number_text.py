@@ -53,7 +53,7 @@ def test_a_number_that_python_writes_is_read_back(number, whole):
 
 @given(DIGITS)
 def test_digits_of_any_script_have_the_value_of_their_names(text):
-    expected = "".join(str(unicodedata.digit(one)) for one in text)
+    expected = "".join(str(unicodedata.digit(digit)) for digit in text)
     assert with_plain_digits(text) == expected
     assert int(expected) == int(text)  # as Python reads them
     if not text.isascii():

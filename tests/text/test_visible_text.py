@@ -1,4 +1,4 @@
-"""What cannot be seen is written out; all that people write with stays as it is."""
+"""Invisible characters are written out; ordinary characters stay as they are."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_what_is_shown(text, seen):
 
 
 def test_every_control_character_and_every_one_that_turns_the_direction_is_shown():
-    """By the tables of Unicode, character by character."""
+    """Reference by the tables of Unicode, character by character."""
     directions = {"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI", "BN"}
     hidden = [
         chr(code)

@@ -63,7 +63,7 @@ def smoke(**changes: Any) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class NodeRun:
-    """What one run left in its folder."""
+    """Files that one run left in its folder."""
 
     folder: Path
     code: int
@@ -148,13 +148,13 @@ def spec_document() -> Callable[..., dict[str, Any]]:
 
 @pytest.fixture(scope="session")
 def two_process_run(bare_node: Callable[[], BareNode]) -> NodeRun:
-    """The one real run that most tests read: 2 processes, micro-batch 2, so a global batch of 4."""
+    """Return the one real run that most tests read: 2 processes, micro-batch 2, so a global batch of 4."""
     return bare_node().run(smoke(micro_batch=2), processes=2)
 
 
 @pytest.fixture(scope="session")
 def strategy_runs(bare_node: Callable[[], BareNode], two_process_run: NodeRun) -> dict[str, NodeRun]:
-    """The same run by every strategy, each from a fresh start."""
+    """Return the same run by every strategy, each from a fresh start."""
     window = {"max_warmup_s": 0.5, "min_s": 0.1}
     others = [name for name in workloads.contract.spec.STRATEGIES if name != "ddp"]
     return {

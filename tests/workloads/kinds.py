@@ -41,7 +41,7 @@ KINDS = {"moe": TINY_MOE, "resnet": TINY_RESNET, "vit": TINY_VIT}
 
 
 def of_kind(document: dict[str, Any], kind: str, **changes: Any) -> dict[str, Any]:
-    """The document with a network of this kind in it."""
+    """Return the document with a network of this kind in it."""
     changed = {**document, "workload": f"tiny-{kind}", "architecture": KINDS[kind], "seq_len": 32, **changes}
     if kind != "moe":
         del changed["seq_len"]

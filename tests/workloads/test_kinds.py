@@ -44,7 +44,7 @@ def test_every_strategy_trains_every_kind_alike(curves, kind, strategy):
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("g++") is None, reason="torch.compile needs a C++ compiler on a CPU")
 def test_compiling_changes_no_loss(bare_node, spec_document):
-    """Of a resnet with one block, as compiling takes seconds a block; transformers: test_options.py."""
+    """Options of a resnet with one block, as compiling takes seconds a block; transformers: test_options.py."""
     plain = of_kind(spec_document(), "resnet", architecture={**TINY_RESNET, "blocks": [1]})
     expected, losses = bare_node().curves([plain, {**plain, "compile": True}], processes=1, compiler=True)
     assert losses == pytest.approx(expected, abs=1e-4)
@@ -117,7 +117,7 @@ def experts():
 
 
 def by_hand(mixture, token):
-    """A token through its experts, one by one."""
+    """Pass a token through its experts, one by one."""
     scores = mixture.router.weight @ token
     best = scores.argsort(descending=True)[: mixture.experts_per_token]
     gates = scores[best].exp() / scores[best].exp().sum()

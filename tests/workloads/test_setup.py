@@ -102,7 +102,7 @@ def test_a_bare_node_gets_an_environment_once_and_again_when_more_is_asked_for(t
     ],
 )
 def test_the_card_decides_which_torch(tmp_path, capabilities, torch):
-    """As PyTorch's support matrix has it: the wheels of 2.10 begin at sm_70."""
+    """Values of PyTorch's support matrix: the wheels of 2.10 begin at sm_70."""
     program(tmp_path / "bin" / "python3", PYTHON.format(old=0))
     program(tmp_path / "bin" / "nvidia-smi", SMI.format(capabilities=capabilities))
     assert set_up(tmp_path).returncode == 0

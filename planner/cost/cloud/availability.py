@@ -28,7 +28,7 @@ def availability_reasons(price: Price | None, *, today: date | None) -> tuple[Re
     if price is None or availability(price, today=today) != "no":
         return ()
     if price.unlisted_on is not None:
-        text = f"nobody lists it any more (price list of {price.unlisted_on}; last priced {price.as_of})"
+        text = f"it is no longer listed (price list of {price.unlisted_on}; last priced {price.as_of})"
         return (Reason(code=ReasonCode.NOT_LISTED, text=text),)
     text = f"not to be had ({price.source}, {price.as_of})" + (f": {price.note}" if price.note else "")
     return (Reason(code=ReasonCode.NOT_AVAILABLE, text=text),)

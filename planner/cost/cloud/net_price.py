@@ -28,7 +28,7 @@ def net_of(price: Price, book: PriceBook, *, on: date) -> Net | None:
 
     1. An instance already committed to costs the committed price, without discounts.
     2. Otherwise a quote replaces the list price; the lowest of several counts.
-    3. Then each discount in the book's order: price -= fraction x (what is left, or the list price).
+    3. Then each discount in the book's order: price -= fraction x (the remaining price, or the list price).
     After a quote only those that say so.
 
     Commitments and quotes are for machines, by the hour. For hosted training only discounts apply.

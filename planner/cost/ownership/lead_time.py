@@ -29,5 +29,8 @@ def lead_days(months: Quantity) -> Quantity:
     days = interval(months, Unit.MONTHS).scaled(DAYS_PER_MONTH)
     whole = type(days)(*(float(math.ceil(value - 1e-9)) for value in days))
     return derived(
-        whole, Unit.DAYS, months, source=f"{months.value:g} months x {DAYS_PER_MONTH:g} days; {months.source}"
+        whole,
+        Unit.DAYS,
+        months,
+        source=f"{months.value:g} months x {DAYS_PER_MONTH:g} days, rounded up; {months.source}",
     )

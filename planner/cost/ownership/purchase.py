@@ -85,7 +85,7 @@ def left(resolved: ResolvedSite, paid: Quantity, selling: Figure, *, nodes: int,
 def _kept(resolved: ResolvedSite, part: str, what: str, nodes: int, count: float, unit: str) -> UnroundedLine:
     each = 1.0 if unit == "years" else 1 / MONTHS_PER_YEAR
     yearly = resolved.range_of(lambda moved: float(getattr(running_cost(moved), part)))
-    source = f"{nodes} x {count:.3g} {unit} x {yearly.value * each:,.2f} USD; site {resolved.site.id}"
+    source = f"{nodes} x {count:.5g} {unit} x {yearly.value * each:,.2f} USD; site {resolved.site.id}"
     cost = to_quantity(yearly, Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
     usd = yearly.scaled(each * count * nodes)
     return UnroundedLine(what, usd, count * nodes, f"node-{unit}", yearly.value * each, (cost,), source)

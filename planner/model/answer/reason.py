@@ -65,7 +65,7 @@ class ReasonCode(StrEnum):
     FRAMEWORK_NOT_SUPPORTED = "framework_not_supported"
     """The framework compiles only for accelerators of another maker."""
     OFFLOAD_NOT_KNOWN = "offload_not_known"
-    """Weights wait in the host's memory, whose speed is unknown."""
+    """Kept for older answers, which did not estimate weights that wait in the host's memory."""
     TIME_NOT_STATED = "time_not_stated"
     """Neither the service nor the plan states how long it takes."""
 

@@ -145,7 +145,7 @@ class Utilisation(Frozen):
 
 
 class IncentiveKind(StrEnum):
-    """How an incentive pays."""
+    """Form in which an incentive pays."""
 
     GRANT = "grant"
     """Reduction of the purchase price, at once."""
@@ -161,7 +161,7 @@ class Incentive(Frozen):
     name: Text
     """Name of the incentive."""
     kind: IncentiveKind
-    """How it pays."""
+    """Form in which it pays."""
     base: Literal["server", "capex"] = "capex"
     """Base of its rate: the server, or the whole purchase."""
     rate: RateFigure | None = None

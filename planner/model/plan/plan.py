@@ -292,9 +292,9 @@ class Plan(Frozen):
     workload: WorkloadChoice
     """Network to train."""
     work: Work
-    """How much is trained."""
+    """Amount of training."""
     training: Training = Training()
-    """How it is trained."""
+    """Settings of the training."""
     campaign: CampaignLimits = CampaignLimits()
     """Number of trainings, deadline and budget."""
     options: Annotated[tuple[PlanOption, ...], Field(max_length=MOST_OPTIONS, json_schema_extra=_or_auto)]

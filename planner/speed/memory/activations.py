@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import Kernels, TrainerMemory
-from planner.model.network.workload import Checkpointing, Precision
+from planner.model.network.workload import Checkpointing
 from planner.network.activations import (
     LayerBytes,
     bytes_per_number,
@@ -14,7 +14,6 @@ from planner.network.activations import (
     layer_bytes,
 )
 from planner.network.families.known_families import family_of
-from planner.network.layer_kind import LayerKind
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.constants import MemoryConstants
 from planner.speed.memory.held_setup import held_setup
@@ -78,15 +77,14 @@ def saved_per_sample(
             trainer=trainer,
         )
 
-    scores = _score_bytes(family.layers[-1], tokens, precision) if trainer.eager_attention else 0.0
+    scores = _eager_score_bytes(setup, trainer)
+    by_layers = kept_by_layers(
+        setup, autocast=autocast, trainer=trainer, constants=constants, traced_layer_bytes=traced_layer_bytes
+    )
+    kept = sum(kind.layers * kind.bytes_per_token for kind in by_layers)
     if checkpointing is Checkpointing.NONE:
-        fused = constants.saved_fused if trainer.kernels is Kernels.FUSED else 1.0
-        found = layers(checkpointing, adapters)
-        kept = sum(kind.layers * (fused * kind.bytes_per_token + scores) for kind in found)
-        return Saved(kept, 0.0, constants.working(trainer.kernels) * (found[0].bytes_per_token + scores)).times(tokens)
-    kept = 0.0
-    if not trainer.offloads_inputs:
-        kept = sum(kind.layers * kind.bytes_per_token for kind in kept_layers(layers(checkpointing, adapters)))
+        last = layers(checkpointing, adapters)[0].bytes_per_token
+        return Saved(kept, 0.0, constants.working(trainer.kernels) * (last + scores)).times(tokens)
     # The working shares are fitted to layers that are written out (constants.py).
     written_out = trainer.model_copy(update={"kernels": Kernels.EAGER})
     whole = max(kind.bytes_per_token for kind in layers(Checkpointing.NONE, None, written_out))
@@ -101,5 +99,36 @@ def saved_per_sample(
     return Saved(kept, working, working).times(tokens)
 
 
-def _score_bytes(kind: LayerKind, tokens: int, precision: Precision) -> float:
-    return kind.heads * tokens * SCORE_BYTES[bytes_per_number(precision)]
+def kept_by_layers(
+    setup: TrainingSetup,
+    *,
+    autocast: bool,
+    trainer: TrainerMemory,
+    constants: MemoryConstants,
+    traced_layer_bytes: float | None = None,
+) -> list[LayerBytes]:
+    """Return what a transformer's layers keep of a token until the backward pass comes to them, equal ones together."""
+    held = held_setup(setup)
+    found = layer_bytes(
+        held.network,
+        precision=held.precision,
+        checkpointing=held.checkpointing,
+        autocast=autocast,
+        traced_layer_bytes=traced_layer_bytes,
+        adapters=setup.adapters,
+        trainer=trainer,
+    )
+    if held.checkpointing is not Checkpointing.NONE:
+        return [] if trainer.offloads_inputs else kept_layers(found)
+    fused = constants.saved_fused if trainer.kernels is Kernels.FUSED else 1.0
+    scores = _eager_score_bytes(setup, trainer)
+    return [kind._replace(bytes_per_token=fused * kind.bytes_per_token + scores) for kind in found]
+
+
+def _eager_score_bytes(setup: TrainingSetup, trainer: TrainerMemory) -> float:
+    """Return the bytes of a token and layer of scores that are written out; 0 where a kernel keeps none."""
+    if not trainer.eager_attention:
+        return 0.0
+    held = held_setup(setup)
+    family = family_of(held.network)
+    return family.layers[-1].heads * family.tokens(setup.seq_len) * SCORE_BYTES[bytes_per_number(held.precision)]

@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from planner.model.network.training_method import TrainingMethod
 from planner.model.network.workload import WHOLE, Checkpointing
-from planner.network.activations import LayerBytes, bytes_per_number, kept_layers, layer_bytes
+from planner.network.activations import LayerBytes, bytes_per_number
 from planner.network.families.known_families import family_of
 from planner.network.flops import parameters
 from planner.network.lora_memory import frozen_bytes_per_parameter, trained_parameters
-from planner.network.method_work import has_scalar_head, has_second_model, parameters_under
+from planner.network.method_work import frozen_copies, has_scalar_head, parameters_under
+from planner.speed.memory.activations import kept_by_layers
 from planner.speed.memory.buffers import has_wide_stream
 from planner.speed.memory.constants import FITTED
 from planner.speed.memory.fullest_moment import CONTEXT_GIB, GIB, Phase
-from planner.speed.memory.memory import head_outputs, keeps_gradients
+from planner.speed.memory.memory import (
+    LAST_NORM_BYTES,
+    head_gradient_bytes,
+    head_outputs,
+    keeps_gradients,
+    loss_bytes,
+)
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.states import SHARDED, reference_bytes_per_parameter, state_bytes_per_parameter
 
@@ -41,6 +49,7 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
             strategy=question.strategy,
             devices=question.replicas,
             wide_rest=wide,
+            double_quantized=question.trainer.double_quantized,
         )
         trained = trained_parameters(question.network, question.setup.adapters)
         states = (
@@ -50,7 +59,10 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
     else:
         trained = parameters_under(question.network, question.setup.objective)
         states = f"{_shared_out(question, phase)} x {trained:,} parameters"
-    if has_second_model(question.setup.objective):
+        if question.setup.objective.method is TrainingMethod.PPO:  # the optimizer steps one of the two at a time
+            held = Phase.GRADIENTS if phase is Phase.STEP else phase
+            states += f" + {_shared_out(question, held)} x {trained:,} of the critic"
+    if copies := frozen_copies(question.setup.objective):
         each = reference_bytes_per_parameter(
             question.network,
             strategy=question.strategy,
@@ -58,7 +70,8 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
             precision=question.precision,
             adapters=question.setup.adapters,
         )
-        states += f" + {each:.4g} bytes x {parameters(question.network):,} of the reference model"
+        beside = "the reference model" if copies == 1 else "each frozen model"
+        states += f" + {copies} x {each:.4g} bytes x {parameters(question.network):,} of {beside}"
     split = question.setup.split
     if split.tensor * split.pipeline > 1:
         states = f"({states}) x {_stage(question)} / tensor {split.tensor}"
@@ -89,7 +102,7 @@ def _shared_out(question: MemoryQuestion, phase: Phase) -> str:
         f"{name} {size:g}{f' / {replicas}' if name in sharded and replicas > 1 else ''}" for name, size in there.items()
     ]
     total = sum(size / (replicas if name in sharded else 1) for name, size in there.items())
-    return f"({' + '.join(each)}) = {total:.4g} bytes"
+    return f"({' + '.join(each)}) = {total:.4g} bytes" if each else "0 bytes"
 
 
 OF_PHASE = {
@@ -125,7 +138,7 @@ def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, p
     family = family_of(architecture)
     if family.saved_blocks is not None:
         blocks = len(family.saved_blocks.blocks)
-        of_blocks = f"{saved.kept:,.10g} bytes of {blocks} blocks"
+        of_blocks = f"{saved.kept:,.10g} bytes of all blocks"
         return f"{batch:,} images x {of_blocks}{f' / {blocks}' if phase is Phase.GRADIENTS else ''} {end}"
     length = family.tokens(question.setup.seq_len) * question.setup.objective.sequences
     tokens = f"{batch * length:,} tokens"
@@ -136,26 +149,17 @@ def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, p
     of_one = f"1 layer x {(saved.last if phase is Phase.GRADIENTS else saved.working) / length:,.10g} bytes"
     if phase is Phase.GRADIENTS:
         return f"{tokens} x {of_one} {end}"
-    kept = " + ".join(_layers_text(kind) for kind in _kept_layers(question, checkpointing))
-    if split.pipeline > 1:
-        kept = f"({kept}) x {_stage(question)} x {split.pipeline} micro-batches in flight"
-    return f"{tokens} x ({kept}{f' + {of_one}' if phase is Phase.BACKWARD else ''}) {end}"
-
-
-def _kept_layers(question: MemoryQuestion, checkpointing: Checkpointing) -> list[LayerBytes]:
-    """Return what is kept of the layers of a transformer, those that are alike together."""
-    kinds = layer_bytes(
-        question.network,
-        precision=question.precision,
-        checkpointing=checkpointing,
+    by_layers = kept_by_layers(
+        replace(question.setup, checkpointing=checkpointing),
         autocast=has_wide_stream(
             question.strategy, precision=question.precision, adapters=question.setup.adapters, trainer=question.trainer
         ),
-        traced_layer_bytes=question.traced_layer_bytes,
-        adapters=question.setup.adapters,
-        trainer=question.trainer,
-    )
-    return kept_layers(kinds)
+        trainer=question.trainer, constants=FITTED, traced_layer_bytes=question.traced_layer_bytes,
+    )  # fmt: skip
+    kept = " + ".join(map(_layers_text, by_layers)) or "0 bytes kept"
+    if split.pipeline > 1:
+        kept = f"({kept}) x {_stage(question)} x {split.pipeline} micro-batches in flight"
+    return f"{tokens} x ({kept}{f' + {of_one}' if phase is Phase.BACKWARD else ''}) {end}"
 
 
 def _layers_text(kind: LayerBytes) -> str:
@@ -165,14 +169,26 @@ def _layers_text(kind: LayerBytes) -> str:
 
 
 def logits_source(question: MemoryQuestion, phase: Phase) -> str:
-    """Return tokens x entries x bytes."""
+    """Return tokens x bytes of their scores; where they are more, the head's gradients that a chunked loss adds up."""
     if phase is not Phase.LOSS:
         return f"none are left at the fullest moment: {FULLEST[phase]}"
-    per_logit = FITTED.logits(question.trainer, number_bytes=bytes_per_number(question.precision))
+    network, split = question.network, question.setup.split
+    head = head_gradient_bytes(
+        network, strategy=question.strategy, precision=question.precision, trainer=question.trainer,
+        adapters=question.setup.adapters,
+    )  # fmt: skip
     scores = (question.setup.seq_len or 1) * question.micro_batch * question.setup.objective.sequences
-    what = "images" if question.setup.seq_len is None else "tokens"
-    outputs = 1 if has_scalar_head(question.setup.objective) else head_outputs(question.network)
-    how = f"and the last norm ({question.trainer.loss.value} loss)"
-    split = question.setup.split
+    of_one = loss_bytes(
+        network, question.trainer, precision=question.precision, objective=question.setup.objective
+    )  # fmt: skip
+    if network.sample == "tokens" and head > scores * of_one / (split.tensor * split.context):
+        each = head / network.vocab / network.hidden
+        return f"{network.vocab:,} entries x {network.hidden:,} x {each:g} bytes, the head's gradients of a piece"
+    per_logit = FITTED.logits(question.trainer, number_bytes=bytes_per_number(question.precision))
+    outputs = 1 if has_scalar_head(question.setup.objective) else head_outputs(network)
+    each_score = f"{outputs:,} entries x {per_logit:g} bytes"
+    what = "images"
+    if network.sample == "tokens":
+        what, each_score = "tokens", f"({each_score} + {network.hidden:,} of the last norm x {LAST_NORM_BYTES:g} bytes)"
     divided = f" / (tensor {split.tensor} x context {split.context})" if split.tensor * split.context > 1 else ""
-    return f"{scores:,} {what} x {outputs:,} entries x {per_logit:g} bytes{divided}, {how}"
+    return f"{scores:,} {what} x {each_score}{divided}, {question.trainer.loss.value} loss"

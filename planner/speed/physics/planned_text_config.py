@@ -96,8 +96,6 @@ def planned_text_config(
     )  # fmt: skip
     sixteen_bit = chosen in SIXTEEN_BITS
     stated = planned_trainer(settings, adapters=adapters, sixteen_bit=sixteen_bit, paged=paged)
-    if isinstance(stated, Reason):
-        return stated
     largest = kinds[-1]
     return (
         accelerator_facts(accelerator, chosen)

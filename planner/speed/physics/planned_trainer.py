@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from planner.model.answer.reason import Reason, ReasonCode
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.adapters import Adapters
 from planner.model.network.trainer_memory import (
@@ -20,26 +19,25 @@ GRADIENT_READS = {Optimizer.ADAFACTOR: 3.0}
 (Shazeer and Stern 2018, algorithm 5)."""
 ADAM_BYTES = 28.0
 """Weights read and written, gradient read, two moments read and written, all in fp32."""
-OFFLOADED_WEIGHTS = "how fast a training is whose weights wait in the host's memory is not known"
 
 
 def planned_trainer(
     settings: TrainerSettings, *, adapters: Adapters | None, sixteen_bit: bool, paged: float
-) -> dict[str, float] | Reason:
-    """Return what stated settings change of a configuration, or why how fast they are is not known.
+) -> dict[str, float]:
+    """Return what stated settings change of a configuration.
 
     bytes of a step and parameter = 2 x weight + reads x gradient + 2 x moments, against Adam's 28. `paged`: the share
     of a paged optimizer's moments that the device has no room for; they cross to the host and back in every step.
+    Weights that wait on the host cost no more than the optimizer there, as in the evidence: they cross while layers
+    are computed.
     """
-    if settings.offload is Offload.ALL:
-        return Reason(code=ReasonCode.OFFLOAD_NOT_KNOWN, text=f"{OFFLOADED_WEIGHTS}: measure it")
     narrow = settings.weights is WeightFormat.SIXTEEN_BIT and sixteen_bit and adapters is None
     optimizer = settings.optimizer or Optimizer.ADAMW
     each = 2.0 if narrow else 4.0
     moments = optimizer.moment_bytes(narrow=narrow)
     changed = {
         "optimizer_scale": (2 * each + GRADIENT_READS.get(optimizer, 1.0) * each + 2 * moments) / ADAM_BYTES,
-        "optimizer_offload": float(settings.offload is Offload.OPTIMIZER),
+        "optimizer_offload": float(settings.offload in (Offload.OPTIMIZER, Offload.ALL)),
         "paged_bytes": 2 * moments * paged,
     }
     if settings.kernels is not None:

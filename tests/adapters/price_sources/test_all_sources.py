@@ -28,7 +28,7 @@ def said(monkeypatch):
 
 @pytest.fixture
 def answering(monkeypatch):
-    """The same, each answer as it comes."""
+    """Fetch the same, each answer as it comes."""
     return as_answered(monkeypatch)
 
 
@@ -41,7 +41,9 @@ def as_answered(monkeypatch):
             return lambda *_: told.get(source.name, nothing)()
 
         monkeypatch.setattr(
-            all_sources, "_FETCHERS", {one: fetcher(one) for one in SourceChoice if one is not SourceChoice.ALL}
+            all_sources,
+            "_FETCHERS",
+            {choice: fetcher(choice) for choice in SourceChoice if choice is not SourceChoice.ALL},
         )
         return ((source.value, answer) for source, answer in source_answers(choice, CATALOG, NOON, (), 1.0))
 

@@ -133,7 +133,7 @@ def quota(request: dict[str, object]) -> dict[str, object]:
 
 
 def quotas(request: dict[str, object]) -> dict[str, object]:
-    """The second page has the one that counts p6; what stands here is made up."""
+    """Answer with two pages of made-up quotas, of which the second counts p6."""
     if "NextToken" not in request:
         spot = {"QuotaName": "All P5 Spot Instance Requests", "QuotaCode": "L-C4BD4855", "Value": 96.0}
         return {"Quotas": [spot], "NextToken": "more"}

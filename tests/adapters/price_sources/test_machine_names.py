@@ -37,7 +37,7 @@ def test_the_offer_that_has_the_name_keeps_the_machine_for_itself():
 
 
 def test_a_new_machine_does_not_take_the_name_of_a_known_one():
-    """Of eight cards a list said `epyc-h100` first; now it lists one card under the name too."""
+    """A list once said of eight cards `epyc-h100` first; now it lists one card under the name too."""
     eight = NODES["aws/p5.48xlarge"].model_copy(update={"id": "verda/epyc-h100"})
     found = Machines({eight.id: eight}).of_source("verda", [("epyc-h100", "H100-SXM", 1), ("epyc-h100", "H100-SXM", 8)])
     assert list(found.values()) == ["1x-epyc-h100", "epyc-h100"]

@@ -1,4 +1,4 @@
-"""What a search passes over changes no answer; the second method reads every stored row and looks at all of them."""
+"""Rows that a search passes over change no answer; the second method reads and checks every stored row."""
 
 from __future__ import annotations
 
@@ -126,11 +126,15 @@ def test_each_instance_is_read_or_counted(rows, said_on, group):
     asked = [row for row in rows if row.instance_type != KNOWN and (group is None or is_in(row.region, (group,)))]
     for kind in LOOKED_AT:
         every = {row.instance_type for row in asked if row.price_kind is kind}
-        passed_over = sum(one.instances for one in unread if one.price_kind is kind)
+        passed_over = sum(unread_kind.instances for unread_kind in unread if unread_kind.price_kind is kind)
         read_here = {row.instance_type for row in prices if row in asked and row.price_kind is kind}
         assert len(every) - len(read_here) <= passed_over <= len(every)
         said = {row.instance_type for row in asked if row.price_kind is kind and row.available}
-        unsaid = sum(one.instances for one in unread if one.price_kind is kind and one.nobody_says)
+        unsaid = sum(
+            unread_kind.instances
+            for unread_kind in unread
+            if unread_kind.price_kind is kind and unread_kind.nobody_says
+        )
         assert unsaid == (len(every - said) if said_on else 0)
 
 

@@ -285,10 +285,10 @@ def test_an_instance_known_from_a_price_alone_can_be_planned_on(tmp_path):
 def test_which_source_answers_first_changes_nothing(tmp_path):
     """Two sources name one instance's card differently: the more trusted one's is taken."""
     named = {"instance_type": "p9.mystery", "accelerators": 1}
-    one = price(accelerator="A10", origin=PriceOrigin.SKYPILOT, region="us-west-2", **named)
+    skypilot = price(accelerator="A10", origin=PriceOrigin.SKYPILOT, region="us-west-2", **named)
     other = price(accelerator="A10G", origin=PriceOrigin.GPUHUNT, **named)
     stored, cards = [], []
-    for name, order in (("a", (one, other)), ("b", (other, one))):
+    for name, order in (("a", (skypilot, other)), ("b", (other, skypilot))):
         store = PriceStore(tmp_path / name)
         for row in order:
             store.add([row])

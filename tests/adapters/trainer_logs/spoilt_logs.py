@@ -70,7 +70,7 @@ FORMS: dict[str, tuple[str, str, Callable[[int, float, int], str]]] = {
     "bar": ("train.log", "***** Running training *****\n  Total optimization steps = {total}", _bar),
     "csv": ("steps.csv", "step,elapsed_s,loss", _csv),
 }
-"""By form: the file, what stands at its top, and a line of it."""
+"""File, header and a line of each format."""
 
 
 def _process(
@@ -98,7 +98,7 @@ def _with_other_ranks(
         for shift in shifts
         for step, written, _ in lines
     ]
-    return sorted([*lines, *others], key=lambda one: one[1])
+    return sorted([*lines, *others], key=lambda numbered: numbered[1])
 
 
 def _parts(random_: random.Random, logged: int, every: int, resumes: int) -> list[range]:
@@ -151,13 +151,15 @@ def spoilt_log(seed: int, folder: Path) -> SpoiltLog:
         texts[-1] = texts[-1][: random_.randint(1, len(texts[-1]))]
     if random_.random() < 0.2:  # pasted twice
         done.append("repeated")
-        texts = [*texts, *texts] if random_.random() < 0.5 else [one for text in texts for one in (text, text)]
+        texts = [*texts, *texts] if random_.random() < 0.5 else [copy for text in texts for copy in (text, text)]
     if random_.random() < 0.2:  # lines of other programs
         done.append("noise")
         noise = ["WARNING: NCCL timeout", "Loading shards: 100%|##| 3/3 [00:01<00:00, 3.00it/s]", ""]
         if form in ("swift", "bar"):
             texts = [
-                one for text in texts for one in ((text, random_.choice(noise)) if random_.random() < 0.2 else (text,))
+                line
+                for text in texts
+                for line in ((text, random_.choice(noise)) if random_.random() < 0.2 else (text,))
             ]
     folder.mkdir(parents=True, exist_ok=True)
     top = [head.format(total=f"{total:,}")] if head else []

@@ -26,7 +26,7 @@ TABLE = b"step,elapsed_s\n" + b"".join(b"%d,%d\n" % (n, 2 * n) for n in range(20
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Unpack here, to see what is left behind."""
+    """Unpack here, to see which files remain."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

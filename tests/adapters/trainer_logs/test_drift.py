@@ -12,7 +12,7 @@ from tests.adapters.trainer_logs.conftest import part, timed_steps
 
 
 def spans(seconds: list[float]) -> list[LogSpan]:
-    return [LogSpan(step, step + 1, one) for step, one in enumerate(seconds)]
+    return [LogSpan(step, step + 1, second) for step, second in enumerate(seconds)]
 
 
 @pytest.mark.parametrize(
@@ -31,8 +31,8 @@ def test_the_last_third_is_held_against_the_first(seconds, drift):
 
 @given(st.lists(st.floats(0.5, 2.0), min_size=1, max_size=40), st.floats(0.01, 100))
 def test_the_unit_of_time_changes_no_drift(seconds, scale):
-    one, other = steady(spans(seconds)), steady(spans([second * scale for second in seconds]))
-    assert (one.drift is None) == (other.drift is None)
+    first, other = steady(spans(seconds)), steady(spans([second * scale for second in seconds]))
+    assert (first.drift is None) == (other.drift is None)
 
 
 def test_the_loop_that_really_slowed_down_is_told_by_its_log(read, logs):

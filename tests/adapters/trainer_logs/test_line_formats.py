@@ -1,4 +1,4 @@
-"""Formats of one line a step or every so many: against steps timed in the same process, and the traps of each."""
+"""Formats with a line for one or more steps: compared with steps timed in the same process, and the traps of each."""
 
 from __future__ import annotations
 

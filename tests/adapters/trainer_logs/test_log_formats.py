@@ -85,7 +85,7 @@ FORMAT = LogFormat("mine", read)
 
 
 def test_an_installed_package_s_format_is_found_by_its_entry_point(plugged, tmp_path):
-    """As docs/importing-runs.md shows it: a module, and the entry point in the package's metadata."""
+    """Format as docs/importing-runs.md shows it: a module, and the entry point in the package's metadata."""
     site = tmp_path / "site"
     about = site / "planner_mine-1.0.dist-info"
     about.mkdir(parents=True)

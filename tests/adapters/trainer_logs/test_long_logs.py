@@ -1,4 +1,4 @@
-"""What reads long logs in one pass gives what the plain method gives, which looks at all for each."""
+"""Reading long logs in one pass gives the same as the plain method, which looks at every line for each step."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_an_evaluation_ended_before_the_next_state_of_the_bar(lines, evaluated):
 
 
 def passes_of_litgpt(numbers: Iterable[int], *, each: int, first: int = 0) -> TrainerLog:
-    """Return what is read of passes of so many milliseconds as their number."""
+    """Return what is read of passes that last as many milliseconds as their number."""
     lines = [
         f"iter {first + n} step {-(-n // each)}: loss 2.0, iter time: {n}.0ms{' (step)' if n % each == 0 else ''}"
         for n in numbers

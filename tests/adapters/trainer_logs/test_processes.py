@@ -30,11 +30,11 @@ def test_one_process_stays_as_it_is(steps, pace):
 @given(count=st.integers(12, 60), pace=st.integers(2, 200), apart=st.integers(1, 900))
 def test_of_two_ranks_one_counts_and_has_the_pace_of_both(count, pace, apart):
     ranks = [[(step, step * pace + shift) for step in range(10, 10 * count, 10)] for shift in (0, apart)]
-    log = points(*(one for pair in zip(*ranks, strict=True) for one in pair))
-    found = [one for one in processes_of(log) if one.steps]
-    assert sum(one.steps for one in found) >= 0.9 * (10 * count - 20)
-    seconds = sum(one.points[-1].reached_s - one.points[0].reached_s for one in found)
-    assert seconds / sum(one.steps for one in found) == pytest.approx(pace, rel=0.03)
+    log = points(*(point for pair in zip(*ranks, strict=True) for point in pair))
+    found = [process for process in processes_of(log) if process.steps]
+    assert sum(process.steps for process in found) >= 0.9 * (10 * count - 20)
+    seconds = sum(process.points[-1].reached_s - process.points[0].reached_s for process in found)
+    assert seconds / sum(process.steps for process in found) == pytest.approx(pace, rel=0.03)
 
 
 @given(
@@ -102,6 +102,6 @@ def test_statements_agree_or_name_both_places():
     assert said.contradictions() == ()
     assert (said.facts().micro_batch, said.facts().seq_len, said.facts().devices) == (4, 2048, 8)  # the first counts
     said.add(Facts(micro_batch=2), "README.md")
-    (one,) = said.contradictions()
-    assert one.text == "the samples of one pass: train.log, line 3 says 4 and README.md says 2"
+    (contradiction,) = said.contradictions()
+    assert contradiction.text == "the samples of one pass: train.log, line 3 says 4 and README.md says 2"
     assert said.facts().micro_batch is None

@@ -27,7 +27,7 @@ RAY = "(TaskRunner pid=16292) "
 
 
 def verl(count: int = 12, *, before: str = "", more: str = "", end: str = "") -> str:
-    """Return the console's output of so many steps."""
+    """Return the console's output of the given number of steps."""
     other = f"{before}Training Progress:   3%|3         | 1/30\n{before}step:0 - val-core/openai/gsm8k/acc/mean@1:0.5\n"
     return other + "".join(STEP.format(before=before, n=n, more=more, end=end) for n in range(1, count + 1))
 
@@ -80,12 +80,12 @@ def test_trl_s_own_log_has_lengths_and_divergence(logs, read):
     for path in (logs / "trl_grpo", logs / "trl_grpo" / "console.log"):
         log = read(path)
         assert log.facts.objective == "grpo"
-        assert log.rollouts.step_seconds == pytest.approx(fmean(one["step_time"] for one in steps), rel=1e-3)
-        mean = fmean(one["completions/mean_length"] for one in steps)
+        assert log.rollouts.step_seconds == pytest.approx(fmean(step["step_time"] for step in steps), rel=1e-3)
+        mean = fmean(step["completions/mean_length"] for step in steps)
         assert log.rollouts.completion_tokens == pytest.approx(mean, rel=1e-3)
-        stopped = fmean(one["completions/clipped_ratio"] for one in steps)
+        stopped = fmean(step["completions/clipped_ratio"] for step in steps)
         assert log.rollouts.stopped_share == pytest.approx(stopped, rel=1e-3)
-        assert log.rollouts.divergence == pytest.approx(fmean(one["kl"] for one in steps), rel=1e-3)
+        assert log.rollouts.divergence == pytest.approx(fmean(step["kl"] for step in steps), rel=1e-3)
         assert log.rollouts.phase_seconds == {}, "TRL times no phases in its log"
 
 

@@ -1,4 +1,4 @@
-"""What the tests of launches from the command line share."""
+"""Fixtures shared by tests of launches from the command line."""
 
 from __future__ import annotations
 

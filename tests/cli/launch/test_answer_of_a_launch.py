@@ -47,7 +47,7 @@ def test_the_advised_command_names_its_answer(planner: Any, tmp_path: Path) -> N
     plan = tmp_path / "plan.yaml"
     plan.write_text(PLAN, encoding="utf-8")
     advice = planner("recommend", str(plan), "--json").document
-    commands = [one["command"] for one in advice["measurements"] if one["command"]]
+    commands = [measurement["command"] for measurement in advice["measurements"] if measurement["command"]]
     assert commands
     for command in commands:
         (launch,) = planner(*shlex.split(command)[1:], "--dry-run", "--json").document["launches"]

@@ -77,7 +77,7 @@ class Client:
         return launch
 
     def processes(self) -> list[str]:
-        """Of the launch, from /proc."""
+        """Return the launch's processes, from /proc."""
         wanted = f"PLANNER_RUN_ID={self.only_launch()['run_id']}".encode()
         found = []
         for process in Path("/proc").glob("[0-9]*"):

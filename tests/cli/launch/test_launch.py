@@ -82,9 +82,9 @@ def test_spot_counts_the_highest_price_in_the_worst_case(planner):
 
 
 def test_one_cap_holds_for_all_targets_together(planner, home):
-    one = ("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--max-usd", "30")
-    assert planner(*one).code == 0
-    message = refused(planner(*one, "--on", "lambda/gpu_1x_h100_sxm5", "--json"), 3)
+    command = ("launch", "gpt-305m", "--on", P4D, "--max-minutes", "25", "--max-usd", "30")
+    assert planner(*command).code == 0
+    message = refused(planner(*command, "--on", "lambda/gpu_1x_h100_sxm5", "--json"), 3)
     assert "--max-usd 30: the worst case is 33.10 USD" in message  # 28.09 and 4.29 x 70 / 60
 
 
@@ -223,14 +223,14 @@ def test_a_host_counts_what_its_file_says_and_has_no_task(planner, home):
     """6 USD/h x (25 + 35 + 10) min / 60 = 7 USD; two hosts are two nodes."""
     hosts = "schema_version: 1\nhosts:\n  a: {address: 10.0.0.1, usd_per_hour: 6}\n  b: {address: 10.0.0.2}\n"
     (home / "hosts.yaml").write_text(hosts, encoding="utf-8")
-    one = ("launch", "cpu-smoke", "--max-minutes", "25", "--json", "--on")
-    assert planner(*one, "host/a").document["worst_case_usd"] == pytest.approx(7.0)
-    (both,) = planner(*one, "host/a+b").document["launches"]
+    command = ("launch", "cpu-smoke", "--max-minutes", "25", "--json", "--on")
+    assert planner(*command, "host/a").document["worst_case_usd"] == pytest.approx(7.0)
+    (both,) = planner(*command, "host/a+b").document["launches"]
     assert both["bill"]["worst_case_usd"] == pytest.approx(14.0)
     assert both["bill"]["rate"]["source"].endswith("b: no price, taken as the dearest")
-    assert "--max-usd 6: the worst case is 7.00 USD" in refused(planner(*one, "host/a", "--max-usd", "6"), 3)
-    assert planner(*one, "host/b").document["worst_case_usd"] is None
-    assert "Did you mean" in refused(planner(*one, "host/ab"), 2)
+    assert "--max-usd 6: the worst case is 7.00 USD" in refused(planner(*command, "host/a", "--max-usd", "6"), 3)
+    assert planner(*command, "host/b").document["worst_case_usd"] is None
+    assert "Did you mean" in refused(planner(*command, "host/ab"), 2)
 
 
 def test_a_wrong_hosts_file_names_the_key(planner, home):
@@ -282,31 +282,31 @@ def test_a_price_below_the_catalog_s_is_taken_and_said(planner, home):
 
 def test_a_price_far_below_the_published_one_needs_a_word_whoever_stated_it(planner, home):
     """The bundled list asks 21.96 USD in us-east-1: a third is 7.32."""
-    one = ("launch", "gpt-305m", "--on", P4D, "--region", "us-east-1", "--json")
-    assert planner(*one, "--usd-per-hour", "7.33").code == 0
-    assert "--accept-price" in refused(planner(*one, "--usd-per-hour", "7.31"), 3)
-    assert planner(*one, "--usd-per-hour", "7.31", "--accept-price").code == 0
+    command = ("launch", "gpt-305m", "--on", P4D, "--region", "us-east-1", "--json")
+    assert planner(*command, "--usd-per-hour", "7.33").code == 0
+    assert "--accept-price" in refused(planner(*command, "--usd-per-hour", "7.31"), 3)
+    assert planner(*command, "--usd-per-hour", "7.31", "--accept-price").code == 0
 
     (home / "prices" / "aws.csv").write_text(OWN_PRICE.replace("24.0", "2.4"), encoding="utf-8")
-    assert "2.4 USD per node-hour is under a third of the catalog's 21.9" in refused(planner(*one), 3)
-    assert planner(*one, "--accept-price").code == 0
+    assert "2.4 USD per node-hour is under a third of the catalog's 21.9" in refused(planner(*command), 3)
+    assert planner(*command, "--accept-price").code == 0
 
 
 def test_a_price_without_any_on_its_terms_is_compared_with_the_others(planner):
     """p5e has no on-demand price in the list; spot there asks at least 14.03 USD, so 0.5 is far below all of them."""
-    one = ("launch", "gpt-305m", "--on", P5E, "--usd-per-hour", "0.5", "--json")
-    assert "under a third" in refused(planner(*one), 3)
+    command = ("launch", "gpt-305m", "--on", P5E, "--usd-per-hour", "0.5", "--json")
+    assert "under a third" in refused(planner(*command), 3)
 
 
 @pytest.mark.parametrize("target", ["k8s/c", "ssh/pool", "slurm/hpc"])
 def test_what_may_be_rented_needs_a_price_or_a_word_and_counts_against_the_budget(planner, home, target):
     """At 6 USD/h for 25 + 35 + 10 minutes: 7 USD."""
-    one = ("launch", "gpt-305m", "--on", target, "--gpus", "H100-SXM:8", "--max-minutes", "25", "--json")
-    assert "add --accept-price" in refused(planner(*one), 3)
-    assert planner(*one, "--accept-price").document["worst_case_usd"] is None
-    assert planner(*one, "--usd-per-hour", "6").document["worst_case_usd"] == pytest.approx(7.0)
+    command = ("launch", "gpt-305m", "--on", target, "--gpus", "H100-SXM:8", "--max-minutes", "25", "--json")
+    assert "add --accept-price" in refused(planner(*command), 3)
+    assert planner(*command, "--accept-price").document["worst_case_usd"] is None
+    assert planner(*command, "--usd-per-hour", "6").document["worst_case_usd"] == pytest.approx(7.0)
     (home / "budget.yaml").write_text("schema_version: 1\ntotal_usd: 6.99\n", encoding="utf-8")
-    assert "has 6.99 USD left" in refused(planner(*one, "--usd-per-hour", "6"), 3)
+    assert "has 6.99 USD left" in refused(planner(*command, "--usd-per-hour", "6"), 3)
 
 
 def test_a_spot_price_of_one_s_own_may_still_rise(planner):
@@ -330,7 +330,7 @@ def test_a_managed_job_pays_its_controller_and_ends_in_time_through_every_restar
     """The job's part that keeps to the time is run: late, it does nothing; with 30 s left, it gets those."""
     answer = planner("launch", "gpt-305m", "--on", P5E, "--spot", "--managed", "--store", "s3://b/p", "--json")
     (launch,) = answer.document["launches"]
-    assert "SkyPilot's controller of managed jobs" in [one["what"] for one in launch["bill"]["beside"]]
+    assert "SkyPilot's controller of managed jobs" in [cost["what"] for cost in launch["bill"]["beside"]]
     assert "PLANNER_UNTIL" not in planner("task", "gpt-305m", "--on", P5E, "--spot").out
     envs, run = launch["task"]["envs"], launch["task"]["run"]
     caps = launch["bill"]["caps"]
@@ -372,12 +372,12 @@ def probes(answer: CliAnswer) -> tuple[str | None, float]:
 
 def test_what_a_node_tries_beside_the_benchmark_and_the_time_that_it_gets(planner, home):
     """One start: 5 + 1.5 x (300 + 120) / 60 = 15.5 min; two probes add 3, six add 9. 512 samples / 8 devices."""
-    one = ("launch", "gpt-305m", "--on", P4D, "--json")
-    assert probes(planner(*one)) == ("double", 19.0)
-    asked, minutes = probes(planner(*one, "--mode", "tuned", "--global-batch", "512"))
+    command = ("launch", "gpt-305m", "--on", P4D, "--json")
+    assert probes(planner(*command)) == ("double", 19.0)
+    asked, minutes = probes(planner(*command, "--mode", "tuned", "--global-batch", "512"))
     assert asked.startswith("search --start ")
     assert asked.endswith(" --share 64")
     assert minutes == 25.0
-    assert probes(planner(*one, "--micro-batch", "auto"))[0].startswith("search --start ")
-    assert probes(planner(*one, "--quick"))[0] is None
-    assert probes(planner(*one, "--nodes", "2")) == (None, 16.0)
+    assert probes(planner(*command, "--micro-batch", "auto"))[0].startswith("search --start ")
+    assert probes(planner(*command, "--quick"))[0] is None
+    assert probes(planner(*command, "--nodes", "2")) == (None, 16.0)

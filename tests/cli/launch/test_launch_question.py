@@ -17,7 +17,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 QUESTION = b"[y/N]:"
 HOSTS = "schema_version: 1\nhosts:\n  away: {address: 127.0.0.1, port: 1, usd_per_hour: 6}\n"
-"""Nobody listens there."""
+"""No process listens there."""
 LONGEST_SILENCE_S = 120
 LONGEST_END_S = 10
 """Until a person presses Ctrl-C again."""
@@ -54,7 +54,7 @@ class Terminal:
     def press_ctrl_c(self) -> None:
         """Press it until the client has ended: Python loses a signal that comes just as it begins to read.
 
-        The terminal is not the client's controlling one, so nobody else turns the key into a signal.
+        The terminal is not the client's controlling one, so no one else turns the key into a signal.
         """
         for _ in range(LONGEST_SILENCE_S // LONGEST_END_S):
             os.write(self._ours, b"\x03")

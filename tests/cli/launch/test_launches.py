@@ -47,28 +47,28 @@ def sleeping(run_id: str) -> Launch:
 @pytest.mark.slow
 @pytest.mark.parametrize("alarmed_before", [True, False])
 def test_what_should_be_gone_is_an_alarm_and_is_taken_down_when_asked(planner, launches, alarmed_before):
-    """As if somebody had closed the entry by hand, or a teardown had lied."""
+    """Evidence that somebody closed the entry by hand, or that a teardown reported wrongly."""
     launch = sleeping(f"reap-{os.getpid()}-{alarmed_before}")
     launches.ledger.plan([launch])
     launches.driver(launch).step(launch.run_id, submit=True)
-    assert [one["verdict"] for one in found(planner("launches", "reap", "--json"), launch)] == ["as planned"]
+    assert [entry["verdict"] for entry in found(planner("launches", "reap", "--json"), launch)] == ["as planned"]
     launches.ledger.move(launch.run_id, State.DOWN_VERIFIED, at=datetime.now(tz=UTC))
 
     if alarmed_before:
         alarmed = planner("launches", "reap", "--json")
         assert alarmed.code == 4
-        assert [one["verdict"] for one in found(alarmed, launch)] == ["should be gone"]
+        assert [entry["verdict"] for entry in found(alarmed, launch)] == ["should be gone"]
         assert launches.ledger.entry(launch.run_id).state is State.LOST
     reaped = planner("launches", "reap", "--yes", "--json")
     assert reaped.code == 0, reaped.err
-    assert [one["evidence"]["down"] for one in found(reaped, launch)] == ([] if alarmed_before else [True])
+    assert [entry["evidence"]["down"] for entry in found(reaped, launch)] == ([] if alarmed_before else [True])
     assert launches.ledger.entry(launch.run_id).state is State.DOWN_VERIFIED
     assert found(planner("launches", "reap", "--json"), launch) == []
 
 
 def found(answer, launch):
     """Return what was found of this launch: other tests may launch on this machine at the same time."""
-    return [one for one in answer.document["found"] if one["run_id"] == launch.run_id]
+    return [entry for entry in answer.document["found"] if entry["run_id"] == launch.run_id]
 
 
 def test_a_launch_that_its_client_forgot_is_settled_by_reap(planner, launches):
@@ -103,7 +103,7 @@ def test_a_launch_whose_host_is_gone_from_the_file_keeps_no_other_one_running(pl
 
     down = planner("launches", "down", "--all", "--json")
     assert down.code == 4
-    states = {one["run_id"]: one["state"] for one in down.document["launches"]}
+    states = {launch["run_id"]: launch["state"] for launch in down.document["launches"]}
     assert states == {lost.run_id: "SUBMITTED", launch.run_id: "DOWN_VERIFIED"}
     assert "It stood in hosts.yaml" in down.err
 
@@ -116,7 +116,7 @@ def test_down_takes_an_open_launch_down_and_a_misspelt_id_none(planner, launches
     assert launches.ledger.entry(launch.run_id).open
     answer = planner("launches", "down", launch.run_id, "--json")
     assert answer.code == 0, answer.err
-    assert [one["state"] for one in answer.document["launches"]] == ["DOWN_VERIFIED"]
+    assert [launch["state"] for launch in answer.document["launches"]] == ["DOWN_VERIFIED"]
     assert planner("launches", "down").code == 2
 
 

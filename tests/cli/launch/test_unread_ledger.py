@@ -40,7 +40,7 @@ def clouds(monkeypatch):
 
 @pytest.fixture
 def running():
-    """A launch on this machine whose job sleeps, and the ledger that knows it."""
+    """Return a launch on this machine whose job sleeps, and the ledger that knows it."""
     launches = Launches()
     launch = asleep(launch_of(LOCAL, run_id=f"20261123-120000-{os.getpid():06x}", now=datetime.now(tz=UTC)))
     launches.ledger.plan([launch])
@@ -135,8 +135,8 @@ def test_down_all_takes_down_what_cannot_be_read_among_what_can(planner, clouds,
     launches.ledger.plan([other])
     answer = planner("launches", "down", "--all", "--json")
     assert answer.code == 4
-    assert [one["state"] for one in answer.document["launches"]] == ["DOWN_VERIFIED"]
-    assert [one["run_id"] for one in answer.document["found"]] == [launch.run_id]
+    assert [launch["state"] for launch in answer.document["launches"]] == ["DOWN_VERIFIED"]
+    assert [entry["run_id"] for entry in answer.document["found"]] == [launch.run_id]
     assert launches.backend(Reach.LOCAL).verify_down(launch).down
 
 
@@ -152,13 +152,13 @@ def test_reap_shows_what_runs_without_the_ledger(planner, clouds, running, how):
     spoil(launches.ledger, how)
     answer = planner("launches", "reap", "--json")
     assert answer.code == 4
-    found = {one["run_id"]: one for one in answer.document["found"] if one["where"] != "the ledger"}
+    found = {entry["run_id"]: entry for entry in answer.document["found"] if entry["where"] != "the ledger"}
     assert found[launch.run_id]["alarm"]
     assert (found["20261123-000000-aaaaaa"]["verdict"], found["20261123-000000-aaaaaa"]["alarm"]) == (
         "not in this ledger",
         True,
     )
-    assert any(one["where"] == "the ledger" and one["alarm"] for one in answer.document["found"])
+    assert any(entry["where"] == "the ledger" and entry["alarm"] for entry in answer.document["found"])
     assert "planner launches down" in answer.err
 
 
@@ -183,6 +183,6 @@ def test_what_a_readable_ledger_does_not_know_is_taken_down_only_where_it_was_th
     clouds.leftovers = [mine, mine.model_copy(update={"run_id": "20261122-000000-bbbbbb"})]
     answer = planner("launches", "reap", "--everywhere", "--yes", "--json")
     assert clouds.asked == ["down 20261122-000000-aaaaaa"]
-    alarms = {one["run_id"]: one["alarm"] for one in answer.document["found"] if one["name"] == "i-1"}
+    alarms = {entry["run_id"]: entry["alarm"] for entry in answer.document["found"] if entry["name"] == "i-1"}
     assert alarms == {"20261122-000000-aaaaaa": False, "20261122-000000-bbbbbb": True}
     assert answer.code == 4

@@ -184,9 +184,9 @@ class TestRefusals:
 
 def shares(document: dict[str, Any], option: str, quantity: str = "campaign_usd") -> dict[str, float]:
     moves: list[dict[str, Any]] = next(
-        (one["moves"] for one in document["options"] if one["option"].startswith(option)), []
+        (change["moves"] for change in document["options"] if change["option"].startswith(option)), []
     )
-    move = next((one for one in moves if one["quantity"] == quantity), None)
+    move = next((move for move in moves if move["quantity"] == quantity), None)
     if move is None:
         return {}
     found = {share["cause"]: share["change"] for share in move["causes"]}
@@ -207,14 +207,14 @@ class TestDiff:
         document = planner("diff", before, lock_of(frozen()), "--json").document
         assert set(shares(document, "aws/p4d")) == {"price"}
         assert shares(document, "dgx-station") == {}
-        (price,) = (one for one in document["inputs"] if one["cause"] == "price")
+        (price,) = (entry for entry in document["inputs"] if entry["cause"] == "price")
         assert price["new"].startswith("43.9 USD/h of 2026-11-20")
 
     def test_a_measurement(self, planner, frozen, before, own_run):
         planner("runs", "add", own_run("again", **TWICE_AS_FAST))
         document = planner("diff", before, lock_of(frozen()), "--json").document
         assert set(shares(document, "dgx-station", "training_hours")) == {"measurement"}
-        assert any(one["what"] == "runs.again" for one in document["inputs"])
+        assert any(entry["what"] == "runs.again" for entry in document["inputs"])
 
     def test_hardware(self, planner, frozen, before, tmp_path):
         site = {"schema_version": 1, "id": "dgx-station-v100", "name": "ours", "node": "dgx-station-v100"}
@@ -233,7 +233,7 @@ class TestDiff:
         found = shares(document, "aws/p4d")
         assert set(found) == {"price", "assumption"}
         assert found["assumption"] > found["price"] > 0
-        assert any(one["what"] == "plan.work.epochs" for one in document["inputs"])
+        assert any(entry["what"] == "plan.work.epochs" for entry in document["inputs"])
 
     def test_another_planner_version(self, planner, frozen, before):
         """A lock whose stored answer is not what today's formulas give: the difference is the model's."""

@@ -37,7 +37,9 @@ def test_the_station_that_stands_there_is_kept(planner, station):
 def test_the_estimates_stand_as_they_were(planner, station):
     stored = json.loads(station.with_name("station.lock.json").read_text("utf-8"))["estimate"]
     now = json.loads(planner("estimate", station, "--locked", "--json").out)
-    assert [one["training_hours"] for one in now["options"]] == [one["training_hours"] for one in stored["options"]]
+    assert [option["training_hours"] for option in now["options"]] == [
+        option["training_hours"] for option in stored["options"]
+    ]
 
 
 def test_what_the_rules_moved_has_a_cause_of_its_own(planner, station):

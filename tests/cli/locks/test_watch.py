@@ -69,7 +69,7 @@ def plan_between(folder: Path, name: str, block: str, other_usd_per_hour: float,
 
 @pytest.fixture
 def frozen_in_2025(tmp_path: Path) -> Path:
-    """A day of p5e costs 830.64 and then 955.20 USD, of p5en 868.32 and then 998.64; the other 20 x its price."""
+    """Write plans: a day of p5e costs 830.64, then 955.20 USD, of p5en 868.32, then 998.64; the other 20 times that."""
     folder = tmp_path / "plans"
     (folder / "deeper").mkdir(parents=True)
     plan_between(folder, "p5e-flips", "p5e.48xlarge", 44.0)  # 902 lies between
@@ -108,7 +108,7 @@ def test_a_price_that_is_gone_flips_the_plans_that_rested_on_it(frozen_in_2025: 
 
 
 class TestCommand:
-    """The same through the workspace's price file, with exit codes."""
+    """Watch the same through the workspace's price file, with exit codes."""
 
     @pytest.fixture
     def price(self, tmp_path: Path):

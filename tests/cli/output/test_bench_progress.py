@@ -1,4 +1,4 @@
-"""What a benchmark prints while it runs: little in a pipe, one line on a terminal."""
+"""Output of a benchmark while it runs: little in a pipe, one line on a terminal."""
 
 from __future__ import annotations
 

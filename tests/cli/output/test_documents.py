@@ -1,4 +1,4 @@
-"""What the commands print: the shape of every JSON document, exit codes, and which stream a word goes to."""
+"""Output of the commands: the shape of every JSON document, exit codes, and which stream a word goes to."""
 
 from __future__ import annotations
 

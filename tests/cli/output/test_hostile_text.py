@@ -34,8 +34,8 @@ FORMS = ("table", "tsv", "csv", "md", "json")
 
 
 def steering_characters(text: str) -> set[str]:
-    """By the tables of Unicode: control, direction, half characters, no width."""
-    return {one for one in text if unicodedata.category(one) in {"Cc", "Cf", "Cs"}} - {"\n", "\t"}
+    """Return forbidden characters by the tables of Unicode: control, direction, half characters, no width."""
+    return {character for character in text if unicodedata.category(character) in {"Cc", "Cf", "Cs"}} - {"\n", "\t"}
 
 
 def cells(text: str, form: str) -> list[str]:
@@ -51,7 +51,7 @@ def cells(text: str, form: str) -> list[str]:
 
 @pytest.fixture
 def hostile(changed, own_site, write, monkeypatch, tmp_path) -> Path:
-    """A plan whose name, site, prices and records are all hostile, in a file whose name is too."""
+    """Write a plan whose name, site, prices and records are all hostile, in a file whose name is too."""
     own_site(name=NAME, source=NAME)
     home = Path(os.environ["PLANNER_HOME"])
     (home / "prices").mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Commands under which machines run end with their own code, whoever still listens."""
+"""Commands under which machines run end with their own code, whether or not their output is read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SCRIPT = """
 import os, signal, sys
 from planner.cli.streams import lasting_output, say
 with lasting_output():
-    sys.stdin.readline()  # now nobody reads
+    sys.stdin.readline()  # now no one reads
     {act}
     for _ in range(20000):
         print("x" * 50)

@@ -19,7 +19,7 @@ SAID = "this command reads that file, and would write over it; nothing was writt
 
 @pytest.fixture
 def plan(tmp_path: Path, example: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A plan as JSON beside nothing else, so that it may be the file of a report."""
+    """Return a plan as JSON beside nothing else, so that it may be the file of a report."""
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "plan.json"
     path.write_text(json.dumps(yaml.safe_load(example("own_8xh200").read_text()), default=str))
@@ -82,7 +82,7 @@ def a_plan_of_found_machines(_: Planner, plan: Path) -> tuple[tuple[str | Path, 
 
 
 def stored(planner: Planner, plan: Path, example: Path) -> Path:
-    """A run of the person's own, in the workspace."""
+    """Store a run of the person's own, in the workspace."""
     home = plan.parent / "planner-data"
     assert planner("runs", "add", example, "--home", home).code == 0
     (record,) = (home / "runs").glob("*.json")

@@ -1,4 +1,4 @@
-"""What `compare` shows of each example: one screen, readable at 60 columns, in names that people use."""
+"""Output of `compare` for each example: one screen, readable at 60 columns, in names that people use."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_the_first_signal_is_raised_and_later_ones_do_not_disturb_the_clean_up(n
     with pytest.raises(StopSignal) as stopped:
         stopped_while_it_works()
     assert (stopped.value.number, cleaned_up) == (number, [True])
-    assert [signal.getsignal(one) for one in ALL] == [signal.SIG_DFL] * 3
+    assert [signal.getsignal(number) for number in ALL] == [signal.SIG_DFL] * 3
 
 
 def test_a_signal_that_nohup_keeps_away_is_ignored() -> None:

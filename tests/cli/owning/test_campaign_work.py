@@ -44,10 +44,10 @@ def test_a_year_has_the_work_of_the_campaign(planner, plan_file, campaign: dict[
     }  # fmt: skip
     path = plan_file(yaml.safe_dump(told))
     year = planner("own-or-rent", path, "--json").document["by_plan"]
-    rent = next(one for one in year["options"] if one["id"].startswith("lambda"))
+    rent = next(option for option in year["options"] if option["id"].startswith("lambda"))
     assert year["trainings"] == pytest.approx(trainings)
     assert rent["usd_per_year"]["value"] == pytest.approx(150.0 * trainings)
     compared = planner("compare", path, "--json").document["options"]
-    assert next(one for one in compared if one["id"] == rent["id"])["campaign_usd"]["value"] == pytest.approx(
+    assert next(option for option in compared if option["id"] == rent["id"])["campaign_usd"]["value"] == pytest.approx(
         rent["usd_per_year"]["value"], rel=0.001
     )

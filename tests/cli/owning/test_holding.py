@@ -31,7 +31,11 @@ class TestOwnCards:
 
     def test_what_is_assumed_of_their_host_is_named(self, planner, plan):
         document = planner("estimate", plan({"own": "RTX 3090", "count": 2, "step": STEP}), "--json").document
-        host = next(one for one in document["assumptions"] if one["name"] == "power of the host of own/RTX-3090-x2")
+        host = next(
+            assumption
+            for assumption in document["assumptions"]
+            if assumption["name"] == "power of the host of own/RTX-3090-x2"
+        )
         assert (host["quantity"]["value"], host["quantity"]["basis"]) == (0.1, "assumed")
 
     def test_a_name_that_was_completed_is_said(self, planner, plan):

@@ -114,7 +114,7 @@ def test_owning_is_told_against_paying_by_the_hour_and_not_against_a_term(plan, 
 def test_cards_that_stand_there_cost_their_power_where_nobody_says_what_they_would_sell_for(plan, planner):
     """0.4 kW at work for 1,000 hours, switched off for the rest; x 0.165 USD; no cooling, no people.
 
-    Sold for 900 USD instead, in 3 years for less: the recovery of 900 at 8 % less what is left.
+    Sold for 900 USD instead, in 3 years for less: the recovery of 900 at 8 % less the rest.
     """
     step = {"own": "RTX 3090", "step": STEP, "power_kw": 0.4}
     usd = 0.4 * 1000 * 0.165

@@ -25,7 +25,7 @@ LEASED = {
 
 @pytest.fixture
 def year(planner, plan_file, tmp_path):
-    """Return own-or-rent's year of so many trainings on the leased machine, had in the ways that are given."""
+    """Return own-or-rent's year with that many trainings on the leased machine, held in the given ways."""
 
     def answered(runs: int, *holds: str, months: int = 24):
         folder = tmp_path / "planner-home" / "sites"
@@ -46,23 +46,23 @@ def year(planner, plan_file, tmp_path):
 def test_keeping_it_costs_its_electricity_alone(year):
     """2 x 100 h x 7.7 kW x 1.25 x 0.10 = 192.50 USD against 2 x 100 h x 42 = 8,400; the 174,000 are owed anyway."""
     found = year(2, "have")
-    usd = {one["id"]: one["usd_per_year"]["value"] for one in found["options"]}
+    usd = {option["id"]: option["usd_per_year"]["value"] for option in found["options"]}
     assert usd["leased"] == pytest.approx(192.5)
     assert found["recommended"] == "leased"
-    assert next(one["lease_owed"] for one in found["options"] if one["id"] == "leased")
+    assert next(option["lease_owed"] for option in found["options"] if option["id"] == "leased")
 
 
 def test_a_lease_that_is_still_to_be_signed_is_counted(year):
     """12 x 14,500 = 174,000 USD and more, which 8,400 USD of rent undercut."""
     found = year(2, "rent")
-    own = next(one for one in found["options"] if one["id"] == found["owning"])
+    own = next(option for option in found["options"] if option["id"] == found["owning"])
     assert own["usd_per_year"]["value"] > 174_000
     assert found["recommended"] != found["owning"]
 
 
 def test_of_two_options_of_one_machine_the_one_that_stands_there_is_answered(year):
     found = year(2, "rent", "have")
-    own = next(one for one in found["options"] if one["id"] == found["owning"])
+    own = next(option for option in found["options"] if option["id"] == found["owning"])
     assert own["hold"] == "have"
     assert found["recommended"] == found["owning"]
 

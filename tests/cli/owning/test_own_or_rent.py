@@ -62,7 +62,7 @@ class TestTheCheckValue:
         step = {"batch": 8, "seconds": 1.0, "basis": "assumed"}
         block = {"offer": "aws/p5en.48xlarge", "region": "us-east-1", "price": "capacity_block", "usd_per_hour": 41.61}
         runpod = {"offer": "runpod/8x-h200-sxm", "usd_per_hour": 35.12}
-        options = [one | {"step": step} for one in ({"site": "own-8xh200"}, block, runpod)]
+        options = [choice | {"step": step} for choice in ({"site": "own-8xh200"}, block, runpod)]
         then = planner("own-or-rent", changed(EXAMPLE, {"options": options}), "--json").document
         found = {
             rival["id"].partition("/")[0]: 100 * rival["break_even_utilisation"]["value"] for rival in then["rivals"]
@@ -107,8 +107,8 @@ class TestTheDocument:
     def test_the_curve_falls_and_carries_a_band(self, planner, example):
         curve = planner("own-or-rent", example(EXAMPLE), "--json").document["curve"]
         assert [round(point["busy_fraction"], 2) for point in curve] == [round(0.05 * n, 2) for n in range(1, 21)]
-        for one, two in pairwise(curve):
-            assert one["usd_per_busy_gpu_hour"] > two["usd_per_busy_gpu_hour"]
+        for point, two in pairwise(curve):
+            assert point["usd_per_busy_gpu_hour"] > two["usd_per_busy_gpu_hour"]
         for point in curve:
             low, high = point["low_usd_per_busy_gpu_hour"], point["high_usd_per_busy_gpu_hour"]
             assert 0 < point["marginal_usd_per_busy_gpu_hour"] < low < point["usd_per_busy_gpu_hour"] < high
@@ -151,11 +151,11 @@ class TestTheDocument:
             planner("own-or-rent", changed(EXAMPLE, {"goodput": {"evaluation_fraction": share}}), "--json").document
             for share in (0.0, 1.0)
         )
-        for one, other in zip(plain["choices"], longer["choices"], strict=True):
-            assert other["trainings_per_year"] == pytest.approx(one["trainings_per_year"] / 2, rel=1e-3)
-            if "unused (minimum, rounding or term)" not in one["usd_per_training"]["source"]:
+        for choice, other in zip(plain["choices"], longer["choices"], strict=True):
+            assert other["trainings_per_year"] == pytest.approx(choice["trainings_per_year"] / 2, rel=1e-3)
+            if "unused (minimum, rounding or term)" not in choice["usd_per_training"]["source"]:
                 assert other["usd_per_training"]["value"] == pytest.approx(
-                    2 * one["usd_per_training"]["value"], rel=0.05
+                    2 * choice["usd_per_training"]["value"], rel=0.05
                 )
 
     def test_a_lease_has_no_purchase_to_recover_and_says_that_it_overloads_its_circuit(
@@ -222,11 +222,11 @@ class TestRanking:
         full = planner(
             "compare", changed("dgx_station_v100", {"campaign": {"runs": 2}, "owning": "full"}, only=keep), "--json"
         )
-        one, two = marginal.option("dgx-station-v100"), full.option("dgx-station-v100")
-        assert one == two
-        assert one["campaign_usd"]["value"] == pytest.approx(2 * one["usd_marginal"]["value"])
-        assert one["full_usd"]["value"] == pytest.approx(2 * one["usd_total"]["value"])
-        assert [line["what"] for line in one["bill"]["lines"]] == ["electricity"]
+        first, two = marginal.option("dgx-station-v100"), full.option("dgx-station-v100")
+        assert first == two
+        assert first["campaign_usd"]["value"] == pytest.approx(2 * first["usd_marginal"]["value"])
+        assert first["full_usd"]["value"] == pytest.approx(2 * first["usd_total"]["value"])
+        assert [line["what"] for line in first["bill"]["lines"]] == ["electricity"]
 
     def test_a_machine_that_stands_there_ranks_though_its_full_cost_is_not_known(self, planner, changed, write):
         write(
@@ -309,7 +309,7 @@ class TestTheFirstTwoDocumentsWithMoney:
 
 
 def test_what_a_person_reads(planner, changed, golden, monkeypatch):
-    """With speeds and prices stated, so that it moves only where owning does; and all of it as Markdown."""
+    """Report with stated speeds and prices, so that it changes only with owning; and all of it as Markdown."""
     step = {"batch": 8, "seconds": 1.0, "basis": "measured"}
     rented = {"offer": "aws/p5en.48xlarge", "region": "us-east-1"}
     options = [

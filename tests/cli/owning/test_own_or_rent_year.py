@@ -16,7 +16,7 @@ import yaml
 
 IDLE_USD = 143_228 + 2.55 * 1.4 * 8766 * 0.0826
 BUSY_USD_PER_HOUR = (7.752 - 2.55) * 1.4 * 0.0826
-"""What an hour of work adds to the power bill."""
+"""Cost of electricity that an hour of work adds."""
 HOURS, PRICE = 100, 42.0
 STEP = {"batch": 1_953_125, "seconds": 360_000.0, "basis": "measured"}
 """All of 1e9 tokens in samples of 512."""
@@ -28,7 +28,7 @@ OWN, FIRM, LOOSE = "own-8xh200", "aws/p5en.48xlarge:us-east-1:on_demand", "aws/p
 
 
 def own_usd(runs: float) -> float:
-    """What the machine costs in a year with so many trainings on it."""
+    """Return the machine's cost in a year with that many trainings on it."""
     return IDLE_USD + runs * HOURS * BUSY_USD_PER_HOUR
 
 
@@ -160,7 +160,7 @@ class TestHowManyTrainingsAYear:
         assert (found["trainings"], found["counted_from"]) == (pytest.approx(trainings), source)
 
     def test_of_a_training_without_a_known_time_the_site_s_share_counts_and_that_is_said(self, planner, plan, year):
-        """Nobody measured it under that power limit. The same eight GPUs rented: 70 % of 8,766 h at 42 USD; owned, with
+        """No run had that power limit. The same eight GPUs rented: 70 % of 8,766 h at 42 USD; owned, with
         5 kW at work."""
         path = plan({"runs": 26}, options=[{key: value for key, value in RENT.items() if key != "step"}])
         text = yaml.safe_load(path.read_text())

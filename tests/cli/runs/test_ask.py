@@ -42,7 +42,7 @@ def test_fifty_experiments_of_the_dgx_station_until_june(planner, out):
     assert answer.code == 0, answer.err
     plan = yaml.safe_load(out.read_text(encoding="utf-8"))
     assert plan["campaign"] == {"runs": 50, "deadline": "2027-06-30"}
-    station = next(one for one in answer.document["options"] if one["id"].startswith("dgx-station-v100"))
+    station = next(option for option in answer.document["options"] if option["id"].startswith("dgx-station-v100"))
     # 1.06 s a batch of 128: 50 x 10 x 2,464,256 / 128 x 1.06 s = 2,834 hours of steps
     assert 2834 < station["campaign_hours"]["value"] < 1.15 * 2834
     assert answer.document["recommended"] == station["id"]
@@ -54,10 +54,10 @@ def test_p5_against_p4d_against_eight_h100_of_ones_own(planner, out):
     )
     assert answer.code == 0, answer.err
     plan = yaml.safe_load(out.read_text(encoding="utf-8"))
-    named = [one.get("own") or one["offer"] for one in plan["options"]]
+    named = [option.get("own") or option["offer"] for option in plan["options"]]
     assert named == ["H100-SXM", "aws/p5.48xlarge", "aws/p4d.24xlarge"]
     assert "Assumed: p5 is aws/p5.48xlarge (--on aws/p5.4xlarge)" in answer.err
-    hours = {one["accelerator"]: one["campaign_hours"]["value"] for one in answer.document["options"]}
+    hours = {option["accelerator"]: option["campaign_hours"]["value"] for option in answer.document["options"]}
     assert hours["H100-SXM"] < hours["A100-40GB-SXM"]
 
 
@@ -65,7 +65,7 @@ def test_the_plan_that_is_written_gives_the_same_answer(planner, out):
     asked = planner(*LORA, "--on", "lambda/gpu_1x_h100_sxm5", "--write", out, "--json").document
     compared = planner("compare", out, "--json").document
     assert asked["headline"] == compared["headline"]
-    assert [one["id"] for one in asked["options"]] == [one["id"] for one in compared["options"]]
+    assert [option["id"] for option in asked["options"]] == [option["id"] for option in compared["options"]]
 
 
 EVERY_SETTING = {

@@ -114,7 +114,7 @@ def test_a_row_that_cannot_be_read_is_a_finding_and_the_others_are_audited(plann
     runs = {run["id"]: run for run in answer.document["runs"]}
     assert runs["too-fast"]["verdict"] == "impossible"
     said = {name: run["findings"][0] for name, run in runs.items() if name.startswith("row-")}
-    assert {one["code"] for one in said.values()} == {"row_not_readable"}
+    assert {finding["code"] for finding in said.values()} == {"row_not_readable"}
     assert [":6" in said["row-1"]["says"], ":7" in said["row-2"]["says"]] == [True, True]
 
 
@@ -146,7 +146,7 @@ def test_the_bundled_evidence_raises_few_alarms(planner):
     known, impossible, doubtful = 0, 0, 0
     for path in sorted((catalogs_dir() / "evidence").glob("*.csv")):
         for run in planner("audit", "--measurements", path, "--json").document["runs"]:
-            if any(one["severity"] == "open" for one in run["findings"]):
+            if any(finding["severity"] == "open" for finding in run["findings"]):
                 continue
             known += 1
             impossible += run["verdict"] == "impossible"
@@ -157,7 +157,7 @@ def test_the_bundled_evidence_raises_few_alarms(planner):
 
 
 def test_an_impossible_run_decides_nothing_and_the_estimator_answers(planner, example):
-    """By the estimator the four owned nodes take some 30 hours and 80 USD of electricity, far less than to rent."""
+    """The four owned nodes take by the estimator some 30 hours and 80 USD of electricity, far less than to rent."""
     document = planner("compare", example("p5e_vs_a100"), "--json").document
     owned = options_of(document)["onprem-a100-40gb:4n"]
     assert owned["throughput"]["basis"] == "modelled"
@@ -201,7 +201,7 @@ def test_where_a_sound_run_answers_an_impossible_one_does_not(planner, example, 
 def test_an_impossible_run_corrects_no_estimate(planner, example, tmp_path):
     plan = tmp_path / "plan.yaml"
     text = example("p5e_vs_a100").read_text("utf-8")
-    plan.write_text(text.replace("micro_batch: 4", "micro_batch: 2"), "utf-8")  # which nobody measured
+    plan.write_text(text.replace("micro_batch: 4", "micro_batch: 2"), "utf-8")  # which was not measured
     home = stored(tmp_path, PAIR[1], note=None)
     for told in ((), ("--home", home)):
         option = options_of(planner("compare", plan, *told, "--json").document)["onprem-a100-40gb:4n"]
@@ -234,8 +234,8 @@ def test_a_claim_that_cannot_be_read_is_a_finding_and_the_others_are_audited(pla
     claims = {claim["id"]: claim for claim in answer.document["claims"]}
     assert claims["하나"]["verdict"] == "impossible"
     unreadable = [claims[name]["findings"][0] for name in ("2", "none", "claim-4")]
-    assert {one["code"] for one in unreadable} == {"row_not_readable"}
-    assert [f":{line}:" in one["says"] for line, one in zip((4, 5, 6), unreadable, strict=True)] == [True] * 3
+    assert {finding["code"] for finding in unreadable} == {"row_not_readable"}
+    assert [f":{line}:" in finding["says"] for line, finding in zip((4, 5, 6), unreadable, strict=True)] == [True] * 3
 
 
 def test_a_claim_is_shown_with_both_numbers_and_the_dated_source(planner, tmp_path):

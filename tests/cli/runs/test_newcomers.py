@@ -22,9 +22,9 @@ def edited(planner, tmp_path) -> Callable[[dict[str, str]], Path]:
         before = path.read_text("utf-8").splitlines()
         after = list(before)
         for beginning, line in lines.items():
-            (place,) = (number for number, one in enumerate(after) if one.startswith(beginning))
+            (place,) = (number for number, text in enumerate(after) if text.startswith(beginning))
             after[place : place + 1] = [line] if line else []
-        changed = [one for one in difflib.ndiff(before, after) if one.startswith("- ")]
+        changed = [text for text in difflib.ndiff(before, after) if text.startswith("- ")]
         assert len(changed) <= MOST_LINES
         path.write_text("\n".join(after) + "\n", "utf-8")
         return path
@@ -52,7 +52,9 @@ def test_lora_on_two_cards_of_one_s_own(planner, edited):
     screen = planner("compare", plan, "--format", "table")
     assert screen.code == 0
     assert screen.out.splitlines()[2].startswith("Keep your 2x RTX 3090: done in ")
-    option = next(one for one in planner("compare", plan, "--json").document["options"] if one["hold"] == "have")
+    option = next(
+        option for option in planner("compare", plan, "--json").document["options"] if option["hold"] == "have"
+    )
     assert option["fits"] is True
     assert 2.2 < option["campaign_hours"]["value"] < 24
     assert option["usd_confident"] < 5

@@ -19,11 +19,11 @@ def test_runs_lists_probes_and_how_they_compare(planner, tmp_path: Path, monkeyp
 
     screen: CliAnswer = planner("runs", "list")
     document: CliAnswer = planner("runs", "list", "--json")
-    one: CliAnswer = planner("runs", "show", "probe-slow")
+    shown: CliAnswer = planner("runs", "show", "probe-slow")
 
     assert "6 % below" in " ".join(screen.out.split())
     assert [row["id"] for row in document.document["probes"]] == ["probe-a", "probe-b", "probe-c", "probe-slow"]
-    assert one.document["kernels"][0]["seconds"] == 1.0638
+    assert shown.document["kernels"][0]["seconds"] == 1.0638
 
 
 def test_a_probe_that_was_brought_home_by_hand_is_added_beside_runs(planner, tmp_path, monkeypatch) -> None:

@@ -1,4 +1,4 @@
-"""What a probe prints at its end, worked by hand."""
+"""Summary that a probe prints at its end, worked by hand."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""An allocation holds so many node-hours, in its window; work beyond either is not allowed, whatever it costs."""
+"""An allocation is limited to its node-hours and its window; work beyond either is not allowed, whatever it costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a provider charges for storage and transfer where nobody states it: assumed, said, and no reason to win."""
+"""Unstated charges for storage and transfer: they are assumed, reported, and never let a provider win."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def priced(offer: str, usd_per_hour: float = 50.0, *, catalog: Catalog = CATALOG
 
 def line(bill: Bill | None, what: str) -> Quantity:
     assert bill is not None
-    (found,) = (one.usd for one in bill.lines if one.what == what)
+    (found,) = (line.usd for line in bill.lines if line.what == what)
     return found
 
 
@@ -75,7 +75,7 @@ def test_the_total_holds_them_and_says_so():
     found = priced(NOBODY_KNOWS)
     assert found.bill is not None
     assert found.bill.usd_total.value == pytest.approx(602.37, abs=0.02)
-    by_what = {one.what: one for one in found.bill.coverage.assumed}
+    by_what = {rate.what: rate for rate in found.bill.coverage.assumed}
     assert list(by_what) == ["storage", "egress", "ingress"]
     storage, egress = by_what["storage"], by_what["egress"]
     assert (by_what["ingress"].usd, by_what["ingress"].high_usd) == (0, 0)
@@ -112,7 +112,7 @@ def test_a_size_that_nobody_knows_is_still_not_on_the_bill():
 
 
 def test_defaults_without_rates_price_nothing():
-    """As in a plan that was frozen before there were any: the lines are named, and are not 0."""
+    """Lines of a plan that was frozen before there were any: the lines are named, and are not 0."""
     bill_defaults = CATALOG.bill_defaults.model_copy(
         update={"storage_usd_per_gb_month": None, "egress_usd_per_gb": None, "ingress_usd_per_gb": None}
     )
@@ -120,7 +120,7 @@ def test_defaults_without_rates_price_nothing():
     found = priced(NOBODY_KNOWS, catalog=CATALOG.model_copy(update={"defaults": defaults}))
     assert found.unpriced == ("storage", "egress", "ingress")
     assert found.bill is not None
-    assert [one.what for one in found.bill.lines] == ["compute", "data to the nodes"]
+    assert [line.what for line in found.bill.lines] == ["compute", "data to the nodes"]
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def credit(name: str, usd: float, expires: date = FINISH, **cells: Any) -> Credi
 )  # fmt: skip
 def test_what_remains_to_pay(credits: list[Credit], used: dict[str, float], to_pay: float | None) -> None:
     found = with_credits(bill(1000.5), credits, provider="aws", finish=FINISH)
-    assert ({one.name: one.usd for one in found.credits}, found.usd_to_pay) == (used, to_pay)
+    assert ({credit.name: credit.usd for credit in found.credits}, found.usd_to_pay) == (used, to_pay)
     assert found.usd_total == bill(1000.5).usd_total
 
 

@@ -46,7 +46,7 @@ HELD = {
     [
         pytest.param({}, None, id="an empty book changes nothing"),
         pytest.param({"discounts": [discount("a", 0.2)]}, 80, id="20 % off"),
-        pytest.param({"discounts": [discount("a", 0.2), discount("b", 0.1)]}, 72, id="the second of what is left"),
+        pytest.param({"discounts": [discount("a", 0.2), discount("b", 0.1)]}, 72, id="the second of the rest"),
         pytest.param({"discounts": [discount("a", 0.2), discount("b", 0.1, of="list")]}, 70, id="or of the list"),
         pytest.param({"discounts": [discount("a", 0.2, of="list"), discount("b", 0.1)]}, 72, id="list first"),
         pytest.param(

@@ -1,4 +1,4 @@
-"""Of several prices of one thing, the stated order decides; age is shown; no price is never a price of zero."""
+"""The stated order chooses among several prices; age is shown; a missing price is never a price of zero."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_the_plan_s_own_price_has_no_age():
 
 
 def machines_usd(found):
-    """What the machines cost: the total less storage and transfer, which a machine at 0 USD also pays."""
+    """Return the cost of the machines: the total less storage and transfer, which a machine at 0 USD also pays."""
     free = estimated([price(kind=PriceKind.GRANT, usd=0.0)], price="grant")
     return found.usd_total.value - free.usd_total.value
 
@@ -127,17 +127,17 @@ def machines_usd(found):
 @FEW
 @given(usd=st.floats(0.1, 1e4), factor=st.floats(0.1, 100))
 def test_cost_is_linear_in_the_price(usd, factor):
-    one, many = estimated([price(usd=usd)]), estimated([price(usd=usd * factor)])
-    assert machines_usd(many) == pytest.approx(machines_usd(one) * factor, rel=1e-9)
+    base, many = estimated([price(usd=usd)]), estimated([price(usd=usd * factor)])
+    assert machines_usd(many) == pytest.approx(machines_usd(base) * factor, rel=1e-9)
 
 
 @FEW
 @given(factor=st.floats(0.01, 100))
 def test_the_training_s_part_of_the_bill_is_linear_in_time(factor):
     step = {"batch": 64, "seconds": factor, "basis": "measured"}
-    (one, *_), (many, *_) = (found.bill.lines for found in (estimated([price()]), estimated([price()], step=step)))
-    assert (one.what, many.what, many.usd_per_unit) == ("compute", "compute", 55)
-    assert many.quantity == pytest.approx(one.quantity * factor, rel=1e-9)
+    (exact, *_), (many, *_) = (found.bill.lines for found in (estimated([price()]), estimated([price()], step=step)))
+    assert (exact.what, many.what, many.usd_per_unit) == ("compute", "compute", 55)
+    assert many.quantity == pytest.approx(exact.quantity * factor, rel=1e-9)
     assert many.usd.value == pytest.approx(many.quantity * 55, abs=0.01)
 
 

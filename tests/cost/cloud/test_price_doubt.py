@@ -1,4 +1,4 @@
-"""A price that nobody has looked at for long may have moved: by how much, the range and the source say."""
+"""A price that was not checked for long may have moved: the range and the source say by how much."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_range_of_its_own_is_widened_from_its_ends():
 
 
 def test_the_bill_carries_it():
-    """Of a product of what is doubtful for different reasons the log ranges add up in quadrature."""
+    """Factors that are doubtful for different reasons add their log ranges in quadrature."""
     line, exact = (estimated(price(days, 60.0)).bill.lines[0].usd for days in (160, 30))
     assert line.value == exact.value
     for end in ("low", "high"):
@@ -143,14 +143,16 @@ def test_a_spot_price_has_the_spread_that_such_prices_have_had(rows, expected, o
 
 
 def test_the_source_says_on_what_it_stands():
-    one = estimated(price(183, 20.0, SPOT), price="spot")
-    assert "one observation of 2026-05-24; such prices stay within a factor of 3.35 (90 %)" in one.usd_per_hour.source
+    option = estimated(price(183, 20.0, SPOT), price="spot")
+    assert (
+        "one observation of 2026-05-24; such prices stay within a factor of 3.35 (90 %)" in option.usd_per_hour.source
+    )
     two = estimated(price(183, 9.0, SPOT), price(109, 27.2, SPOT), price="spot")
     assert "median of 2 observations of 2026-05-24 to 2026-08-06 (9 to 27.2)" in two.usd_per_hour.source
 
 
 def test_the_factor_is_that_of_the_bundled_rows():
-    """Of p5en, 27.20 / 14.8209, 26.57 / 9.3944 and 26.94 / 17.8226: 90 % of a log-normal with that mean square."""
+    """Three changes of p5en (27.20 / 14.8209, 26.57 / 9.3944, 26.94 / 17.8226): 90 % of a log-normal."""
     rows = [row for row in CATALOG.prices if row.node == "aws/p5en.48xlarge" and row.price_kind is SPOT]
     by_day = {(row.region, row.as_of.month): row.usd_per_hour for row in rows}
     moved = sorted(
@@ -163,7 +165,7 @@ def test_the_factor_is_that_of_the_bundled_rows():
 
 
 def test_the_factor_of_firm_prices_is_that_of_the_bundled_rows():
-    """Of neighbours in time of one machine, region and kind, over 60 days apart, since 2025: the middle one."""
+    """Median change between consecutive prices of one machine, region and kind, over 60 days apart, since 2025."""
     firm = sorted(
         (row.node, row.region, row.price_kind.value, row.as_of, row.usd_per_hour)
         for row in CATALOG.prices

@@ -1,4 +1,4 @@
-"""How old prices are renewed, and of which prices it is not said."""
+"""Renewal of old prices, and the prices for which it is not suggested."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ CASES = [
     pytest.param(
         bare(acquisition=Acquisition.ALREADY_OWNED, resale_usd=0.0, years=1.0, residual_fraction=0.0,
              maintenance_usd_per_node_year=700.0), 1.0, None, 0.08,
-        [0, HOURS - 700], id="zero life left: one more year of a machine that nobody buys",
+        [0, HOURS - 700], id="zero life left: one more year of a machine without a buyer",
     ),
     pytest.param(
         bare(years=5.0, residual_fraction=0.1, grants_usd=20_000.0), 6.0, None, 0.05,
@@ -122,7 +122,7 @@ def test_the_cash_flow_and_the_yearly_cost_agree(server, years, rate, residual, 
 
 @given(server=USD, years=YEARS, tax_rate=st.floats(0.0, 0.5), rate=RATES)
 def test_selling_at_the_book_value_changes_nothing(server, years, tax_rate, rate):
-    """What is sold for what the accounts carry is taxed nowhere: buying and selling at once is worth nothing."""
+    """A sale at book value is taxed nowhere: buying and selling at once is worth nothing."""
     kept = node(
         acquisition=Acquisition.ALREADY_OWNED,
         resale_usd=server,

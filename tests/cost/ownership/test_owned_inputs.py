@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.cost.ownership.incentives import apply_incentives, schedule_of, sum_of
+from planner.cost.ownership.owed_anyway import OWED, avoidable
 from planner.cost.ownership.owned_cost import annual_cost, capex_usd
 from planner.cost.ownership.owned_inputs import NoOwningCost, resolve_site
 from planner.cost.ownership.residual import residual_fraction
@@ -17,6 +18,7 @@ from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
 from planner.model.answer.reason import ReasonCode, text_of
 from planner.model.currency import Currency
+from planner.model.owning.hold import Hold
 from planner.model.owning.site import Incentive, IncentiveKind, ResidualPoint, Site
 from planner.model.plan.plan import Plan
 from tests.bundled import bundled_catalog
@@ -213,7 +215,7 @@ def incentive(kind: IncentiveKind, **changes: Any) -> Incentive:
         pytest.param(incentive(IncentiveKind.GRANT), 50_000, "0.25 x 200,000", id="a quarter of capex"),
         pytest.param(incentive(IncentiveKind.GRANT, base="server"), 37_500, "0.25 x 150,000", id="of the server alone"),
         pytest.param(incentive(IncentiveKind.TAX_CREDIT, cap_usd=10_000), 10_000, "capped", id="up to its cap"),
-        pytest.param(incentive(IncentiveKind.GRANT, eligible=False), None, "eligible", id="nobody checked"),
+        pytest.param(incentive(IncentiveKind.GRANT, eligible=False), None, "eligible", id="not checked"),
         pytest.param(incentive(IncentiveKind.GRANT, expires=date(2026, 10, 31)), None, "expired", id="a day too late"),
         pytest.param(incentive(IncentiveKind.GRANT, expires=date(2026, 11, 1)), 50_000, "0.25", id="on its last day"),
     ],
@@ -221,6 +223,7 @@ def incentive(kind: IncentiveKind, **changes: Any) -> Incentive:
 def test_an_incentive(line, usd, words):
     (found,) = apply_incentives((line,), server_usd=150_000, capex_usd=200_000, on=date(2026, 11, 1))
     assert found.usd == usd
+    assert found.counts is (usd is not None)
     assert words in found.reason
     assert sum_of((found,), line.kind) == (usd or 0)
 
@@ -269,3 +272,18 @@ def test_a_circuit_and_a_rack_are_two_reasons_with_both_loads():
     circuit, rack = overloads(Site.model_validate(BARE | changes), NODE, nodes=2)
     assert (circuit.code, circuit.figures) == (ReasonCode.CIRCUIT_OVERLOADED, {"load_kw": 20.4, "circuit_kw": 20})
     assert (rack.code, rack.figures) == (ReasonCode.RACK_OVERLOADED, {"load_kw": 10.2, "rack_kw": 10})
+
+
+def test_of_a_signed_lease_only_the_electricity_of_trainings_can_be_avoided():
+    """What is left of a year: 8,766 h x 70 % busy x 5 kW x the price; rate, people, place and rest are owed."""
+    lease = {"usd_per_month": 10_000, "term_months": 36, "maintenance_included": True}
+    found = resolved(lease=lease, colocation={"usd_per_kw_month": 184, "power_included": False})
+    left = avoidable(found, Hold.HAVE)
+    assert set(found.quantities) - set(left.quantities) <= set(OWED)
+    assert {"usd_per_kwh", "pue", "busy_fraction"} <= set(left.quantities)
+    assert not set(OWED) & set(left.quantities)
+    inputs = left.inputs
+    assert (inputs.lease_usd_per_month, inputs.fte_per_node, inputs.idle_kw) == (0, 0, 0)
+    power = inputs.training_kw * inputs.busy_fraction * 8766 * inputs.pue * inputs.usd_per_kwh
+    assert annual_cost(inputs).total == pytest.approx(power)
+    assert avoidable(found, Hold.BUY) is found

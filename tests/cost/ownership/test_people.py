@@ -37,7 +37,7 @@ def staff_usd(country: str | None, **changes: Any) -> float:
 @pytest.mark.parametrize(
     ("country", "changes", "usd"),
     [
-        pytest.param(None, ROOM, 0.0, id="in a room that is there anyhow: nobody is paid for it"),
+        pytest.param(None, ROOM, 0.0, id="in a room that is there anyhow: no one is paid for it"),
         pytest.param(None, {}, 0.0133 * 150_000, id="in colocation: 1 for 75, at US wages"),
         pytest.param(None, ROOM | {"rack_kw": 20}, 0.0133 * 150_000, id="in a rack of one's own"),
         pytest.param("KR", {}, 0.0133 * 150_000 * 0.48, id="in Korea, at 29,125 of 60,154 USD"),

@@ -1,4 +1,4 @@
-"""What a kWh costs by country: a household's price for a PC, a business' for a server, by hand from the sources."""
+"""Prices of a kWh by country: a household's price for a PC, a business' for a server, by hand from the sources."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plan(**keys: Any) -> Plan:
 @pytest.mark.parametrize(
     ("site", "keys", "usd"),
     [
-        pytest.param(PC, {}, 0.165, id="nobody states a country: the world's households"),
+        pytest.param(PC, {}, 0.165, id="no country is stated: the world's households"),
         pytest.param(SERVER, {}, 0.0826, id="nor of a server: industry in the US"),
         pytest.param(PC, {"assumptions": {"country": "US"}}, 0.1648, id="US"),
         pytest.param(PC, {"assumptions": {"country": "DE"}}, 0.3835 / 0.915, id="DE: 0.3835 EUR"),
@@ -117,3 +117,16 @@ def test_one_currency_means_one_country_or_the_area_around():
 def test_a_price_of_another_country_is_said(site: dict[str, Any], keys: dict[str, Any], says: str | None) -> None:
     note = borrowed_price(Site.model_validate(site), plan(**keys), CATALOG)
     assert note is None if says is None else says in (note or "")
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "currency", "code"),
+    [
+        pytest.param({"electricity_local_per_kwh": 150.0}, WON, "KRW", id="stated in the plan's currency"),
+        pytest.param({"electricity_usd_per_kwh": 0.2}, WON, "USD", id="stated in dollars"),
+        pytest.param({"country": "CH"}, EURO, "CHF", id="a country's tariff in its own"),
+    ],
+)
+def test_in_what_electricity_is_paid(assumptions: dict[str, Any], currency: dict[str, Any], code: str) -> None:
+    asked = plan(assumptions=assumptions, currency=currency)
+    assert paid_in(Site.model_validate(PC), asked, CATALOG) == code

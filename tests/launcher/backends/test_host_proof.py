@@ -1,4 +1,4 @@
-"""What a host must say before it counts as proof that nothing of a launch is left there."""
+"""Answers of a host that prove that nothing of a launch is left there."""
 
 from __future__ import annotations
 

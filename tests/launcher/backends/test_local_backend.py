@@ -1,4 +1,4 @@
-"""The same job as on a rented machine, on this one: time caps, several starts, and steps pushed to S3 meanwhile."""
+"""Jobs on this machine, as on a rented one: time caps, several starts, and steps pushed to S3 meanwhile."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_the_job_s_own_time_ends_it_and_nothing_is_left(driver):
 
 @pytest.mark.slow
 def test_a_search_on_the_node_takes_one_of_the_micro_batches_that_share_the_global_batch(driver):
-    """Of 2 samples a device, 1 and 2 divide evenly."""
+    """Micro-batches 1 and 2 divide 2 samples a device evenly."""
     launch = launch_of(
         HERE, run_id=f"search-{os.getpid()}", now=datetime.now(tz=UTC), probes="search --start 2 --share 2"
     )

@@ -74,13 +74,13 @@ def end_the_marked(run_id: str) -> None:
         with contextlib.suppress(OSError):
             if f"PLANNER_RUN_ID={run_id}".encode() in (place / "environ").read_bytes().split(b"\0"):
                 marked.append(int(place.name))
-    for one in sorted(marked):  # the job's shell, which would clear up after the others, is the oldest
-        os.kill(one, signal.SIGKILL)
-    until(lambda: not any(alive(one) for one in marked))
+    for process in sorted(marked):  # the job's shell, which would clear up after the others, is the oldest
+        os.kill(process, signal.SIGKILL)
+    until(lambda: not any(alive(process) for process in marked))
 
 
 def without_group(traces: Path) -> None:
-    """The machine lets nobody make a control group."""
+    """Make a control group impossible on the machine."""
     traces.write_text("".join(traces.read_text(encoding="ascii").splitlines(keepends=True)[:3]), encoding="ascii")
 
 
@@ -101,11 +101,11 @@ def test_a_daemon_whose_adopter_was_killed_is_found_by_its_control_group(backend
     pid = start(DAEMON)
     traces = (job_folder() / "traces").read_text(encoding="ascii").splitlines()
     if len(traces) < 4:
-        pytest.skip("this machine lets nobody make a control group")
+        pytest.skip("this machine allows no control group")
     group = Path(traces[3])
-    for one in (group / "cgroup.procs").read_text(encoding="ascii").split():
-        if int(one) != pid:
-            os.kill(int(one), signal.SIGKILL)
+    for process in (group / "cgroup.procs").read_text(encoding="ascii").split():
+        if int(process) != pid:
+            os.kill(int(process), signal.SIGKILL)
     until(lambda: (group / "cgroup.procs").read_text(encoding="ascii").split() == [str(pid)])
     assert backend.verify_down(launch).checks == (f"local: 1 process(es) of {launch.run_id}",)
     backend.down(launch)

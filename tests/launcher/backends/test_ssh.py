@@ -30,8 +30,8 @@ POLL_S = 0.3
 @pytest.fixture(scope="module")
 def sshds(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ssh")
-    with running_sshd(folder / "a") as one, running_sshd(folder / "b") as two:
-        yield one, two
+    with running_sshd(folder / "a") as server, running_sshd(folder / "b") as two:
+        yield server, two
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def driver(hosts, tmp_path):
 
 
 def run_id(tmp_path: Path, name: str) -> str:
-    """Of this test alone: runs are told apart by it among all processes of the machine."""
+    """Return a run id of this test alone: runs are told apart by it among all processes of the machine."""
     return f"{name}-{os.getpid()}-{tmp_path.name}"[:60]
 
 
@@ -126,7 +126,7 @@ def test_a_failed_set_up_is_told_apart_from_a_failed_job(driver, hosts, tmp_path
 
 @pytest.mark.slow
 def test_a_job_that_is_gone_without_a_word_is_lost(driver, tmp_path):
-    """As after a reboot: everything of it is killed at once."""
+    """State after a reboot: everything of it is killed at once."""
     launch = asleep(launch_of(on("a"), run_id=run_id(tmp_path, "gone")))
     driver.backend.submit(launch)
     for _ in range(3):  # what a killed process had just started is killed the next time

@@ -1,4 +1,4 @@
-"""Whether a host that answers is the one on which a launch was started, by what it told then and tells now."""
+"""Marks that tell whether a host that answers is the one on which a launch was started."""
 
 from __future__ import annotations
 

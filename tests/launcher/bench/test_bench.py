@@ -1,4 +1,4 @@
-"""What the benchmark is told to run: batches of both modes; and one search on a machine whose memory really ends."""
+"""Settings of the benchmark: batches of both modes; and one search on a machine whose memory really ends."""
 
 from __future__ import annotations
 

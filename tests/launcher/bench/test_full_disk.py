@@ -25,7 +25,7 @@ from planner.launcher.bench.local import run_local
 resource.setrlimit(resource.RLIMIT_FSIZE, (2048, resource.RLIM_INFINITY))
 json.dump(run_local(json.load(sys.stdin), devices_per_node=2, work_dir=Path(sys.argv[1])), sys.stdout)
 """
-"""In this process and its children a write fails beyond 2 KiB of a file, as on a full disk, for any user."""
+"""Writes of this process and its children fail beyond 2 KiB of a file, as on a full disk, for any user."""
 
 
 @pytest.mark.slow

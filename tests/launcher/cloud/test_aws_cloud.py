@@ -31,7 +31,7 @@ def cloud(aws: Server) -> Iterator[Server]:
 
 @pytest.fixture
 def run(request: pytest.FixtureRequest) -> str:
-    """A run id of this test's own."""
+    """Return a run id of this test alone."""
     return re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")[:60]
 
 
@@ -155,8 +155,8 @@ def test_the_days_of_a_launch_add_up_and_foreign_machines_do_not_count(cloud):
         ("2026-11-18", {"one": "2.25"}, False),
     )
     found = cost_explorer.billed(["one", "two"], first=date(2026, 11, 17), last=date(2026, 11, 18), today=TODAY)
-    assert {run_id: one.usd for run_id, one in found.items()} == {"one": 12.75, "two": 1.25}
-    assert not any(one.estimated or one.reason for one in found.values())
+    assert {run_id: cost.usd for run_id, cost in found.items()} == {"one": 12.75, "two": 1.25}
+    assert not any(cost.estimated or cost.reason for cost in found.values())
 
 
 def test_a_launch_without_a_cost_is_unknown_and_not_free(cloud):
@@ -245,12 +245,12 @@ OUR_CALLS: dict[str, tuple[str, Callable[[], object]]] = {
     "s3:GetObject": ("read runs", read_store),
     "s3:PutObject": ("add a run", add_to_store),
 }
-"""What of the policy our own calls need; SkyPilot's calls are counted in test_sky_offline.py."""
+"""Parts of the policy that our own calls need; SkyPilot's calls are counted in test_sky_offline.py."""
 
 
 @pytest.fixture
 def furnished(cloud: Server) -> Server:
-    """An instance, and a bucket with a run."""
+    """Make an instance, and a bucket with a run."""
     start("one")
     push("team/one.json", read_run(RECORD).model_dump_json())
     return cloud

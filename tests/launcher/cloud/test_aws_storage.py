@@ -1,4 +1,4 @@
-"""What machines leave behind on EC2 (moto): found by tag or id, with its price, and deleted only where it is ours."""
+"""Storage that machines leave on EC2 (moto): found by tag or id, with its price, and deleted only where it is ours."""
 
 from __future__ import annotations
 
@@ -31,21 +31,21 @@ def cloud(aws: Server):
     aws.ask("reset")
     yield aws
     aws.ask("reset")
-    for one in client().describe_snapshots(OwnerIds=["self"], Filters=[{"Name": "tag-key", "Values": ["planner-run"]}])[
-        "Snapshots"
-    ]:
-        client().delete_snapshot(SnapshotId=one["SnapshotId"])
-    for one in client().describe_volumes()["Volumes"]:
-        if one["State"] == "available":
-            client().delete_volume(VolumeId=one["VolumeId"])
-    for one in client().describe_addresses()["Addresses"]:
-        client().release_address(AllocationId=one["AllocationId"])
+    for snapshot in client().describe_snapshots(
+        OwnerIds=["self"], Filters=[{"Name": "tag-key", "Values": ["planner-run"]}]
+    )["Snapshots"]:
+        client().delete_snapshot(SnapshotId=snapshot["SnapshotId"])
+    for volume in client().describe_volumes()["Volumes"]:
+        if volume["State"] == "available":
+            client().delete_volume(VolumeId=volume["VolumeId"])
+    for address in client().describe_addresses()["Addresses"]:
+        client().release_address(AllocationId=address["AllocationId"])
 
 
 def found(**owners: str) -> dict[str, aws_storage.Stored]:
     (answer,) = aws_storage.stored_in(["us-west-2"], owners)
     assert answer.problem is None
-    return {one.id: one for one in answer.stored}
+    return {stored.id: stored for stored in answer.stored}
 
 
 def test_a_volume_an_address_and_a_snapshot_are_found_with_their_price(cloud):
@@ -55,16 +55,16 @@ def test_a_volume_an_address_and_a_snapshot_are_found_with_their_price(cloud):
     snapshot = client().create_snapshot(VolumeId=volume, **tagged("snapshot"))["SnapshotId"]
     address = client().allocate_address(Domain="vpc", **tagged("elastic-ip"))["AllocationId"]
     seen = found()
-    assert {one: seen[one].kind for one in seen} == {volume: "volume", snapshot: "snapshot", address: "address"}
-    assert {one.run_id for one in seen.values()} == {"one"}
-    prices = {one.kind: one.detail.partition("about ")[2] for one in seen.values()}
+    assert {id_: seen[id_].kind for id_ in seen} == {volume: "volume", snapshot: "snapshot", address: "address"}
+    assert {stored.run_id for stored in seen.values()} == {"one"}
+    prices = {stored.kind: stored.detail.partition("about ")[2] for stored in seen.values()}
     assert prices == {
         "volume": "20.48 USD a month",
         "address": "3.65 USD a month",
         "snapshot": "12.80 USD a month",
     }
-    for one in seen.values():
-        aws_storage.delete(one.id, one.kind, one.where)
+    for stored in seen.values():
+        aws_storage.delete(stored.id, stored.kind, stored.where)
     assert found() == {}
 
 
@@ -96,7 +96,7 @@ def test_a_region_that_forbids_to_look_says_so(cloud):
 
 @pytest.mark.parametrize("refused", ["DescribeRegions", "DescribeVolumes"])
 def test_volumes_that_ec2_does_not_list_are_said_in_one_line(cloud, refused):
-    """In a workspace that has launched on EC2, whatever `reap` finds out of the machines."""
+    """Leftovers in a workspace that has launched on EC2, whatever `reap` finds out of the machines."""
     cloud.ask("refuse", code="InternalError", status=500, after=0, only=refused)
     launch = launch_of(Target(provider="aws", name="p4d.24xlarge", devices_per_node=8, region="us-west-2"))
     lines = [left for answer in storage_of_anybody([launch]) for left in storage_leftovers(answer)]

@@ -43,8 +43,8 @@ def put(cluster: Server, *, uid: str, labels: dict[str, str]) -> None:
 def seen(known: dict[str, KnownMachine], launch: Any) -> Any:
     """Return the launch after one more look."""
     clock = Clock()
-    for one in look(launch).seen:
-        known[one.id] = observed(known.get(one.id), one, instant=clock.instant(), now=clock())
+    for machine in look(launch).seen:
+        known[machine.id] = observed(known.get(machine.id), machine, instant=clock.instant(), now=clock())
     return launch.model_copy(update={"known": tuple(known.values())})
 
 
@@ -71,7 +71,7 @@ def test_a_later_pod_of_the_same_name_is_another_one(cluster):
     put(cluster, uid="u-2", labels={})
     launch = seen(known, launch)
     assert to_end(launch, look(launch)) == [], "it is somebody else's"
-    assert {one.id: one.sight for one in known.values()} == {
+    assert {machine.id: machine.sight for machine in known.values()} == {
         "default/pl-one-head": Sight.ABSENT,
         ANYTHING: Sight.ABSENT,
     }

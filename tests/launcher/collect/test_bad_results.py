@@ -28,7 +28,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
     "a text for a count": ({"world_size": "8"}, "world_size"),
     "more devices than there are": ({"world_size": 10**9}, "world_size"),
     "steps below 0": ({"steps": -1}, "steps"),
-    "samples that nobody trained": ({"samples": 10**30}, "samples"),
+    "impossible samples": ({"samples": 10**30}, "samples"),
     "a spec without a network": ({"spec": {"workload": "x"}}, "spec"),
     "a spec that is a list": ({"spec": []}, "spec"),
     "devices that are numbers": ({"telemetry": {"devices": [1, 2]}}, "telemetry"),
@@ -40,7 +40,7 @@ CHANGES: dict[str, tuple[dict[str, Any], str]] = {
     "the year 9999": ({"finished_at": "9999-12-31T23:59:59Z"}, "finished_at"),
     "a time that is none": ({"finished_at": "yesterday"}, "finished_at"),
     "a reason that is an escape sequence": ({"exit_reason": "\x1b[2J"}, "exit_reason"),
-    "a key that nobody knows": ({"more": 1}, "more"),
+    "an unknown key": ({"more": 1}, "more"),
     "a figure in the topology beyond all": ({"topology": [{"a": 10**30}]}, "topology"),
 }
 

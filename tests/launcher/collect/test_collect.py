@@ -1,4 +1,4 @@
-"""What a node wrote becomes a record: joined over restarts, with what speaks against it."""
+"""Files of a node become a record: joined over restarts, with the problems found."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def test_two_measurements_never_share_an_id(result: MakeResult) -> None:
 
 
 def test_the_same_machine_has_the_same_name_and_no_host_name(result: MakeResult) -> None:
-    one, other = (record_of([result(samples=samples)], aliases=ALIASES) for samples in (100, 200))
-    assert one.hardware.node == other.hardware.node
-    assert one.hardware.node is not None
-    assert one.hardware.node.startswith("local/8x-nvidia-h200-a-cpu-")
+    first, other = (record_of([result(samples=samples)], aliases=ALIASES) for samples in (100, 200))
+    assert first.hardware.node == other.hardware.node
+    assert first.hardware.node is not None
+    assert first.hardware.node.startswith("local/8x-nvidia-h200-a-cpu-")
 
 
 def test_several_starts_each_name_their_own_problem_and_are_held_against_each_other(result: MakeResult) -> None:
@@ -91,12 +91,12 @@ def test_what_proves_strategy_and_precision_is_in_the_record(result: MakeResult)
 
 
 def test_which_adapters_were_trained_is_in_the_record(result: MakeResult) -> None:
-    one = result()
-    assert record_of([one], aliases=ALIASES).adapters is None
-    one["spec"] |= {"method": "lora", "lora": {"rank": 8, "alpha": 16.0, "targets": ["query", "value"]}}
-    assert record_of([one], aliases=ALIASES).adapters == Adapters(rank=8, targets=("query", "value"))
-    one["spec"]["lora"]["frozen"] = "16bit"
-    adapters = record_of([one], aliases=ALIASES).adapters
+    row = result()
+    assert record_of([row], aliases=ALIASES).adapters is None
+    row["spec"] |= {"method": "lora", "lora": {"rank": 8, "alpha": 16.0, "targets": ["query", "value"]}}
+    assert record_of([row], aliases=ALIASES).adapters == Adapters(rank=8, targets=("query", "value"))
+    row["spec"]["lora"]["frozen"] = "16bit"
+    adapters = record_of([row], aliases=ALIASES).adapters
     assert adapters is not None
     assert adapters.frozen is FrozenFormat.SIXTEEN_BIT
 

@@ -1,4 +1,4 @@
-"""What the verdict says of results recorded on an H100: the figures in the sentences are the recorded ones."""
+"""Verdicts about results recorded on an H100: the figures in the sentences are the recorded ones."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def problems(name: str, **changes: Any) -> list[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_an_h100_at_its_factory_power_limit_is_not_held_back(name: str) -> None:
-    """In all but four of them it worked at 700 W for more than half of the time."""
+    """Results, all but four of which worked at 700 W for more than half of the time."""
     assert not [problem for problem in problems(name) if OF_CLOCKS.search(problem)]
 
 

@@ -1,4 +1,4 @@
-"""What a node sends: neither links nor names that are ours come in, and what came before a failure stays."""
+"""Files that a node sends: neither links nor names that are ours come in, and what came before a failure stays."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ from tests.launcher.combinations.steps import (
 )
 
 TAKEN_S = 200.0
-"""When the provider or the person ends what runs."""
+"""Time at which the provider or the person ends the machines."""
 LONG_S = 7200.0
 
 
@@ -165,7 +165,7 @@ SURROUNDINGS = (
         "results", SUBMITTED_S, OUTAGE_S),
 )  # fmt: skip
 SINGLE_FAULTS = (*ANSWERS, *EVERYTHING, *LISTS, *KEYS, *ENDS, *SKY, *MACHINES, *CLIENTS, *SURROUNDINGS)
-NAMED = {one.name: one for one in SINGLE_FAULTS}
+NAMED = {single_fault.name: single_fault for single_fault in SINGLE_FAULTS}
 GROUPS = tuple(
     tuple(NAMED[name] for name in names.split())
     for names in (
@@ -178,4 +178,4 @@ GROUPS = tuple(
         "clock-forward clock-back", "unreadable",
     )
 )  # fmt: skip
-"""Of pairs: the faults of one group do the same to a launch in other ways, and take turns."""
+"""Groups of faults with the same effect on a launch; they take turns in pairs."""

@@ -1,4 +1,4 @@
-"""What faults do to a launch in memory: each step changes the cloud, SkyPilot or the client's side."""
+"""Effects of faults on a launch in memory: each step changes the cloud, SkyPilot or the client's side."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.launcher.combinations.world import FaultyWorld
 
 BEHIND_S = 240.0
-"""For which lists are behind: less than the five minutes without which nothing could be proven."""
+"""Delay of lists: less than the five minutes without which nothing could be proven."""
 Step = Callable[["FaultyWorld"], object]
 
 
@@ -77,8 +77,8 @@ def turns(hours: int) -> Step:
 
 def unlabelled(world: FaultyWorld) -> None:
     """Take the labels of every machine away."""
-    for one in world.cloud.instances:
-        one.labelled = False
+    for instance in world.cloud.instances:
+        instance.labelled = False
 
 
 def rotated(world: FaultyWorld) -> None:
@@ -95,8 +95,8 @@ def fails_over(world: FaultyWorld) -> None:
 
 def taken_away(world: FaultyWorld) -> None:
     """Let the provider end what runs."""
-    for one in world.cloud.running:
-        world.cloud.take(one)
+    for machine in world.cloud.running:
+        world.cloud.take(machine)
 
 
 def one_more(world: FaultyWorld) -> None:

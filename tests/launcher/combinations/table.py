@@ -23,12 +23,12 @@ NEW_KEY_UNPROVEN = {
 nothing shows that the new key is of the same account."""
 JOB_UNSEEN = (
     {"slow", "down"},  # it is taken down before its machine has come
-    {"slow", "sleeps"},  # the machine comes when nobody looks, and the launch is late when somebody does
+    {"slow", "sleeps"},  # the machine comes when no one looks, and the launch is late when somebody does
     {"sky-forgets", "dies-sighting"},  # who comes next sees no job any more
 )
 """Pairs after which the ledger has no job, so that only the absence of the label can prove the end."""
 NEED_A_MACHINE = ("ends", "terminating", "labels", "lists", "order", "results", "sky-down")
-"""What is about a machine, and means nothing where none comes."""
+"""Parts that concern a machine and mean nothing where none comes."""
 TRIPLES = (
     "empty down-lies dies-ended", "empty down-fails end-refused", "empty unlabelled down-lies",
     "empty sky-forgets clock-back", "empty clock-forward dies-proving", "empty silent down-lies",
@@ -69,18 +69,18 @@ class Combination:
     @property
     def id(self) -> str:
         """Name the row."""
-        return "+".join((self.provider.value, *(one.name for one in self.faults)))
+        return "+".join((self.provider.value, *(fault.name for fault in self.faults)))
 
     @property
     def names(self) -> frozenset[str]:
         """The names of its faults."""
-        return frozenset(one.name for one in self.faults)
+        return frozenset(fault.name for fault in self.faults)
 
     @property
     def proven(self) -> str:
         """Return by what the end is proven, where it is."""
         unseen = any(self.names >= pair for pair in JOB_UNSEEN)
-        if unseen or any(one.proof is not Proof.USUAL for one in self.faults):
+        if unseen or any(fault.proof is not Proof.USUAL for fault in self.faults):
             return BY_LABEL
         listed = not self.names >= {"interrupted", "sleeps"}  # EC2 lists what was ended for an hour
         return BY_ID if self.provider is AWS and listed else BY_ABSENCE
@@ -92,29 +92,34 @@ class Combination:
             return "needed"
         if self.provider is AWS and self.names >= {"end-forbidden", "interrupted"}:
             return ""  # EC2 lists it as ended, so nothing has to be asked for
-        return next((one.alarm for one in self.faults if one.alarm), "")
+        return next((fault.alarm for fault in self.faults if fault.alarm), "")
 
 
 def sensible(faults: Sequence[SingleFault]) -> bool:
     """Return whether each of the faults is felt beside the others."""
-    parts = {one.part for one in faults}
-    if len(parts) < len(faults) or sum(bool(one.alarm) for one in faults) > 1:
+    parts = {fault.part for fault in faults}
+    if len(parts) < len(faults) or sum(bool(fault.alarm) for fault in faults) > 1:
         return False
-    without = [one for one in faults if one.proof is Proof.NO_MACHINE]
-    if without and any(one.part in NEED_A_MACHINE for one in faults if one not in without):
+    without = [fault for fault in faults if fault.proof is Proof.NO_MACHINE]
+    if without and any(fault.part in NEED_A_MACHINE for fault in faults if fault not in without):
         return False
-    asleep = [one for one in faults if one.name == "sleeps"]
+    asleep = [fault for fault in faults if fault.name == "sleeps"]
     return not any(
-        one.strikes_s is not None and one.strikes_s > nap.strikes_s and one.ceases_s <= nap.ceases_s and one.lasts_s
+        fault.strikes_s is not None
+        and fault.strikes_s > nap.strikes_s
+        and fault.ceases_s <= nap.ceases_s
+        and fault.lasts_s
         for nap in asleep
-        for one in faults
+        for fault in faults
         if nap.strikes_s is not None
     )
 
 
 def _alone() -> Iterator[Combination]:
     for provider in ALL:
-        yield from (Combination(provider, (one,)) for one in SINGLE_FAULTS if provider in one.where)
+        yield from (
+            Combination(provider, (single_fault,)) for single_fault in SINGLE_FAULTS if provider in single_fault.where
+        )
 
 
 def _pairs() -> Iterator[Combination]:
@@ -125,7 +130,7 @@ def _pairs() -> Iterator[Combination]:
         tries = len(first) * len(second) * len(BOTH)
         for _ in range(tries):
             pair, cloud = (next(turns[first]), next(turns[second])), next(clouds)
-            if sensible(pair) and all(cloud in one.where for one in pair):
+            if sensible(pair) and all(cloud in fault.where for fault in pair):
                 yield Combination(cloud, pair)
                 break
 

@@ -50,4 +50,6 @@ def test_the_table_has_every_fault_in_combinations_of_two_and_three():
     assert all(sensible(row.faults) for row in COMBINATIONS)
     assert {len(row.faults) for row in COMBINATIONS} == {2, 3}
     assert {row.provider for row in COMBINATIONS} == {LaunchProvider.AWS, LaunchProvider.LAMBDA}
-    assert {one.name for row in COMBINATIONS for one in row.faults} >= {one.name for group in GROUPS for one in group}
+    assert {fault.name for row in COMBINATIONS for fault in row.faults} >= {
+        fault.name for group in GROUPS for fault in group
+    }

@@ -41,15 +41,15 @@ CAPS = TimeCaps(max_minutes=6, provisioning_minutes=4, idle_minutes=2)
 POLL_S = 60.0
 BOOT_S, JOB_S = 60.0, 300.0
 CALM_S = 400.0
-"""For which a launch that must stay open is watched after the faults that cease: longer than any proof takes."""
+"""Time of watching a launch that must stay open, after the faults cease: longer than any proof takes."""
 WATCHED_S = 2400.0
-"""For which the alarm is waited for: one of them comes after half an hour."""
+"""Longest wait for the alarm: one of them comes after half an hour."""
 BOUND_S = 1200.0
 """Within which the launch must be over once the faults have ceased: four times the period of the proof."""
 
 
 class PassingTime(threading.Event):
-    """What a client waits on between two looks: time passes then."""
+    """Wait of a client between two looks: time passes then."""
 
     def __init__(self, world: FaultyWorld) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class PassingTime(threading.Event):
 
 @dataclass
 class FaultyWorld:
-    """What one row needs. `folder` is its workspace."""
+    """Surroundings of one row. `folder` is its workspace."""
 
     provider: LaunchProvider
     faults: tuple[SingleFault, ...]
@@ -74,13 +74,13 @@ class FaultyWorld:
     dies_at: set[str] = field(default_factory=set)
     """`verb:before`, `verb:after` or a state of the ledger, at which the client dies, once each."""
     stopped: bool = False
-    """Whether the client at hand is told to stop watching."""
+    """True if the client at hand is told to stop watching."""
     away_until_s: float = 0.0
     """Until when no client comes."""
     verb: str = "launch"
-    """Of the next client: launch, collect, down or reap."""
+    """Command of the next client: launch, collect, down or reap."""
     said: list[str] = field(default_factory=list)
-    """What clients ended with."""
+    """Exit codes of clients."""
     after_proof: list[CloudMachine] = field(default_factory=list)
     """Machines that came after a proof, and of which no client knows yet."""
 
@@ -90,12 +90,18 @@ class FaultyWorld:
         self.backend = MortalBackend(self.sky, self.folder / "sky", self)
         self.ledger = TornLedger(self.folder / "ledger.sqlite", self)
         self._events = sorted(
-            [(one.strikes_s, number, one.begin) for number, one in enumerate(self.faults) if one.strikes_s is not None]
-            + [(one.ceases_s, number, one.end) for number, one in enumerate(self.faults) if one.end is not None],
+            [
+                (fault.strikes_s, number, fault.begin)
+                for number, fault in enumerate(self.faults)
+                if fault.strikes_s is not None
+            ]
+            + [
+                (fault.ceases_s, number, fault.end) for number, fault in enumerate(self.faults) if fault.end is not None
+            ],
             key=lambda event: event[:2],
         )
-        self._proofs = [one.begin for one in self.faults if one.strikes_s is None]
-        calm_s = max([BOOT_S + JOB_S, *(one.ceases_s for one in self.faults)])
+        self._proofs = [fault.begin for fault in self.faults if fault.strikes_s is None]
+        calm_s = max([BOOT_S + JOB_S, *(fault.ceases_s for fault in self.faults)])
         self._calm_s = calm_s + CALM_S
         self.limit_s = calm_s + (WATCHED_S if self.alarm else BOUND_S)
 
@@ -105,7 +111,7 @@ class FaultyWorld:
         """Let time pass, with what happens meanwhile, and look at the ledger as a person might at any moment."""
         self.clock.forward(seconds=seconds)
         self.cloud.come()
-        came = min((one.came_s for one in self.cloud.instances), default=None)
+        came = min((instance.came_s for instance in self.cloud.instances), default=None)
         if came is not None and self.cloud.now_s >= came + JOB_S and self.sky.job == "RUNNING":
             self.sky.job = "SUCCEEDED"
         self._strike()
@@ -125,7 +131,7 @@ class FaultyWorld:
     def gone_is_gone(self) -> None:
         """Fail where the ledger says that all is gone and a machine runs that came before."""
         if self.entry.state is State.DOWN_VERIFIED:
-            left = [one.id for one in self.cloud.running if one not in self.after_proof]
+            left = [machine.id for machine in self.cloud.running if machine not in self.after_proof]
             assert not left, (left, self.told())
 
     # --- clients
@@ -232,7 +238,7 @@ class FaultyWorld:
 
     def up_s(self) -> float:
         """Return for how long at least one machine was up."""
-        spans = sorted((one.came_s, min(one.ended_s, self.cloud.now_s)) for one in self.cloud.instances)
+        spans = sorted((instance.came_s, min(instance.ended_s, self.cloud.now_s)) for instance in self.cloud.instances)
         total, until = 0.0, 0.0
         for came, ended in spans:
             total += max(0.0, ended - max(came, until))

@@ -73,7 +73,7 @@ def test_a_job_that_ends_while_the_ledger_cannot_be_used_is_brought_home_and_tak
 
 
 def test_a_fault_of_ours_ends_no_watch(driver_of, clock):
-    """What a provider's library raises may be anything; at the deadline the machine goes."""
+    """A provider's library may raise anything; at the deadline the machine goes."""
 
     class Odd(ScriptedBackend):
         def status(self, launch):
@@ -140,7 +140,7 @@ def test_a_proof_that_never_comes_is_not_waited_for_without_end(driver_of, clock
 
 
 def test_one_bad_launch_stops_no_other(tmp_path, clock):
-    """Of three launches one raises what is no error of ours: the others end, then it is told."""
+    """One of three launches raises a foreign error: the others end, then it is reported."""
 
     class Odd(ScriptedBackend):
         def submit(self, launch):
@@ -171,7 +171,7 @@ def test_one_bad_launch_stops_no_other(tmp_path, clock):
         campaign.start(launches, check=lambda _: None)
     states = {entry.launch.run_id: entry.state for entry in ledger.entries()}
     assert states["r1"] is states["r3"] is State.DOWN_VERIFIED
-    assert states["r2"] is not State.DOWN_VERIFIED, "nobody has confirmed that it is gone"
+    assert states["r2"] is not State.DOWN_VERIFIED, "its end is not confirmed"
 
 
 def test_a_disk_that_lets_nothing_be_written_still_tells_what_runs(tmp_path, monkeypatch):

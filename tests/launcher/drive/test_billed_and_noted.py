@@ -1,4 +1,4 @@
-"""What counts as billed, whether a job was seen, and how often a watch writes the same down."""
+"""Billed time, whether a job was seen, and how often a watch writes the same down."""
 
 from __future__ import annotations
 

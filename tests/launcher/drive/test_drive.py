@@ -170,7 +170,7 @@ def test_the_watchdog_takes_everything_down_when_its_time_is_over(drive, clock):
 
 
 def test_expired_credentials_take_nothing_for_granted(drive):
-    """What cannot be asked is neither over nor down; the event is written once, not at every look."""
+    """A machine that cannot be asked is neither over nor down; the event is written once, not at every look."""
     expired = NodeStatus(phase=LaunchPhase.UNKNOWN, detail="ExpiredToken")
     backend = ScriptedBackend(statuses=[RUNNING, expired, expired, expired, NodeStatus(phase=LaunchPhase.SUCCEEDED)])
     driver = drive(backend)
@@ -240,10 +240,10 @@ def test_the_next_client_goes_on_from_any_state(drive, tmp_path, clock, state):
 
 
 def test_of_two_clients_one_drives_and_the_other_watches(drive):
-    one, two = drive(ScriptedBackend(statuses=[RUNNING])), drive(ScriptedBackend(), planned=False)
-    with one.lock("r1") as mine:
+    first, two = drive(ScriptedBackend(statuses=[RUNNING])), drive(ScriptedBackend(), planned=False)
+    with first.lock("r1") as mine:
         assert mine
-        one.step("r1", submit=True)
+        first.step("r1", submit=True)
         stop = threading.Event()
         stop.set()
         assert two.drive("r1", stop=stop, poll_s=0.01).state is State.SUBMITTED
@@ -289,10 +289,10 @@ def test_a_refused_campaign_submits_nothing(tmp_path, clock):
 
     backends = {"r1": ScriptedBackend(), "r2": ScriptedBackend()}
     launches = [launch_of(P5E, run_id=run_id, price=rate()) for run_id in backends]
-    one = campaign(tmp_path, clock, backends)
+    first = campaign(tmp_path, clock, backends)
     with pytest.raises(RefusedError):
-        one.start(launches, check=refuse)
-    assert one.ledger.entries() == []
+        first.start(launches, check=refuse)
+    assert first.ledger.entries() == []
     assert all(backend.asked == [] for backend in backends.values())
 
 
@@ -302,12 +302,12 @@ def test_after_ctrl_c_launches_go_on_and_the_next_command_finds_them(tmp_path, c
     launches = [launch_of(P5E, run_id=run_id, price=rate()) for run_id in backends]
 
     def interrupt_when_running():
-        if all(entry.state is State.RUNNING for entry in one.ledger.entries()):
+        if all(entry.state is State.RUNNING for entry in first.ledger.entries()):
             raise KeyboardInterrupt
 
-    one = campaign(tmp_path, clock, backends, interrupt_when_running)
+    first = campaign(tmp_path, clock, backends, interrupt_when_running)
     with pytest.raises(KeyboardInterrupt):
-        one.start(launches, check=lambda _: None)
+        first.start(launches, check=lambda _: None)
     assert all(backend.asked == ["submit"] for backend in backends.values())
     for backend in backends.values():
         backend.statuses = [NodeStatus(phase=LaunchPhase.SUCCEEDED)]

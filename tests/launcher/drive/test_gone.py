@@ -1,4 +1,4 @@
-"""What proves that a launch is gone: ids listed as ended, or absent for long enough; never one empty list."""
+"""Proof that a launch is gone: ids listed as ended, or absent for long enough; never one empty list."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _five_minutes(monkeypatch, _settled_at_once):
 
 
 def looked_at(*looks: tuple[float, Sight], id: str = "i-1", boot: str = "b") -> KnownMachine:
-    """Return what is known after these looks, each at so many seconds."""
+    """Return what is known after these looks, each at the given second."""
     known = None
     for at_s, sight in looks:
         instant, now = Instant(boot=boot, s=at_s), NOON + timedelta(seconds=at_s)
@@ -60,7 +60,7 @@ NOTHING_NOW = looked_at((0, ALIVE), (300, ABSENT), id=ANYTHING)
         pytest.param(P4D, [looked_at((0, ALIVE)), NOTHING_LONG], True, None, id="alive by id alone"),
         pytest.param(P4D, [NOTHING_LONG], True, BY_LABEL, id="no id was ever seen"),
         pytest.param(P4D, [NOTHING_NOW], True, None, id="no id, and the label was there a moment ago"),
-        pytest.param(P4D, [], True, None, id="nobody was asked"),
+        pytest.param(P4D, [], True, None, id="no provider was asked"),
         pytest.param(TWO, [looked_at((0, DEAD)), NOTHING_NOW], True, None, id="one of two nodes was never seen"),
         pytest.param(TWO, [looked_at((0, DEAD)), NOTHING_LONG], True, BY_LABEL, id="and nothing came for five minutes"),
         pytest.param(P4D, [looked_at((0, DEAD)), NOTHING_NOW], False, None, id="no job was seen: another may come"),

@@ -83,7 +83,7 @@ class Protocol(RuleBasedStateMachine):
         )
 
     def teardown(self) -> None:
-        """With the faults over, `down` proves the end, except where the only key that could is gone for ever."""
+        """Check that after the faults `down` proves the end, except where the only key that could is gone for ever."""
         try:
             self.cloud.refusals = self.sky.fails = self.sky.lies = 0
             self.cloud.key_here = next(iter(self.cloud.keys))
@@ -101,9 +101,9 @@ class Protocol(RuleBasedStateMachine):
 
     @property
     def ids_known(self) -> bool:
-        """Whether every machine that runs is known by its id."""
-        known = {one.id for one in self.driver.ledger.entry("r1").launch.known if one.id != ANYTHING}
-        return bool(self.cloud.instances) and {one.id for one in self.cloud.instances} <= known
+        """Return whether every machine that runs is known by its id."""
+        known = {machine.id for machine in self.driver.ledger.entry("r1").launch.known if machine.id != ANYTHING}
+        return bool(self.cloud.instances) and {instance.id for instance in self.cloud.instances} <= known
 
     @initialize()
     def submitted(self) -> None:
@@ -112,7 +112,7 @@ class Protocol(RuleBasedStateMachine):
     @invariant()
     def gone_is_gone(self) -> None:
         entry = self.driver.ledger.entry("r1")
-        running = [one.id for one in self.cloud.running]
+        running = [machine.id for machine in self.cloud.running]
         assert entry.state is not State.DOWN_VERIFIED or not running, (running, self.driver.ledger.events("r1"))
 
     # --- what clients do
@@ -123,7 +123,7 @@ class Protocol(RuleBasedStateMachine):
 
     @rule()
     def take_down(self) -> None:
-        with suppress(NodeError):  # of one that is over, whoever cannot be asked is an error
+        with suppress(NodeError):  # a failed question about a launch that is over is an error
             self.driver.cancel("r1")
 
     @rule(seconds=st.sampled_from([1.0, 20.0, 150.0, 299.0, 301.0]))
@@ -170,8 +170,8 @@ class Protocol(RuleBasedStateMachine):
     @rule()
     def labels_are_taken_away(self) -> None:
         self.faults += 1
-        for one in self.cloud.instances:
-            one.labelled = False
+        for instance in self.cloud.instances:
+            instance.labelled = False
 
     @precondition(lambda self: self.faults < MOST_FAULTS and self.provider is LaunchProvider.LAMBDA)
     @rule()

@@ -28,7 +28,7 @@ def clock():
 
 @pytest.fixture
 def refused(tmp_path, clock):
-    """A launch that the provider refused, of which nothing is there yet."""
+    """Return a launch that the provider refused, of which nothing is there yet."""
     said: list[str] = []
     driver = Driver(
         ledger=Ledger(tmp_path / "ledger.sqlite"),

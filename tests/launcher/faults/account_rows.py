@@ -32,8 +32,8 @@ def no_volume(act: Act, *, left: int) -> Act:
                 {"Name": "status", "Values": ["available"]},
             ]
         )["Volumes"]
-        for one in there:
-            world.clients("us-east-1").delete_volume(VolumeId=one["VolumeId"])
+        for machine in there:
+            world.clients("us-east-1").delete_volume(VolumeId=machine["VolumeId"])
         assert len(there) == left, done
         return done
 

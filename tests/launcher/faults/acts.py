@@ -190,12 +190,12 @@ def output(shell: str) -> Act:
     def act(world: WorldOfFaults) -> Done:
         words = [sys.executable, "-m", "planner.cli.main", *LAUNCH, *P4D]
         environment = world.environment | world.fault_settings()
-        one = subprocess.run(
+        finished = subprocess.run(
             ["bash", "-c", f'"$@" {shell}', "bash", *words],
             env=environment, cwd=world.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
             check=False,
         )  # fmt: skip
-        return Done(one.returncode, one.stdout, one.stderr)
+        return Done(finished.returncode, finished.stdout, finished.stderr)
 
     return act
 
@@ -215,8 +215,8 @@ def worst(act: Callable[[WorldOfFaults], list[Done]], codes: list[int]) -> Act:
     """Of commands that ran at the same time: these exit codes, in any order; the highest counts."""
 
     def checked(world: WorldOfFaults) -> Done:
-        done = sorted(act(world), key=lambda one: one.code)
-        assert [one.code for one in done] == codes, done
+        done = sorted(act(world), key=lambda answer: answer.code)
+        assert [answer.code for answer in done] == codes, done
         return done[-1]
 
     return checked

@@ -17,7 +17,7 @@ BETWEEN_BYTES_S = 0.05
 
 @dataclass(frozen=True)
 class Meddling:
-    """What is done with the requests that hold a text in their path or body."""
+    """Treatment of requests that hold a text in their path or body."""
 
     holding: str
     answer: bytes | None = None
@@ -51,7 +51,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Read a request, and do what the first rule says that fits."""
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        rule = next((one for one in self.rules if one.holding.encode() in body + self.path.encode()), None)
+        rule = next((rule for rule in self.rules if rule.holding.encode() in body + self.path.encode()), None)
         if rule is None:
             self._pass_on(body)
         elif rule.slowly:
@@ -76,7 +76,7 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.write(b" ")
                 self.wfile.flush()
         except OSError:
-            return  # whoever asked has gone
+            return  # the client has gone
 
     def _pass_on(self, body: bytes) -> None:
         url = urlsplit(self.path)

@@ -54,8 +54,8 @@ def rotated(world: WorldOfFaults) -> None:
 def without_tags(world: WorldOfFaults) -> None:
     """Somebody takes every tag away by which we or SkyPilot find machines."""
     untagged(world)
-    for one in world.machines:
-        world.clients(one.region).delete_tags(Resources=[one.id], Tags=[{"Key": name} for name in OTHER_LABELS])
+    for machine in world.machines:
+        world.clients(machine.region).delete_tags(Resources=[machine.id], Tags=[{"Key": name} for name in OTHER_LABELS])
 
 
 def ends_for_ever(world: WorldOfFaults) -> None:

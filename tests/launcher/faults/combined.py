@@ -99,7 +99,7 @@ def three_at_once(world: WorldOfFaults) -> Done:
     """Three clients, each with another verb."""
     left("RUNNING")(world)
     done = at_once(tuple(DOWN.split()), tuple(COLLECT.split()), tuple(REAP.split()))(world)
-    assert all("Traceback" not in one.err and "fault of the planner" not in one.err for one in done), done
+    assert all("Traceback" not in answer.err and "fault of the planner" not in answer.err for answer in done), done
     return done[0]
 
 

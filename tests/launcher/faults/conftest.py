@@ -52,11 +52,11 @@ def lambda_labs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def sshd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sshd]:
     """A host whose logins begin in a home of its own, which is no one's real home."""
-    with running_sshd(tmp_path_factory.mktemp("host") / "sshd") as one:
-        keys = one.folder / "authorized_keys"
-        command = f'command="cd {one.folder}/home && exec sh -c \\"$SSH_ORIGINAL_COMMAND\\""'
+    with running_sshd(tmp_path_factory.mktemp("host") / "sshd") as server:
+        keys = server.folder / "authorized_keys"
+        command = f'command="cd {server.folder}/home && exec sh -c \\"$SSH_ORIGINAL_COMMAND\\""'
         keys.write_text(f"{command} {keys.read_text()}")
-        yield one
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -124,8 +124,8 @@ def leaves(script: str) -> Callable[[WorldOfFaults], Done]:
         runs(world, script)
         done = world.cli(*DOWN.split())
         left = _daemons(world)
-        for one in left:
-            os.kill(one, signal.SIGKILL)
+        for process in left:
+            os.kill(process, signal.SIGKILL)
         assert left == [], done
         return done
 

@@ -31,29 +31,39 @@ def another_job(world: WorldOfFaults) -> None:
 
 def comes_back(world: WorldOfFaults) -> None:
     """After the proof somebody starts such a machine again, as a group that replaces its machines does."""
-    one = world.machines[0]
+    machine = world.machines[0]
     told = ["post_provision_runcmd shutdown"]
     world.start(
-        one.cloud, one.kind, region=one.region, cluster=one.cluster, labels=one.labels, settings=told, autostop=True
+        machine.cloud,
+        machine.kind,
+        region=machine.region,
+        cluster=machine.cluster,
+        labels=machine.labels,
+        settings=told,
+        autostop=True,
     )
 
 
 def protected(world: WorldOfFaults) -> None:
     """Somebody protects the machines against their end."""
-    for one in world.machines:
-        world.clients(one.region).modify_instance_attribute(InstanceId=one.id, DisableApiTermination={"Value": True})
+    for machine in world.machines:
+        world.clients(machine.region).modify_instance_attribute(
+            InstanceId=machine.id, DisableApiTermination={"Value": True}
+        )
 
 
 def unprotected(world: WorldOfFaults) -> None:
     """Nobody protects them any more."""
-    for one in world.machines:
-        world.clients(one.region).modify_instance_attribute(InstanceId=one.id, DisableApiTermination={"Value": False})
+    for machine in world.machines:
+        world.clients(machine.region).modify_instance_attribute(
+            InstanceId=machine.id, DisableApiTermination={"Value": False}
+        )
 
 
 def untagged(world: WorldOfFaults) -> None:
     """Somebody takes our label away."""
-    for one in world.machines:
-        world.clients(one.region).delete_tags(Resources=[one.id], Tags=[{"Key": "planner-run"}])
+    for machine in world.machines:
+        world.clients(machine.region).delete_tags(Resources=[machine.id], Tags=[{"Key": "planner-run"}])
 
 
 def still_protected(world: WorldOfFaults) -> Done:
@@ -136,8 +146,10 @@ def another_comes_late(world: WorldOfFaults) -> Done:
         prepare(world)
     process = world.begin(*LAUNCH, *P4D)
     when(world, "down", 1)
-    one = world.machines[0]
-    start = partial(world.start, "aws", "p4d.24xlarge", region="us-east-1", cluster=one.cluster, labels=one.labels)
+    machine = world.machines[0]
+    start = partial(
+        world.start, "aws", "p4d.24xlarge", region="us-east-1", cluster=machine.cluster, labels=machine.labels
+    )
     start(settings=["post_provision_runcmd shutdown"], autostop=True)
     return end_of(process)
 

@@ -20,38 +20,38 @@ GPUS = {"p4d.24xlarge": ("A100", 8), "gpu_8x_h100_sxm5": ("H100", 8), "p5.48xlar
 
 @dataclass(frozen=True)
 class Instead:
-    """What a question gets instead of its answer."""
+    """Reply to a question instead of its answer."""
 
     error: tuple[str, str] | None = None
     """SkyPilot's exception and its words."""
     worker: JsonObject = field(default_factory=dict)
-    """What the worker process does to itself: print, end, hang."""
+    """Act of the worker process: print, end, hang."""
     answer: Any = None
     done: bool = False
-    """Whether what was asked is carried out all the same."""
+    """True if what was asked is carried out all the same."""
     times: int = 10**6
 
 
 @dataclass
 class Boot:
-    """What comes of a submission."""
+    """Outcome of a submission."""
 
     fails: tuple[str, str] | None = None
     """The error of the request, SkyPilot's exception and its words."""
     machine: bool = True
-    """Whether a machine boots (also where the request fails)."""
+    """True if a machine boots (also where the request fails)."""
     after: int = 0
-    """How many questions later the machine comes; 0: at once."""
+    """Number of questions before the machine comes; 0: at once."""
     region: str | None = None
     instance_type: str | None = None
     labelled: bool = True
     named: bool = True
-    """Whether it carries SkyPilot's own tags."""
+    """True if it carries SkyPilot's own tags."""
     ids: bool = True
-    """Whether SkyPilot's record of the cluster names its machines by their ids."""
+    """True if SkyPilot's record of the cluster names its machines by their ids."""
     autostop: bool = True
     job: str = "SUCCEEDED"
-    """What the job comes to, once it has been seen running."""
+    """Outcome of the job, once it has been seen running."""
     results: bool = True
     sentinel: bool = True
 
@@ -73,10 +73,10 @@ class Clouds(Protocol):
     ) -> str:
         """Start a machine; return its id."""
 
-    def end(self, one: str) -> None:
+    def end(self, machine_id: str) -> None:
         """End it."""
 
-    def gone(self, one: str) -> bool:
+    def gone(self, machine_id: str) -> bool:
         """Return whether it is not billed any more."""
 
     def leave_results(self, run_id: str) -> None:
@@ -103,7 +103,7 @@ class SkyServer:
         self.waiting: list[tuple[int, Callable[[], None]]] = []
         """Machines that come later, and at which question."""
         self.meanwhile: dict[str, Callable[[], object]] = {}
-        """What somebody does once, before a question is answered."""
+        """Act to perform once, before a question is answered."""
         self.asked: list[str] = []
 
     def answer(self, do: str, question: JsonObject) -> JsonObject:
@@ -133,10 +133,12 @@ class SkyServer:
             return {"error": error.args}
 
     def _boot_what_is_due(self) -> None:
-        due = [one for number, one in self.waiting if number <= len(self.asked)]
-        self.waiting = [(number, one) for number, one in self.waiting if number > len(self.asked)]
-        for one in due:
-            one()
+        due = [due_request for number, due_request in self.waiting if number <= len(self.asked)]
+        self.waiting = [
+            (number, waiting_request) for number, waiting_request in self.waiting if number > len(self.asked)
+        ]
+        for due_request in due:
+            due_request()
 
     def do_launch(
         self, task: JsonObject, cluster: str, settings: list[str], dryrun: bool = False, managed: bool = False
@@ -222,22 +224,24 @@ class SkyServer:
             self.clouds.leave_results(run_id)
 
     def do_request_error(self, request: str):
-        raise RequestFailedError(*next(one["error"] for one in self.requests if one["request_id"] == request))
+        raise RequestFailedError(*next(entry["error"] for entry in self.requests if entry["request_id"] == request))
 
     def do_api_status(self, cluster: str | None, every: bool):
-        known = [one for one in self.requests if cluster in (None, one["cluster_name"])]
-        return [one | {"error": None} for one in known if every or one["status"] == "RUNNING"]
+        known = [request for request in self.requests if cluster in (None, request["cluster_name"])]
+        return [cluster | {"error": None} for cluster in known if every or cluster["status"] == "RUNNING"]
 
     def do_api_cancel(self, requests: list[str]):
-        for one in self.requests:
-            if one["request_id"] in requests:
-                one["status"] = "CANCELLED"
+        for request in self.requests:
+            if request["request_id"] in requests:
+                request["status"] = "CANCELLED"
 
     def do_status(self, clusters: list[str] | None, refresh: str):
-        names = list(self.clusters) if clusters is None else [one for one in clusters if one in self.clusters]
+        names = (
+            list(self.clusters) if clusters is None else [cluster for cluster in clusters if cluster in self.clusters]
+        )
         if refresh != "NONE":
             for name in names:
-                if all(self.clouds.gone(one) for one in self.clusters[name]["ids"]):
+                if all(self.clouds.gone(machine_id) for machine_id in self.clusters[name]["ids"]):
                     del self.clusters[name]
         return [self.clusters[name]["record"] for name in names if name in self.clusters]
 
@@ -249,8 +253,8 @@ class SkyServer:
 
     def do_down(self, cluster: str):
         known = self.clusters[cluster]
-        for one in known["ids"]:
-            self.clouds.end(one)
+        for machine_id in known["ids"]:
+            self.clouds.end(machine_id)
         del self.clusters[cluster]
 
     def do_tail_logs(self, cluster: str):

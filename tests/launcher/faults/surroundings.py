@@ -23,7 +23,7 @@ LONG_LINE = f"{'x' * 55_000_000}\nPLANNER-DONE run={{run}} rank=0 exit=0\n"
 
 
 class Nothing(BaseHTTPRequestHandler):
-    """An API that has no machines, whoever asks."""
+    """An API that shows no machines to any caller."""
 
     answer, kind = b'{"data": []}', "application/json"
 
@@ -43,7 +43,7 @@ class Nothing(BaseHTTPRequestHandler):
 
 
 class NoInstances(Nothing):
-    """The same in EC2's words; its one region is that of the launch."""
+    """EC2 with the same contents; its one region is that of the launch."""
 
     kind = "text/xml"
     answer = (
@@ -56,12 +56,12 @@ def shell(script: str, *words: str) -> Act:
     """Run a command by a line of the shell, in which it is "$@"."""
 
     def act(world: WorldOfFaults) -> Done:
-        one = subprocess.run(
+        finished = subprocess.run(
             ["bash", "-c", script, "bash", sys.executable, "-m", "planner.cli.main", *words],
             env=world.environment | world.fault_settings(), cwd=world.folder, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, timeout=120, check=False,
         )  # fmt: skip
-        return Done(one.returncode, one.stdout, one.stderr)
+        return Done(finished.returncode, finished.stdout, finished.stderr)
 
     return act
 

@@ -102,14 +102,14 @@ def test_none_is_found(world: WorldOfFaults):
     (world.home / "hosts.yaml").unlink()
     ids = [entry.launch.run_id for entry in world.entries()]
     assert len(ids) == 2
-    commands = [["list", "--json"], ["bill", "--json"], *(["show", one, "--json"] for one in ids), ["reap"]]
-    shown += [world.cli("launches", *one) for one in commands]
-    shown += [world.cli("launches", "logs", one) for one in ids]
+    commands = [["list", "--json"], ["bill", "--json"], *(["show", run_id, "--json"] for run_id in ids), ["reap"]]
+    shown += [world.cli("launches", *command) for command in commands]
+    shown += [world.cli("launches", "logs", run_id) for run_id in ids]
     shown.append(world.cli("launch", "gpt-305m", *P4D, "--dry-run", "--json"))
     shown.append(world.cli("evidence", "list", "--json"))
-    texts = {f"command {number}": f"{one.out}{one.err}".encode() for number, one in enumerate(shown)}
+    texts = {f"command {number}": f"{answer.out}{answer.err}".encode() for number, answer in enumerate(shown)}
     texts |= {str(path.relative_to(world.home)): path.read_bytes() for path in files(world.home)}
-    texts["SkyPilot's task"] = json.dumps([world.sky.requests, *(vars(one) for one in world.machines)]).encode()
+    texts["SkyPilot's task"] = json.dumps([world.sky.requests, *(vars(machine) for machine in world.machines)]).encode()
     assert leaks(texts) == []
     assert any(name.endswith("job.log") for name in texts)
 

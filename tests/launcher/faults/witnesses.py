@@ -1,4 +1,4 @@
-"""By what each row's launch is proven gone: the column "proven" of the table."""
+"""Proof that each row's launch is gone: the column "proven" of the table."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[3]
 STAND_IN = Path(__file__).parent / "stand_in"
 USD_PER_HOUR = {"p4d.24xlarge": 21.96, "p5.48xlarge": 55.04, "gpu_8x_h100_sxm5": 31.92}
 UNSEEN_HOURS = 24.0
-"""For which a machine that nothing ends is billed in the table: until somebody looks at the console."""
+"""Billed time in the table of a machine that nothing ends: until somebody looks at the console."""
 LAMBDA_KEY = "lambda-key-of-the-fake"
 AMI = "ami-1e749f67"
 QUICK = {
@@ -45,7 +45,7 @@ H100_AT_LAMBDA = ("--on", "lambda/gpu_8x_h100_sxm5")
 
 @dataclass(frozen=True)
 class Done:
-    """What a command came to."""
+    """Outcome of a command."""
 
     code: int
     out: str
@@ -68,7 +68,7 @@ class WorldMachine:
     cluster: str
     labels: Mapping[str, str]
     own_cap: bool
-    """Whether it ends by itself: told at its boot when to shut down, or autostop."""
+    """True if it ends by itself: told at its boot when to shut down, or autostop."""
 
 
 @dataclass
@@ -89,9 +89,9 @@ class WorldOfFaults:
     result: bytes = b""
     """The result.json that the node leaves."""
     lambda_key: str = LAMBDA_KEY
-    """With which SkyPilot starts machines there."""
+    """Settings with which SkyPilot starts machines there."""
     ids: list[str] = field(default_factory=list)
-    """Of launches, where the ledger does not know them any more."""
+    """Ids of launches that the ledger does not know any more."""
 
     def __post_init__(self) -> None:
         self.home.mkdir(parents=True)
@@ -188,7 +188,7 @@ class WorldOfFaults:
         named: bool = True,
     ) -> str:
         """Start a machine in a fake cloud, as SkyPilot does; return its id."""
-        told = any("post_provision_runcmd" in one and "shutdown" in one for one in settings)
+        told = any("post_provision_runcmd" in setting and "shutdown" in setting for setting in settings)
         name = f"{cluster}-0a1b2c3d-head"
         if cloud == "aws":
             own = {"Name": name, "skypilot-cluster-name": name.removesuffix("-head")} if named else {}
@@ -197,24 +197,24 @@ class WorldOfFaults:
                 ImageId=AMI, InstanceType=kind, MinCount=1, MaxCount=1,
                 TagSpecifications=[{"ResourceType": "instance", "Tags": tags}],
             )  # fmt: skip
-            one = answer["Instances"][0]["InstanceId"]
+            machine_id = answer["Instances"][0]["InstanceId"]
         else:
             body = {"name": name if labels else "a-box", "region_name": region, "instance_type_name": kind}
-            one = self._lambda("/instance-operations/launch", body)["instance_ids"][0]
-        self.machines.append(WorldMachine(one, cloud, region, kind, cluster, labels, own_cap=told or autostop))
-        return str(one)
+            machine_id = self._lambda("/instance-operations/launch", body)["instance_ids"][0]
+        self.machines.append(WorldMachine(machine_id, cloud, region, kind, cluster, labels, own_cap=told or autostop))
+        return str(machine_id)
 
-    def end(self, one: str) -> None:
+    def end(self, machine_id: str) -> None:
         """End a machine of a fake cloud."""
-        machine = next(machine for machine in self.machines if machine.id == one)
+        machine = next(machine for machine in self.machines if machine.id == machine_id)
         if machine.cloud == "aws":
-            self.clients(machine.region).terminate_instances(InstanceIds=[one])
+            self.clients(machine.region).terminate_instances(InstanceIds=[machine_id])
         else:
-            self._lambda("/instance-operations/terminate", {"instance_ids": [one]})
+            self._lambda("/instance-operations/terminate", {"instance_ids": [machine_id]})
 
-    def gone(self, one: str) -> bool:
+    def gone(self, machine_id: str) -> bool:
         """Return whether the cloud bills nothing more for a machine."""
-        machine = next(machine for machine in self.machines if machine.id == one)
+        machine = next(machine for machine in self.machines if machine.id == machine_id)
         return machine not in self.alive()
 
     def alive(self) -> list[WorldMachine]:
@@ -235,7 +235,7 @@ class WorldOfFaults:
 
     def lost_usd(self) -> float:
         """Return what is billed for machines that nothing ends, until somebody looks."""
-        return sum(USD_PER_HOUR[one.kind] * UNSEEN_HOURS for one in self.alive() if not one.own_cap)
+        return sum(USD_PER_HOUR[machine.kind] * UNSEEN_HOURS for machine in self.alive() if not machine.own_cap)
 
     def clean(self) -> None:
         """End whatever a row left."""

@@ -61,9 +61,9 @@ def test_only_legal_changes_are_made(tmp_path_factory, path):
 def test_the_end_is_reached_from_everywhere_and_left_for_the_alarm_only():
     reach = {state: set(LEGAL[state]) for state in State}
     for _ in State:
-        for one, other in itertools.product(State, State):
-            if other in reach[one]:
-                reach[one] |= reach[other]
+        for before, other in itertools.product(State, State):
+            if other in reach[before]:
+                reach[before] |= reach[other]
     assert all(State.DOWN_VERIFIED in reach[state] for state in State if state is not State.DOWN_VERIFIED)
     assert LEGAL[State.DOWN_VERIFIED] == {State.LOST}
     assert State.PLANNED not in set().union(*LEGAL.values())
@@ -163,7 +163,7 @@ def test_a_full_disk_submits_nothing(ledger, monkeypatch):
 
 
 def test_a_ledger_whose_launch_lost_its_id_is_damaged(ledger):
-    """As a spoilt page leaves it: SQLite refuses to write such a row, and reads it."""
+    """Row of a spoilt page: SQLite refuses to write such a row, and reads it."""
     ledger.plan([launch_of(LOCAL)])
     with sqlite3.connect(ledger.path) as connection:
         connection.execute("ALTER TABLE launches RENAME TO sound")
@@ -178,7 +178,7 @@ def test_a_ledger_whose_launch_lost_its_id_is_damaged(ledger):
 
 @pytest.mark.parametrize("column", ["deadline_at", "launch"])
 def test_a_ledger_that_lost_a_column_is_one_error(ledger, column):
-    """As a spoilt page leaves it."""
+    """Row of a spoilt page."""
     ledger.plan([launch_of(LOCAL)])
     with sqlite3.connect(ledger.path) as connection:
         connection.execute(f"ALTER TABLE launches RENAME COLUMN {column} TO lost")

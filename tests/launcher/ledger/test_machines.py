@@ -60,7 +60,7 @@ def test_a_ledger_of_an_older_planner_is_read_and_added_to(ledger):
     assert ledger.entry("r1").launch.known == (), "as it is, on a disk that lets nothing be written"
     again = Ledger(ledger.path)
     see(again, Sight.ALIVE)
-    assert [one.id for one in again.entry("r1").launch.known] == ["i-1"]
+    assert [machine.id for machine in again.entry("r1").launch.known] == ["i-1"]
 
 
 def test_a_person_s_word_changes_the_account_and_is_written_down(ledger):

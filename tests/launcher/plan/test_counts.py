@@ -1,4 +1,4 @@
-"""What the planner counts of each kind of network is what torch holds and multiplies."""
+"""The planner's counts of each kind of network equal torch's parameters and multiplications."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_parameters(case: str) -> None:
 
 @pytest.mark.parametrize("case", CASES)
 def test_training_flops_of_one_sample_are_those_of_the_operators(case: str) -> None:
-    """To the last one: forward and backward, without the gradient of the image.
+    """Counts are exact: forward and backward, without the gradient of the image.
 
     A fused attention kernel computes the scores a second time in its backward pass, which the convention leaves out.
     """

@@ -37,7 +37,7 @@ def bill(target=P5E, *, usd=10.0, highest=None, listed=None, nodes=1, caps=HOUR,
         invoiced=target.is_cloud,
         price_kind="spot" if target.is_cloud else "own",
         rate=None if price is None else price.model_copy(update={"list_usd_per_node_hour": listed}),
-        no_price_reason="nobody knows",
+        no_price_reason="it is not known",
         caps=caps,
         ancillary=(AncillaryCost(what="a disk", usd_per_hour=ancillary, basis="quoted", source="a list"),)
         if ancillary
@@ -74,8 +74,8 @@ def test_a_bill_of_an_older_ledger_is_read():
 
 @given(seconds=st.floats(0, 3600), nodes=st.integers(1, 16), usd=st.floats(0.01, 200))
 def test_what_was_billed_within_the_caps_is_never_over_the_worst_case(seconds, nodes, usd):
-    one = bill(usd=usd, highest=usd * 1.5, nodes=nodes, ancillary=0.3)
-    assert billed_usd(one, seconds=seconds) <= one.worst_case_usd * (1 + 1e-9)
+    single = bill(usd=usd, highest=usd * 1.5, nodes=nodes, ancillary=0.3)
+    assert billed_usd(single, seconds=seconds) <= single.worst_case_usd * (1 + 1e-9)
 
 
 def test_half_an_hour_of_two_nodes_at_10_usd_is_10_usd():
@@ -91,8 +91,8 @@ def test_half_an_hour_of_two_nodes_at_10_usd_is_10_usd():
         ),
         pytest.param([(P5E, bill(usd=None))], LaunchLimits(), "no price is known", id="no price"),
         *(
-            pytest.param([(one, bill(one, usd=None))], LaunchLimits(), "no price is known", id=f"{one.id}, no price")
-            for one in (K8S, POOL, SLURM)
+            pytest.param([(kind, bill(kind, usd=None))], LaunchLimits(), "no price is known", id=f"{kind.id}, no price")
+            for kind in (K8S, POOL, SLURM)
         ),
         *(
             pytest.param([(HOST, bill(HOST, usd=None))], limits, "no price is known", id="a host, capped")
@@ -102,8 +102,8 @@ def test_half_an_hour_of_two_nodes_at_10_usd_is_10_usd():
             [(P5E, bill(usd=None))], LaunchLimits(accept_price=True), "no price is known", id="a cloud, accepted"
         ),
         *(
-            pytest.param([(one, bill(one))], LaunchLimits(budget_usd=9), "has 9.00 USD left", id=f"{one.id}, budget")
-            for one in (K8S, POOL, SLURM, HOST, LOCAL)
+            pytest.param([(kind, bill(kind))], LaunchLimits(budget_usd=9), "has 9.00 USD left", id=f"{kind.id}, budget")
+            for kind in (K8S, POOL, SLURM, HOST, LOCAL)
         ),
         pytest.param(
             [(P5E, bill(listed=30.01))], LaunchLimits(), "under a third of the catalog's 30.01", id="far below the list"
@@ -157,11 +157,11 @@ def test_a_price_that_did_not_rise_is_no_reason(target, before, after):
         ),
         *(
             pytest.param(
-                [(one, bill(one, usd=None))],
+                [(kind, bill(kind, usd=None))],
                 LaunchLimits(max_usd=5, budget_usd=5, accept_price=True),
-                id=f"{one.id}, accepted",
+                id=f"{kind.id}, accepted",
             )
-            for one in (K8S, POOL, SLURM, HOST)
+            for kind in (K8S, POOL, SLURM, HOST)
         ),
         pytest.param([(HOST, bill(HOST, usd=None))], LaunchLimits(), id="a host without a cap"),
         pytest.param([(K8S, bill(K8S, usd=0.0))], LaunchLimits(max_usd=0), id="a cluster at a price of 0"),
@@ -194,7 +194,7 @@ ORDERED = Launched(
         pytest.param({"nodes": 2}, ("nodes: asked for 1, got 2",), id="twice the bill"),
         pytest.param({"spot": False}, ("spot: asked for True, got False",), id="on demand instead of spot"),
         pytest.param({"region": "us-west-2"}, ("region: asked for us-east-2, got us-west-2",), id="another region"),
-        pytest.param({"spot": None, "region": None}, (), id="what nobody says is not compared"),
+        pytest.param({"spot": None, "region": None}, (), id="unstated fields are not compared"),
         pytest.param({"reservation": "none"}, (), id="no reservation where none was ordered"),
     ],
 )
@@ -216,5 +216,5 @@ def test_beside_the_machines_on_aws_by_hand():
     assert disks.usd_per_hour == pytest.approx(3 * 53.4 / 730)
     assert addresses.usd_per_hour == pytest.approx(0.015)
     managed = ancillary_costs_of(P5E.model_copy(update={"managed": True}))
-    assert [one.what for one in managed][2:] == ["SkyPilot's controller of managed jobs"]
+    assert [line.what for line in managed][2:] == ["SkyPilot's controller of managed jobs"]
     assert ancillary_costs_of(K8S) == ancillary_costs_of(LOCAL) == ()

@@ -30,40 +30,40 @@ class CloudMachine:
     id: str
     came_s: float = 0.0
     ended_s: float = math.inf
-    """When it stops to be billed."""
+    """Time at which it stops to be billed."""
     asked_to_end: bool = False
     labelled: bool = True
-    """Whether it carries the tags, or at Lambda the name, by which we and SkyPilot find it."""
+    """True if it carries the tags, or at Lambda the name, by which we and SkyPilot find it."""
     type: str | None = None
-    """Where it is another one than ordered."""
+    """Kind, where it differs from the order."""
 
 
 @dataclass
 class Cloud:
-    """What is there, and what is wrong with it just now. Seconds are of the clock's own count."""
+    """Machines and present faults of a cloud. Seconds are of the clock's own count."""
 
     clock: Clock
     provider: LaunchProvider
     instances: list[CloudMachine] = field(default_factory=list)
     orders: list[float] = field(default_factory=list)
-    """When machines that were ordered come."""
+    """Time at which machines that were ordered come."""
     gives: bool = True
-    """Whether it carries orders out."""
+    """True if it carries orders out."""
     boots_for_s: float = 0.0
-    """From the order to the machine."""
+    """Seconds from the order to the machine."""
     blind_until_s: float = 0.0
     """Until when its lists are empty."""
     refusals: int = 0
-    """How many requests to end machines it still refuses."""
+    """Number of requests to end machines that it still refuses."""
     deaf: int = 0
-    """How many requests to end machines it still answers and does not carry out."""
+    """Number of requests to end machines that it still answers without carrying them out."""
     ends_for_s: float = 0.0
-    """For how long Lambda says `terminating` and bills the machine."""
+    """Seconds for which Lambda says `terminating` and bills the machine."""
     keys: set[str] = field(default_factory=lambda: {"key-1"})
     """Those that open the account."""
     key_here: str | None = "key-1"
     wrong: set[str] = field(default_factory=set)
-    """What is wrong with its answers: names that `ec2.py` and `lambda_api.py` know."""
+    """Faults of its answers: names that `ec2.py` and `lambda_api.py` know."""
     ordered_type: str | None = None
     """The type of the machines that come, where it is another one than ordered."""
 
@@ -74,13 +74,13 @@ class Cloud:
 
     @property
     def now(self) -> datetime:
-        """The time by its own clock, which nobody sets."""
+        """Return the time by its own clock, which is never set."""
         return NOON + timedelta(seconds=self.now_s)
 
     @property
     def running(self) -> list[CloudMachine]:
-        """What is billed."""
-        return [one for one in self.instances if one.ended_s > self.now_s]
+        """Billed USD."""
+        return [instance for instance in self.instances if instance.ended_s > self.now_s]
 
     def order(self) -> None:
         """Take an order for a machine."""
@@ -101,7 +101,7 @@ class Cloud:
         if key not in self.keys or self.now_s < self.blind_until_s:
             return []
         kept_s = STILL_LISTED_S if self.provider is LaunchProvider.AWS else 0.0
-        return [one for one in self.instances if one.ended_s + kept_s > self.now_s]
+        return [instance for instance in self.instances if instance.ended_s + kept_s > self.now_s]
 
     def end(self, ids: Sequence[str], key: str | None) -> set[str]:
         """End machines by their ids; return those that it says it ends. While its lists are behind it knows none."""
@@ -109,15 +109,15 @@ class Cloud:
             self.refusals -= 1
             raise EndRefusedError
         knows = key in self.keys and self.now_s >= self.blind_until_s
-        found = [one for one in self.running if one.id in ids and knows]
+        found = [machine for machine in self.running if machine.id in ids and knows]
         if found and self.deaf:
             self.deaf -= 1
-            return {one.id for one in found}
-        for one in found:
-            self.take(one)
-        return {one.id for one in found}
+            return {machine.id for machine in found}
+        for machine in found:
+            self.take(machine)
+        return {machine.id for machine in found}
 
-    def take(self, one: CloudMachine) -> None:
+    def take(self, machine: CloudMachine) -> None:
         """End one machine. Lambda may take its time."""
-        if not one.asked_to_end:
-            one.asked_to_end, one.ended_s = True, self.now_s + self.ends_for_s
+        if not machine.asked_to_end:
+            machine.asked_to_end, machine.ended_s = True, self.now_s + self.ends_for_s

@@ -51,7 +51,7 @@ class Ec2InMemory:
     def terminate_instances(self, *, InstanceIds: Sequence[str]) -> None:  # noqa: N803  boto3's name
         self._answers("TerminateInstances", refused=("ends-forbidden",))
         cloud = self._cloud
-        if not {one.id for one in cloud.listed(cloud.key_here)} >= set(InstanceIds):
+        if not {machine.id for machine in cloud.listed(cloud.key_here)} >= set(InstanceIds):
             raise self._refusal("TerminateInstances", "InvalidInstanceID.NotFound")
         try:
             cloud.end(InstanceIds, cloud.key_here)
@@ -66,21 +66,25 @@ class Ec2InMemory:
             refused=("region-forbidden",) if there else (),
         )
         (asked,) = Filters
-        found = [] if there else [one for one in self._cloud.listed(self._cloud.key_here) if _matches(one, asked)]
+        found = (
+            []
+            if there
+            else [machine for machine in self._cloud.listed(self._cloud.key_here) if _matches(machine, asked)]
+        )
         date = format_datetime(self._cloud.now, usegmt=True)
         page: Answer = {"ResponseMetadata": {"HTTPHeaders": {"date": date}}}
         if "odd" not in self._cloud.wrong:
-            page["Reservations"] = [{"Instances": [self._told(one)]} for one in found]
+            page["Reservations"] = [{"Instances": [self._told(machine)]} for machine in found]
         yield page
         if "repeats" in self._cloud.wrong:
             raise PaginationError(message="The same next token was received twice")
 
-    def _told(self, one: CloudMachine) -> Answer:
-        tags = {RUN_LABEL: "r1", CLUSTER_TAG: "pl-r1-0a1b2c3d"} if one.labelled else {}
+    def _told(self, machine: CloudMachine) -> Answer:
+        tags = {RUN_LABEL: "r1", CLUSTER_TAG: "pl-r1-0a1b2c3d"} if machine.labelled else {}
         return {
-            "InstanceId": one.id,
-            "State": {"Name": "running" if one in self._cloud.running else "terminated"},
-            "LaunchTime": NOON + timedelta(seconds=one.came_s),
+            "InstanceId": machine.id,
+            "State": {"Name": "running" if machine in self._cloud.running else "terminated"},
+            "LaunchTime": NOON + timedelta(seconds=machine.came_s),
             "Tags": [{"Key": key, "Value": value} for key, value in tags.items()],
         }
 
@@ -105,5 +109,5 @@ class Ec2InMemory:
         return ClientError(said, operation)
 
 
-def _matches(one: CloudMachine, asked: dict[str, Any]) -> bool:
-    return one.id in asked["Values"] if asked["Name"] == "instance-id" else one.labelled
+def _matches(machine: CloudMachine, asked: dict[str, Any]) -> bool:
+    return machine.id in asked["Values"] if asked["Name"] == "instance-id" else machine.labelled

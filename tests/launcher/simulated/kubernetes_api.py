@@ -27,12 +27,12 @@ class CoreInMemory:
 
     def list_pod_for_all_namespaces_with_http_info(self, **_: object) -> tuple[Any, int, dict[str, str]]:
         self._answers()
-        found = [_pod(one) for one in self._cloud.listed("key-1") if one.labelled]
+        found = [_pod(machine) for machine in self._cloud.listed("key-1") if machine.labelled]
         return SimpleNamespace(items=found), 200, {"Date": format_datetime(self._cloud.now, usegmt=True)}
 
     def read_namespaced_pod(self, name: str, namespace: str, **_: object) -> Any:
         self._answers()
-        found = [one for one in self._cloud.listed("key-1") if (one.id, NAMESPACE) == (name, namespace)]
+        found = [machine for machine in self._cloud.listed("key-1") if (machine.id, NAMESPACE) == (name, namespace)]
         if not found:
             raise ApiException(status=404)
         return _pod(found[0])
@@ -54,14 +54,14 @@ class CoreInMemory:
             raise ApiException(status=500)
 
 
-def _pod(one: CloudMachine) -> Any:
+def _pod(machine: CloudMachine) -> Any:
     return SimpleNamespace(
         metadata=SimpleNamespace(
-            name=one.id,
+            name=machine.id,
             namespace=NAMESPACE,
-            uid=f"uid-{one.id}",
-            labels={RUN_LABEL: "r1"} if one.labelled else {},
-            creation_timestamp=NOON + timedelta(seconds=one.came_s),
+            uid=f"uid-{machine.id}",
+            labels={RUN_LABEL: "r1"} if machine.labelled else {},
+            creation_timestamp=NOON + timedelta(seconds=machine.came_s),
         ),
         status=SimpleNamespace(phase="Running"),
     )

@@ -28,7 +28,7 @@ def requested(cloud: Cloud, method: str, address: str, **asked: Any) -> httpx.Re
     if method == "POST":
         return _ended(cloud, asked["json"]["instance_ids"], key)
     assert address.endswith("/instances")
-    answer: dict[str, Any] = {"data": [_told(cloud, one) for one in cloud.listed(key)]}
+    answer: dict[str, Any] = {"data": [_told(cloud, machine) for machine in cloud.listed(key)]}
     if "odd" in cloud.wrong:
         answer["data"] = None
     if "repeats" in cloud.wrong:
@@ -45,13 +45,15 @@ def _ended(cloud: Cloud, ids: list[str], key: str) -> httpx.Response:
         return httpx.Response(500)
     if not ended:
         return httpx.Response(404)
-    return httpx.Response(200, json={"data": {"terminated_instances": [{"id": one} for one in sorted(ended)]}})
+    return httpx.Response(
+        200, json={"data": {"terminated_instances": [{"id": machine_id} for machine_id in sorted(ended)]}}
+    )
 
 
-def _told(cloud: Cloud, one: Any) -> dict[str, Any]:
-    ending = one.asked_to_end and one in cloud.running
+def _told(cloud: Cloud, machine: Any) -> dict[str, Any]:
+    ending = machine.asked_to_end and machine in cloud.running
     return {
-        "id": one.id,
-        "name": "pl-r1-0a1b2c3d-head" if one.labelled else "a-box",
+        "id": machine.id,
+        "name": "pl-r1-0a1b2c3d-head" if machine.labelled else "a-box",
         "status": "terminating" if ending else "active",
     }

@@ -38,22 +38,22 @@ class Sky:
 
     cloud: Cloud
     cluster: bool = False
-    """Whether its list has the cluster."""
+    """True if its list has the cluster."""
     requested: str | None = None
     """The state of the request for machines, while there is no cluster."""
     job: str = "RUNNING"
     ran: bool = False
-    """Whether the job began."""
+    """True if the job began."""
     seeks_on: bool = False
-    """Whether it seeks another machine instead of using the one that came."""
+    """True if it seeks another machine instead of using the one that came."""
     lies: int = 0
-    """How often `down` says that it is done and ends nothing."""
+    """Number of times that `down` says that it is done and ends nothing."""
     fails: int = 0
-    """How often `down` fails."""
+    """Number of times that `down` fails."""
     gives_up: bool = False
-    """Whether it gives the order up although the cloud carries it out."""
+    """True if it gives the order up although the cloud carries it out."""
     loses: bool = False
-    """Whether the answer to the submission is lost."""
+    """True if the answer to the submission is lost."""
     silent: bool = False
     lists_for_ever: bool = False
     asked: list[str] = field(default_factory=list)
@@ -84,8 +84,8 @@ class Sky:
         self._go_on()
         if refresh and not self.lists_for_ever:
             self._reach()
-            found = [one for one in self.cloud.listed(self.cloud.key_here) if one in self.cloud.running]
-            self.cluster = self.cluster and any(one.labelled for one in found)
+            found = [machine for machine in self.cloud.listed(self.cloud.key_here) if machine in self.cloud.running]
+            self.cluster = self.cluster and any(machine.labelled for machine in found)
         if self.requested == "FAILED":
             error = {"type": "ResourcesUnavailableError", "message": "no capacity"}
             return {"launch": {"status": "FAILED", "error": error}, "cluster": None, "job": None}
@@ -116,7 +116,7 @@ class Sky:
             "launched_at": NOON.timestamp(),
             "autostop_minutes": 10,
             "to_down": True,
-            "ids": [one.id for one in machines],
+            "ids": [machine.id for machine in machines],
         }
 
     def _down(self) -> bool:
@@ -131,7 +131,7 @@ class Sky:
         if self.lies:
             self.lies -= 1
         else:
-            found = [one.id for one in self.cloud.listed(self.cloud.key_here) if one.labelled]
+            found = [machine.id for machine in self.cloud.listed(self.cloud.key_here) if machine.labelled]
             try:
                 self.cloud.end(found, self.cloud.key_here)
             except Exception as error:
@@ -152,9 +152,9 @@ class SimulatedBackend(SkyBackend):
         super().__init__(place)
         self.sky = sky
         self.unreadable = False
-        """Whether results cannot be copied."""
+        """True if results cannot be copied."""
         self.home = False
-        """Whether they were copied before."""
+        """True if they were copied before."""
         self._processes: Any = self
 
     def of(self, launch: Launch) -> Sky:

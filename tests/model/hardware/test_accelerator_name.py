@@ -1,4 +1,4 @@
-"""Which accelerator a name means, by whoever writes it."""
+"""Accelerators that names mean, in the spellings of many sources."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ from tests.bundled import bundled_catalog
                 "Max 1550 (one stack)",
             )
         ),
-        pytest.param("RTX 9999 (24GB)", None, id="nobody's, with a remark"),
+        pytest.param("RTX 9999 (24GB)", None, id="no vendor's, with a remark"),
         pytest.param("H100 96GB", "H100-96GB-SXM", id="an H100 with the older memory"),
         pytest.param("V100-SXM4-32GB", None, id="but not another one than those that tell two apart"),
         pytest.param("RTX 6000", None, id="three generations carry the name"),
         pytest.param("Quadro RTX 6000", "RTX-6000-Turing", id="one of them by its full name"),
         pytest.param("A100 40GB 80GB", None, id="two sizes"),
         pytest.param("H100 48GB", None, id="another size than any that is known"),
-        pytest.param("RTX 9999", None, id="nobody's"),
+        pytest.param("RTX 9999", None, id="no vendor's"),
         pytest.param("24GB", None, id="nothing but memory"),
         pytest.param("", None, id="nothing"),
     ],

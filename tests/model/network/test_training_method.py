@@ -1,4 +1,4 @@
-"""What a plan may say of a method of preferences or rewards, and what is refused."""
+"""Settings of preference and reward methods that a plan may state, and those that are refused."""
 
 from __future__ import annotations
 

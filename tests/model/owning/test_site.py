@@ -91,7 +91,7 @@ def site(**changes: Any) -> Site:
         pytest.param({"purchase": {"server_usd": True}}, "server_usd", id="bool for a price"),
         pytest.param({"purchase": {"server_usd": {"value": 5, "low": 6}}}, "outside its range", id="outside its range"),
         pytest.param(
-            {"purchase": {"server_usd": {"value": 5, "basis": "quoted"}}}, "needs a source", id="quoted by nobody"
+            {"purchase": {"server_usd": {"value": 5, "basis": "quoted"}}}, "needs a source", id="no quoted source"
         ),
         pytest.param(
             {"residual": [{"age_years": 3, "fraction": 0.4}, {"age_years": 3, "fraction": 0.3}]},

@@ -8,7 +8,7 @@ from planner.model.network.adapters import AdapterKind, Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.families.known_families import family_of
-from planner.network.lora_memory import adapter_parameters, lora_layer_bytes
+from planner.network.lora_memory import adapter_parameters, lora_layer_bytes, trained_parameters
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.buffers import buffer_bytes, materialised_bytes
 from planner.speed.memory.memory import device_memory
@@ -94,6 +94,19 @@ def test_what_stands_there_a_second_time(frozen, expected):
     bucket = buffer_bytes(SMALL, strategy=Strategy.ZERO2, precision=Precision.BF16, adapters=adapters)
     assert bucket == expected + 2 * 168, "a bucket of gradients holds no more than what is trained"
     assert buffer_bytes(SMALL, strategy=Strategy.DDP, precision=Precision.BF16, adapters=adapters) == expected
+
+
+@pytest.mark.parametrize("strategy", [Strategy.DDP, Strategy.ZERO2, Strategy.ZERO3, Strategy.FSDP2])
+def test_weights_that_an_adapter_forms_come_on_top_under_every_strategy(strategy):
+    """Query 8 x 8 and value 8 x 4 at 16 bit, of three layers: 576 bytes of LoHa that LoRA has not."""
+    how = {"strategy": strategy, "precision": Precision.BF16, "checkpointing": Checkpointing.NONE}
+    both = []
+    for adapters in (QUERY_VALUE, LOHA):
+        same = adapters.model_copy(update={"frozen": FrozenFormat.SIXTEEN_BIT})
+        trained = 2 * min(trained_parameters(SMALL, same), 5e8)
+        buckets = {Strategy.ZERO2: trained, Strategy.ZERO3: 2 * trained}.get(strategy, 0)
+        both.append(buffer_bytes(SMALL, adapters=same, **how) - buckets)
+    assert both[1] - both[0] == pytest.approx(3 * 2 * (64 + 32))
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,13 +14,13 @@ from hypothesis import strategies as st
 from planner.model.network.adapters import Adapters, FrozenFormat
 from planner.model.network.architecture import Decoder
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory, WeightFormat
-from planner.model.network.workload import Checkpointing, Precision, Strategy
+from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
 from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import MOST_SAMPLES, fits_device, largest_micro_batch, usable_gib
 from planner.speed.memory.fullest_moment import Memory, Phase
-from planner.speed.memory.memory import device_memory
+from planner.speed.memory.memory import device_memory, device_parts
 from planner.speed.memory.states import state_bytes_per_parameter
 
 
@@ -238,3 +239,22 @@ def test_offloading_never_needs_more(least_first: list[Offload], decoder: Decode
         trainer = settings["trainer"].model_copy(update={"offload": offload})
         needs.append(memory_of(decoder, **settings | {"trainer": trainer}).total_gib)
     assert all(less <= more for less, more in pairwise(needs))
+
+
+@pytest.mark.parametrize(("in_flight", "kept_at_once"), [(1, 1), (2, 2), (4, 4), (9, 4), (None, 4)])
+def test_a_pipeline_of_four_stages_keeps_the_micro_batches_in_flight_and_four_at_most(
+    in_flight: int | None, kept_at_once: int
+) -> None:
+    """Each of four equal stages holds a quarter of the layers: as many quarters as micro-batches are in flight."""
+    decoder = Decoder(
+        layers=8, hidden=128, heads=4, kv_heads=4, head_dim=32, ffn_hidden=512, mlp="gelu", norm="rmsnorm",
+        positions="rope", max_positions=1024, vocab=1000, tied_head=False,
+    )  # fmt: skip
+    whole = TrainingSetup(
+        workload="any", network=decoder, seq_len=512, micro_batch=1, strategy=Strategy.ZERO1,
+        precision=Precision.BF16, checkpointing=Checkpointing.FULL,
+    )  # fmt: skip
+    staged = replace(whole, split=Split(pipeline=4))
+    parts = device_parts(staged, devices=4, in_flight=in_flight)
+    expected = device_parts(whole, devices=1).saved.kept / 4 * kept_at_once
+    assert parts.saved.kept == pytest.approx(expected)

@@ -152,7 +152,7 @@ def test_an_npy_of_version_2_is_read_too(tmp_path: Path, spec_of_data: MakeSpec)
 def test_two_processes_train_on_shards_and_the_record_says_so(
     tmp_path: Path, bare_node: Callable[[], Any], spec_document: Callable[..., dict[str, Any]]
 ) -> None:
-    """The same tokens again and again: learned by heart far below what random tokens allow."""
+    """Tokens that repeat: learned by heart far below what random tokens allow."""
     write(tmp_path / "a.npy", [number % 7 for number in range(129)])
     write(tmp_path / "b.bin", [number % 7 for number in range(300)])
     data = {"path": str(tmp_path), "dtype": "uint16"}

@@ -1,4 +1,4 @@
-"""What this machine can do at best: figures of the right size here, laws where a figure cannot be known."""
+"""Best speeds of this machine: figures of the right size here, laws where a figure cannot be known."""
 
 import pytest
 import torch

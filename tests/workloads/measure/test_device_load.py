@@ -9,11 +9,11 @@ from tests.launcher.collect.h100 import h100_document
 
 
 class NVMLError(Exception):
-    """As pynvml calls it."""
+    """Stand-in with the names of pynvml."""
 
 
 def nvml(*utilizations, handle=None):
-    """A device whose utilization is read one after the other; the last one stays."""
+    """Return a device whose utilization is read one after the other; the last one stays."""
     left = list(utilizations)
 
     def rates(device):

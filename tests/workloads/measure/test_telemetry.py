@@ -18,7 +18,7 @@ POWER_CAP, THERMAL, IDLE = 0x4, 0x20, 0x1
 
 
 class FakeNVMLError(Exception):
-    """As pynvml calls it."""
+    """Stand-in with the names of pynvml."""
 
 
 def nvml(**changes):
@@ -165,7 +165,7 @@ def test_without_telemetry_there_is_a_reason(import_nvml, reason):
 
 
 def test_a_machine_without_nvml_is_no_error():
-    """In a process of its own: the real library where it is installed, no library where it is not."""
+    """Read in a process of its own: the real library where it is installed, no library where it is not."""
     program = (
         "from workloads.measure.telemetry import open_telemetry; print(open_telemetry(['GPU-x']).stop()['devices'])"
     )

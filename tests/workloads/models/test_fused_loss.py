@@ -28,8 +28,8 @@ def test_value_and_gradients_are_those_of_torchs_cross_entropy(tokens, pieces, p
     gradients = torch.autograd.grad(found, (hidden, weight))
 
     assert found.item() == pytest.approx(expected.item(), rel=1e-5, abs=1e-5)
-    for one, other in zip(gradients, wanted, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+    for gradient, other in zip(gradients, wanted, strict=True):
+        torch.testing.assert_close(gradient, other, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("tied", [False, True], ids=["head", "tied"])

@@ -58,7 +58,7 @@ def filled(spec):
 
 @pytest.fixture
 def modern(spec_document):
-    """A small model with every other choice: RoPE, grouped heads, per-head norm, SwiGLU, tied head."""
+    """Return a small model with every other choice: RoPE, grouped heads, per-head norm, SwiGLU, tied head."""
     spec = from_json(spec_document())
     changes = {"kv_heads": 2, "mlp": "swiglu", "positions": "rope", "qk_norm": True, "tied_head": True}
     return dataclasses.replace(spec, architecture=dataclasses.replace(spec.architecture, **changes))

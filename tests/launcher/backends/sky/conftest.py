@@ -27,7 +27,7 @@ def servers(aws_models: None, tmp_path_factory: pytest.TempPathFactory) -> Itera
 
 @pytest.fixture
 def aws(servers: tuple[Server, Server], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Server:
-    """An AWS and a Lambda that boto3 and we find without being told."""
+    """Start an AWS and a Lambda that boto3 and we find without being told."""
     for server in servers:
         server.ask("reset")
     environment = AWS_KEYS | {

@@ -75,7 +75,7 @@ def start_api_server(made: OfflineClouds) -> None:
 
 
 def end_servers(home: Path) -> None:
-    """End the processes that run with this HOME, which is nobody else's, and all that they started.
+    """End the processes that run with this HOME, which no one else uses, and all that they started.
 
     SkyPilot's executors write their title over their environment, so they are found as children of their server.
     """

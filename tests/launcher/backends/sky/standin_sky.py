@@ -37,13 +37,13 @@ Says = Callable[..., SkyBackend]
 
 
 def cluster(name: str, status: str = "UP", **more: Any) -> dict[str, Any]:
-    """A cluster in SkyPilot's list."""
+    """Return a cluster in SkyPilot's list."""
     told = {"launched_at": NOON.timestamp(), "autostop_minutes": 10, "to_down": True, "launched": None}
     return {"name": name, "status": status, **told, **more}
 
 
 def job(launch: Launch, status: str) -> dict[str, Any]:
-    """A managed job as its controller tells of it."""
+    """Return a managed job as its controller reports it."""
     return {"name": launch.cluster, "id": 1, "status": status, "recoveries": 0, "reason": "", "cluster": None}
 
 

@@ -84,7 +84,7 @@ def test_a_region_that_does_not_answer_is_no_proof_and_the_others_are_emptied(sk
 
 
 def test_every_context_of_the_configuration_is_asked(skypilot, monkeypatch):
-    """A cluster at which nobody listens: it could not be asked, so nothing is proven."""
+    """A cluster on which no server listens: it could not be asked, so nothing is proven."""
     config = Path.home() / "config"
     config.write_text(
         "apiVersion: v1\nkind: Config\ncurrent-context: a\n"
@@ -109,7 +109,7 @@ def test_without_a_configuration_there_is_no_context(monkeypatch, tmp_path):
 @pytest.mark.slow
 @pytest.mark.parametrize("broken", ["a file", "a folder without its log"])
 def test_without_a_place_for_its_log_skypilot_answers_all_the_same(skypilot, tmp_path, broken):
-    """As on a disk that is full or read-only: a folder cannot be made below a file, nor a log where a folder is."""
+    """Stand-ins of a full or read-only disk: a folder cannot be made below a file, nor a log where a folder is."""
     if broken == "a file":
         (tmp_path / "sky").write_text("", encoding="utf-8")
     else:

@@ -1,4 +1,4 @@
-"""What is done where SkyPilot is wrong, silent or gone: a stand-in gives its answers, moto and a fake Lambda judge."""
+"""Handling of a SkyPilot that is wrong, silent or gone: a stand-in gives its answers, moto and a fake Lambda judge."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def test_a_machine_in_another_region_is_ended_also_where_skypilot_says_that_it_i
 def test_skypilots_silence_is_an_alarm_and_hides_no_machine(skypilot):
     start("seen", "us-east-1")
     found = skypilot(clusters=FAILED).find_leftovers([launch_of(P5E, run_id="a")])
-    assert [(one.where, one.detail) for one in found if one.alarm] == [
+    assert [(leftover.where, leftover.detail) for leftover in found if leftover.alarm] == [
         ("SkyPilot: SkyPilot failed (CommandError): it went wrong.", "could not be asked")
     ]
-    assert "seen" in {one.run_id for one in found}
+    assert "seen" in {leftover.run_id for leftover in found}
 
 
 def test_a_machine_on_lambda_is_known_by_the_run_in_its_name(skypilot, servers):
@@ -50,7 +50,7 @@ def test_a_machine_on_lambda_is_known_by_the_run_in_its_name(skypilot, servers):
     body = {"name": "pl-my-run-1-fcd1e5cf-head", "region_name": "us-east-1", "instance_type_name": "gpu_8x_h100_sxm5"}
     servers[1].post("/api/v1/instance-operations/launch", **body)
     found = skypilot(clusters=[]).find_leftovers([launch_of(LAMBDA, run_id="my-run-1")])
-    assert [one.run_id for one in found if one.name == body["name"]] == ["my-run-1"]
+    assert [leftover.run_id for leftover in found if leftover.name == body["name"]] == ["my-run-1"]
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_a_managed_job_whose_controller_cannot_be_asked_is_not_down(skypilot):
 
 
 def test_managed_jobs_and_their_controller_are_leftovers(skypilot):
-    """The controller is a machine that nobody's bill counts: it is shown wherever managed jobs were launched."""
+    """The controller is a machine that no launch's bill counts: it is shown wherever managed jobs were launched."""
     late = launch_of(MANAGED, run_id="late").model_copy(update={"deadline_at": NOON - timedelta(hours=2)})
     over = launch_of(MANAGED, run_id="over")
     controller = cluster("sky-jobs-controller-fcd1e5cf", to_down=False)
     sky = skypilot(
         clusters=[controller, cluster("pl-late-1")], managed_jobs=[job(late, "RECOVERING"), job(over, "SUCCEEDED")]
     )
-    found = {one.name: one for one in sky.find_leftovers([late, over])}
+    found = {leftover.name: leftover for leftover in sky.find_leftovers([late, over])}
     assert "pl-over" not in found
     assert (found["pl-late"].run_id, found["pl-late"].alarm) == ("late", True)
     assert (found["pl-late-1"].run_id, found["pl-late-1"].alarm) == ("late", True), "as SkyPilot calls its machines"
@@ -172,7 +172,7 @@ def test_what_was_pushed_completes_what_the_node_has(skypilot, aws, tmp_path, mo
 
 
 def test_closing_ends_the_server_of_a_catalog_of_our_own_and_no_other(skypilot, tmp_path):
-    """A Capacity Block's SkyPilot is nobody else's: without this its server would run until the next restart."""
+    """A Capacity Block's SkyPilot is used by nothing else: without this its server would run until the next restart."""
     vms = tmp_path / ".sky" / "catalogs" / "v8" / "aws" / "vms.csv"
     vms.parent.mkdir(parents=True)
     vms.write_text("InstanceType,Price,Region\np5e.48xlarge,,us-east-2\n", encoding="utf-8")

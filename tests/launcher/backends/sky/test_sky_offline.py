@@ -53,7 +53,7 @@ MANAGED = P5E.model_copy(update={"purchase": "spot", "managed": True})
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OfflineClouds]:
-    """The clouds; on AWS SkyPilot and we have the rights of the shipped policy and no other."""
+    """Start the clouds; on AWS SkyPilot and we have the rights of the shipped policy and no other."""
     with clouds(tmp_path_factory.mktemp("sky")) as made:
         root, url = boto3.session.Session(**ROOT_KEYS), made.aws.url
         open_network(root.client("ec2", region_name="us-east-2", endpoint_url=url))
@@ -76,7 +76,7 @@ def shared(world: OfflineClouds) -> Iterator[SkyBackend]:
 
 @pytest.fixture
 def sky(world: OfflineClouds, shared: SkyBackend, monkeypatch: pytest.MonkeyPatch) -> SkyBackend:
-    """The backend, in the world's environment, with the clouds as empty as they can be made."""
+    """Return the backend, in the world's environment, with the clouds as empty as they can be made."""
     for name in list(os.environ):
         if name not in ("PLANNER_HOME", "NO_COLOR", "PYTEST_CURRENT_TEST"):
             monkeypatch.delenv(name)
@@ -178,7 +178,7 @@ def test_a_capacity_block_is_priced_from_a_catalog_of_its_own(sky, world):
     assert float(SkyRow.of(shown)["COST ($)"]) in (0.0, 39.8), "SkyPilot takes what is reserved to cost nothing more"
     before = servers(world)
     own = sky._processes.of(launch_of(block, run_id="block", price=rate(39.80)))
-    assert own.ask("rest"), "nobody asked its server for anything more"
+    assert own.ask("rest"), "its server was asked for nothing more"
     (ended,) = set(before) - set(servers(world))
     assert ended != world.environment["SKYPILOT_API_SERVER_LOCAL_PORT"]
     with pytest.raises(SkyRefusalError):
@@ -197,7 +197,7 @@ def servers(world: OfflineClouds) -> list[str]:
 
 
 def test_the_task_files_are_read_by_skypilot(world):
-    """Whether the keys are SkyPilot's. In a process of its own, for sky warns when it is imported."""
+    """Return whether the keys are SkyPilot's; asks in a process of its own, because sky warns when it is imported."""
     program = (
         "import sys, sky\n"
         "for path in sys.argv[1:]:\n"
@@ -286,7 +286,10 @@ def test_leftovers_are_listed_with_an_alarm_where_they_are_late(sky, world):
     labels = {"planner-run": "podded", "planner-expires": f"{now - timedelta(hours=1):%Y%m%dT%H%M%SZ}"}
     meta = {"name": "pl-podded-head", "namespace": "default", "labels": labels}
     world.kubernetes.ask("pod", metadata=meta, status={"phase": "Running"})
-    found = {one.name: one for one in sky.find_leftovers([launch_of(P5E, run_id="a"), launch_of(K8S, run_id="b")])}
+    found = {
+        leftover.name: leftover
+        for leftover in sky.find_leftovers([launch_of(P5E, run_id="a"), launch_of(K8S, run_id="b")])
+    }
     assert found["sky-pl-late-head"].alarm
     assert "should have been gone at" in found["sky-pl-late-head"].detail
     assert not found["sky-pl-early-head"].alarm
@@ -300,10 +303,10 @@ def test_a_cloud_that_does_not_answer_is_an_alarm_and_hides_no_other(sky, world)
     started("seen", expires_at=datetime.now(tz=UTC) + timedelta(hours=1))
     world.lambda_labs.ask("refuse", code="global/internal-error", status=500)
     found = sky.find_leftovers([launch_of(P5E, run_id="a"), launch_of(LAMBDA, run_id="b")])
-    assert [one.where for one in found if one.alarm and one.detail == "could not be asked"] == [
+    assert [leftover.where for leftover in found if leftover.alarm and leftover.detail == "could not be asked"] == [
         "Lambda: Lambda answered 500."
     ]
-    assert any(one.run_id == "seen" for one in found)
+    assert any(leftover.run_id == "seen" for leftover in found)
 
 
 @pytest.mark.parametrize("target", [K8S, RACK], ids=["kubernetes", "ssh pool"])
@@ -338,7 +341,13 @@ def test_no_secret_reaches_a_log_a_task_or_an_answer(sky, world):
     canaries = (world.environment["AWS_SECRET_ACCESS_KEY"], LAMBDA_CANARY, TOKEN_CANARY)
     places = [world.home.parent / "workspace", world.home / ".sky", world.home / "sky_logs"]
     held = subprocess.run(
-        ["/usr/bin/grep", "--recursive", "--files-with-matches", *(f"--regexp={one}" for one in canaries), *places],
+        [
+            "/usr/bin/grep",
+            "--recursive",
+            "--files-with-matches",
+            *(f"--regexp={canary}" for canary in canaries),
+            *places,
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -1,4 +1,4 @@
-"""What SkyPilot's words mean for a launch."""
+"""Meaning of SkyPilot's states for a launch."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def seen(
             seen(request="FAILED", cluster="INIT", error="CommandError"), LaunchPhase.SETUP_FAILED, id="no runtime"
         ),
         pytest.param(seen(cluster=None), LaunchPhase.LOST, id="it was up and is gone"),
-        pytest.param(seen(request=None, cluster=None), LaunchPhase.LOST, id="nobody knows it"),
+        pytest.param(seen(request=None, cluster=None), LaunchPhase.LOST, id="unknown everywhere"),
         pytest.param(seen(cluster="STOPPED"), LaunchPhase.LOST, id="stopped by somebody"),
         pytest.param(seen(cluster="AUTOSTOPPING"), LaunchPhase.LOST, id="it takes itself down"),
         pytest.param(seen(cluster="INIT"), LaunchPhase.UNKNOWN, id="half of it is there"),

@@ -58,7 +58,7 @@ P5E = Target(provider=LaunchProvider.AWS, name="p5e.48xlarge", region="us-east-2
 
 @pytest.fixture
 def process(tmp_path, monkeypatch):
-    """A SkyProcess whose other side answers as the test asks it to."""
+    """Return a SkyProcess whose other side answers as the test asks it to."""
     (tmp_path / "standin_worker.py").write_text(STANDIN, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setattr(process_module, "WORKER", "standin_worker")
@@ -91,7 +91,7 @@ def test_a_process_that_hangs_is_given_up(process):
 
 @pytest.mark.slow
 def test_a_process_that_dies_while_its_child_holds_the_pipe_is_not_waited_for(process, tmp_path):
-    """The pipe ends with its last holder: whoever read it to its end would come back after the child is gone."""
+    """The pipe ends with its last holder: reading it to its end would return only after the child is gone."""
     kept = tmp_path / "child"
     with pytest.raises(NodeError, match="ended without a whole answer"):
         process.ask("die beside a child", pid_file=str(kept), timeout_s=50.0)
@@ -349,7 +349,7 @@ class TestOwnCatalog:
 
 def test_a_node_that_cannot_be_reached_is_a_reason_and_no_crash(tmp_path):
     config = tmp_path / "config"
-    config.write_text("Host node\n  HostName 127.0.0.1\n  Port 9\n", encoding="utf-8")  # discard: nobody listens
+    config.write_text("Host node\n  HostName 127.0.0.1\n  Port 9\n", encoding="utf-8")  # discard: no server listens
     problem = copy_results("node", "r1", tmp_path / "into", config=config)
     assert problem is not None
     assert "rsync ended with code" in problem

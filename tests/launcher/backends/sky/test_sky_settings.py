@@ -18,7 +18,7 @@ CONTROLLER = 'jobs.controller.resources.autostop={"idle_minutes": 10, "down": tr
 
 def values(asked, own):
     """Return what is set, by its dotted key."""
-    return {key: json.loads(text) for key, _, text in (one.partition("=") for one in joined(asked, own))}
+    return {key: json.loads(text) for key, _, text in (setting.partition("=") for setting in joined(asked, own))}
 
 
 def test_settings_of_a_launch_stand_alone_where_a_person_has_none():

@@ -1,4 +1,4 @@
-"""Whose word proves that nothing is left: that of the account which had the machines, about every place they may be."""
+"""Proof that nothing is left: only the account that had the machines gives it, for every place they may be."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def test_what_is_found_is_ended_although_another_region_does_not_answer(skypilot
     assert state(instance, "us-east-2") == "terminated"
 
 
-# --- what is left
+# --- leftovers
 
 
 def test_one_instance_that_may_not_be_ended_keeps_no_other_running(aws):
@@ -201,7 +201,7 @@ def test_one_instance_that_lambda_keeps_keeps_no_other_running(aws, servers):
     servers[1].ask("keep", names=["pl-half-kept-fcd1e5cf-head"])
     with pytest.raises(NodeError, match="Lambda did not terminate"):
         lambda_labs.terminate(lambda_labs.instances(cluster=None, key="a-key"), key="a-key")
-    left = {one.run_id for one in lambda_labs.instances(cluster=None, key="a-key")}
+    left = {instance.run_id for instance in lambda_labs.instances(cluster=None, key="a-key")}
     assert {"half-kept", "half-ended"} & left == {"half-kept"}
 
 
@@ -209,12 +209,12 @@ def test_every_page_of_lambdas_list_is_read(aws, servers):
     for number in range(5):
         on_lambda(servers[1], f"paged-{number}")
     servers[1].ask("paged", size=2)
-    found = {one.run_id for one in lambda_labs.instances(cluster=None, key="a-key")}
+    found = {instance.run_id for instance in lambda_labs.instances(cluster=None, key="a-key")}
     assert found == {f"paged-{number}" for number in range(5)}
 
 
 def test_a_request_for_a_spot_machine_that_is_open_is_left_and_is_cancelled(skypilot):
-    """It may start a machine when nobody looks any more."""
+    """It may start a machine when no one looks any more."""
     client = boto3.session.Session().client("ec2", region_name="us-east-2")
     tags = [{"ResourceType": "spot-instances-request", "Tags": [{"Key": "planner-run", "Value": "bid"}]}]
     made = client.request_spot_instances(
@@ -231,7 +231,7 @@ def test_a_request_for_a_spot_machine_that_is_open_is_left_and_is_cancelled(skyp
     sky.down(launch)
     assert sky.verify_down(launch).down
     told = client.describe_spot_instance_requests(SpotInstanceRequestIds=[request])["SpotInstanceRequests"]
-    assert [one["State"] for one in told if one["State"] != "cancelled"] == []
+    assert [request["State"] for request in told if request["State"] != "cancelled"] == []
 
 
 def test_a_stopped_instance_is_left(skypilot):
@@ -247,7 +247,7 @@ def test_a_stopped_instance_is_left(skypilot):
 def test_without_any_credentials_everywhere_is_an_alarm(skypilot, monkeypatch):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "LAMBDA_API_KEY"):
         monkeypatch.delenv(name)
-    found = {one.where: one for one in skypilot(clusters=[]).find_leftovers([])}
+    found = {leftover.where: leftover for leftover in skypilot(clusters=[]).find_leftovers([])}
     assert found["EC2: no credentials"].alarm
     assert found["Lambda: no credentials"].alarm
 
@@ -255,7 +255,7 @@ def test_without_any_credentials_everywhere_is_an_alarm(skypilot, monkeypatch):
 @pytest.mark.slow
 def test_a_provider_that_nobody_used_and_nothing_opens_is_named_and_no_alarm(skypilot, monkeypatch):
     monkeypatch.delenv("LAMBDA_API_KEY")
-    found = {one.where: one for one in skypilot(clusters=[]).find_leftovers([])}
+    found = {leftover.where: leftover for leftover in skypilot(clusters=[]).find_leftovers([])}
     assert (found["Lambda"].alarm, found["Lambda"].detail) == (False, "not asked: no credentials")
     assert "EC2" not in found, "it was asked: keys stand in the environment"
 
@@ -269,12 +269,12 @@ def test_credentials_of_a_profile_are_found(skypilot, monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(file))
     monkeypatch.setenv("AWS_PROFILE", "bench")
     start("by-profile", "us-west-2")
-    assert "by-profile" in {one.run_id for one in skypilot(clusters=[]).find_leftovers([])}
+    assert "by-profile" in {leftover.run_id for leftover in skypilot(clusters=[]).find_leftovers([])}
 
 
 def test_credentials_that_fail_are_an_alarm(skypilot, monkeypatch):
     monkeypatch.setenv("AWS_PROFILE", "no-such-profile")
-    alarms = [one.where for one in skypilot(clusters=[]).find_leftovers([]) if one.alarm]
+    alarms = [leftover.where for leftover in skypilot(clusters=[]).find_leftovers([]) if leftover.alarm]
     why = "AWS: the AWS profile does not exist."
     assert alarms == [f"EC2: {why}", f"EC2 in every region, volumes: {why}"]
 

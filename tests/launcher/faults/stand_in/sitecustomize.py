@@ -63,7 +63,7 @@ def deed(function: Callable[..., Any], *, after: bool, state: str | None = None)
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
-        meant = state is None or state in [str(one) for one in arguments]
+        meant = state is None or state in [str(argument) for argument in arguments]
         if after:
             answer = function(*arguments, **named)
             if meant:

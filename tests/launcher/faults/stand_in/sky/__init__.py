@@ -34,11 +34,11 @@ class ResourcesUnavailableError(Exception):
     """No machine was given."""
 
 
-EXCEPTIONS = {one.__name__: one for one in (ClusterDoesNotExist, ClusterNotUpError, ResourcesUnavailableError)}
+EXCEPTIONS = {error.__name__: error for error in (ClusterDoesNotExist, ClusterNotUpError, ResourcesUnavailableError)}
 
 
 class StatusRefreshMode(Enum):
-    """Whether clouds are asked."""
+    """True if clouds are asked."""
 
     NONE = "NONE"
     AUTO = "AUTO"
@@ -99,7 +99,7 @@ def stream_and_get(request: Any, output_stream: Any) -> Any:
 
 def api_status(**question: Any) -> list[Any]:
     known = ask("api_status", cluster=question.get("cluster_name"), every=bool(question.get("all_status")))
-    return [_thing(one) for one in known]
+    return [_thing(record) for record in known]
 
 
 def api_cancel(requests: Any, silent: bool = False) -> Any:
@@ -107,12 +107,12 @@ def api_cancel(requests: Any, silent: bool = False) -> Any:
 
 
 def status(names: list[str] | None, refresh: StatusRefreshMode = StatusRefreshMode.NONE) -> Any:
-    return lambda: [_record(one) for one in ask("status", clusters=names, refresh=refresh.value)]
+    return lambda: [_record(record) for record in ask("status", clusters=names, refresh=refresh.value)]
 
 
 def _record(record: dict[str, Any]) -> dict[str, Any]:
     handle = _thing(record["handle"])
-    handle.cached_cluster_info = SimpleNamespace(instances={one: [] for one in handle.machine_ids})
+    handle.cached_cluster_info = SimpleNamespace(instances={machine_id: [] for machine_id in handle.machine_ids})
     handle.launched_resources.get_cost = lambda _seconds: handle.launched_resources.usd
     return record | {"handle": handle, "status": SimpleNamespace(value=record["status"])}
 
