@@ -11,6 +11,7 @@ import itertools
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -140,12 +141,22 @@ def _faults_of(path: Path, module: ast.Module) -> Faults:
     return Faults(first_words, sum(bool(BANNED_WORDS.search(line)) for line in lines), bindings)
 
 
-def _faults() -> dict[str, Faults]:
-    found: dict[str, Faults] = {}
+@cache
+def _survey() -> tuple[dict[str, Faults], dict[str, list[str]]]:
+    """Return each folder's faults and each class' places; read once, because parsing every module takes seconds."""
+    faults: dict[str, Faults] = {}
+    places: defaultdict[str, list[str]] = defaultdict(list)
     for path, module in _modules():
-        before = found.get(_folder_of(path), Faults(0, 0, 0))
-        found[_folder_of(path)] = Faults(*(map(sum, zip(before, _faults_of(path, module), strict=True))))
-    return found
+        before = faults.get(_folder_of(path), Faults(0, 0, 0))
+        faults[_folder_of(path)] = Faults(*(map(sum, zip(before, _faults_of(path, module), strict=True))))
+        for node in ast.walk(module):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(f"{path}:{node.lineno}")
+    return faults, places
+
+
+def _faults() -> dict[str, Faults]:
+    return _survey()[0]
 
 
 def test_folders_follow_the_rules_or_stay_below_their_ceiling():
@@ -169,11 +180,7 @@ def test_a_folder_without_faults_has_no_ceiling():
 
 def test_class_names_are_unique():
     """A reader who searches for a class finds one definition."""
-    places: defaultdict[str, list[str]] = defaultdict(list)
-    for path, module in _modules():
-        for node in ast.walk(module):
-            if isinstance(node, ast.ClassDef):
-                places[node.name].append(f"{path}:{node.lineno}")
+    _, places = _survey()
     assert {name: found for name, found in places.items() if len(found) > 1 and name not in SHARED_CLASS_NAMES} == {}
 
 
