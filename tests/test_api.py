@@ -173,7 +173,7 @@ def test_a_question_is_what_the_command_answers(told, tmp_path):
         "lambda/gpu_8x_h100_sxm5", "--budget", "300",
     )  # fmt: skip
     assert answer.document.model_dump(mode="json") == printed
-    assert any("(--by)" in one for one in answer.assumed)
+    assert any("(--by)" in assumption for assumption in answer.assumed)
 
 
 @pytest.mark.parametrize(

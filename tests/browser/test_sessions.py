@@ -66,7 +66,7 @@ class Session:
         settle(self.page)
 
     def was_sent(self, text: str) -> bool:
-        return any(text.encode() in one for one in self.received)
+        return any(text.encode() in response for response in self.received)
 
 
 @pytest.fixture
@@ -136,7 +136,7 @@ def test_a_secret_in_an_upload_is_said_and_hidden(first: Session, second: Sessio
         first.received.append(download(first.page, name).path().read_bytes())
     workbook = zipfile.ZipFile(io.BytesIO(download(first.page, "Workbook (XLSX)").path().read_bytes()))
     first.received += [workbook.read(part) for part in workbook.namelist()]
-    assert sum(b"[hidden]" in one for one in first.received) >= 4
+    assert sum(b"[hidden]" in response for response in first.received) >= 4
     assert not first.was_sent(TOKEN)
 
     address = first.page.url

@@ -75,11 +75,11 @@ def test_a_job_that_ends_while_the_ledger_cannot_be_used_is_brought_home_and_tak
 def test_a_fault_of_ours_ends_no_watch(driver_of, clock):
     """A provider's library may raise anything; at the deadline the machine goes."""
 
-    class Odd(ScriptedBackend):
+    class BackendWithoutStatus(ScriptedBackend):
         def status(self, launch):
             raise KeyError("launched_at")
 
-    backend = Odd()
+    backend = BackendWithoutStatus()
     driver = driver_of(backend)
     driver.step("r1", submit=True)
     known = Unwritten(driver.ledger.entry("r1"), deadline_at=driver.ledger.entry("r1").launch.deadline_at)
@@ -142,7 +142,7 @@ def test_a_proof_that_never_comes_is_not_waited_for_without_end(driver_of, clock
 def test_one_bad_launch_stops_no_other(tmp_path, clock):
     """One of three launches raises a foreign error: the others end, then it is reported."""
 
-    class Odd(ScriptedBackend):
+    class BackendWithABadLaunch(ScriptedBackend):
         def submit(self, launch):
             super().submit(launch)
             if launch.run_id == "r2":
@@ -153,7 +153,7 @@ def test_one_bad_launch_stops_no_other(tmp_path, clock):
                 raise NodeError("refused")
             return super().verify_down(launch)
 
-    backend = Odd()
+    backend = BackendWithABadLaunch()
     ledger = Ledger(tmp_path / "ledger.sqlite")
 
     def driver(_launch):
