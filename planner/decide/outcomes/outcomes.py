@@ -37,19 +37,19 @@ class Outcomes:
 
     def chance_held(self) -> float:
         """Return the chance that blocks, windows and allocations hold every run."""
-        return float(np.mean(self.in_windows))
+        return share_of(self.in_windows, self.hours)
 
     def chance_by(self, hours: float) -> float:
         """Return the chance that the campaign ends within these hours, with each run in its window."""
-        return float(np.mean(self._in_time(hours)))
+        return share_of(self._in_time(hours), self.hours)
 
     def chance_within(self, budget: Array) -> float:
         """Return the chance that the campaign costs at most its budget."""
-        return float(np.mean(self._in_budget(budget)))
+        return share_of(self._in_budget(budget), self.usd)
 
     def chance_of_both(self, *, hours: float, budget: Array) -> float:
         """Return the chance that the campaign ends in time, each run in its window, and within its budget."""
-        return float(np.mean(self._in_time(hours) & self._in_budget(budget)))
+        return share_of(self._in_time(hours) & self._in_budget(budget), self.hours, self.usd)
 
     def hours_at(self, chance: float) -> float:
         """Return the hours within which the campaign ends with this chance, whether or not its windows hold it."""
@@ -104,6 +104,16 @@ class Outcomes:
         if self.hours is None or math.isinf(hours):
             return self.in_windows
         return np.asarray((self.hours <= hours + ROUNDING_HOURS) & self.in_windows)
+
+
+def share_of(holds: Mask, *samples: Array | None) -> float:
+    """Return the share of the samples in which something holds.
+
+    None or all of uncertain samples count as half a sample from it: no number of them makes a doubtful thing certain.
+    """
+    share = float(np.mean(holds))
+    certain = all(each is None or float(np.ptp(each)) <= ROUNDING_SHARE for each in samples)
+    return share if certain else min(max(share, 0.5 / SAMPLES), 1 - 0.5 / SAMPLES)
 
 
 def drawn_budget(budget: Quantity | None) -> Array:

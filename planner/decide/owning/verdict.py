@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from planner.decide.outcomes.draws import Array, at_scores, mixed
+from planner.decide.outcomes.outcomes import share_of
 from planner.decide.recommend.rank import TIE_FRACTION
 from planner.model.answer.planned_year import YearOption
 from planner.model.owning.hold import Hold
@@ -21,7 +22,8 @@ def chance_cheaper(option: YearOption, other: YearOption) -> float:
 
     Causes of an error that both share, such as the practice that a plan counts, are drawn once for both.
     """
-    return float(np.mean(_drawn(option) <= _drawn(other)))
+    mine, theirs = _drawn(option), _drawn(other)
+    return share_of(mine <= theirs, mine - theirs)
 
 
 def _drawn(option: YearOption) -> Array:
