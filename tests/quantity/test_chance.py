@@ -61,7 +61,7 @@ def test_what_a_guess_counts_as(basis: Basis, low: float, expected: tuple[float,
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "correlation", "both"),
+    ("first", "other", "correlation", "both"),
     [
         pytest.param(0.5, 0.5, 0.0, 1 / 4, id="independent: the product"),
         pytest.param(0.5, 0.5, 0.5, 1 / 3, id="1/4 + asin(1/2) / 2 pi"),
