@@ -87,6 +87,8 @@ class Placement:
     price_stale: bool
     price_refreshed: bool | None
     """Whether `planner prices refresh` can renew it; else one asks for a quote."""
+    price_cause: str = ""
+    """Name of what its price errs by."""
     causes: tuple[tuple[str, float], ...] = ()
     """Causes of the error of its hours, which other options share (`OptionEstimate.error_causes`)."""
     between: BetweenTurns | None = None

@@ -11,8 +11,9 @@ from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.plan.plan import CampaignLimits
-from planner.model.quantity import Quantity
-from planner.quantity.formula import named
+from planner.model.quantity import Quantity, Unit
+from planner.quantity.conversion import interval
+from planner.quantity.formula import named, stated
 from planner.quantity.time_units import HOURS_PER_DAY
 
 ROUNDING = 0.005
@@ -55,7 +56,7 @@ def with_chances(
             "chance_deadline": in_time,
             "chance_budget": in_budget,
             "chance_both": both,
-            "usd_confident": _confident_usd(outcomes, confidence) if priced else None,
+            "usd_confident": _confident_usd(option, outcomes, confidence) if priced else None,
             "local_confident": outcomes.local_at(currency, confidence) if priced and currency is not None else None,
             "hours_confident": hours,
             "waiting_usd": 0.0 if hours is None else (limits.waiting_usd_per_hour or 0.0) * hours,
@@ -88,8 +89,14 @@ def _wait_hours(option: CampaignOption, limits: CampaignLimits, *, today: date) 
     return HOURS_PER_DAY * days - passed_hours(stated=limits.start, start=first, today=today) if days > 0 else 0.0
 
 
-def _confident_usd(outcomes: Outcomes, confidence: float) -> float:
-    return named("usd_confident", outcomes.usd_at(confidence), "USD", "this share of the samples costs at most so much")
+def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float) -> float:
+    """Return the USD that this share of the samples does not exceed: the likely cost x the factor at the confidence."""
+    owed, usd = option.cash_usd or option.campaign_usd, outcomes.usd_at(confidence)
+    assert owed is not None, "its cost is known"
+    if owed.value <= 0:
+        return usd
+    factor = stated("factor_at_confidence", usd / owed.value, "", "of simulated campaigns, as many cost at most so much")
+    return named("usd_confident", interval(owed, Unit.USD).value * factor, "USD", "it stays under this when so sure")
 
 
 def _meets(chance: float | None, confidence: float) -> bool:

@@ -23,7 +23,6 @@ from planner.decide.options.error_causes import error_causes
 from planner.decide.options.local_disk import local_disk_note
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
-from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.duration.duration import last_day, passed_hours
 from planner.duration.training_time import SteadyState, Timed, training_time
 from planner.model.answer.node_network import NodeNetwork
@@ -110,7 +109,8 @@ def estimate_option(
     if site is not None:
         money = option_money.owned(plan, candidate, catalog, usage, paid_in=tariff)
     else:
-        surely = _surely(candidate.id, timed.time, doubts, BLOCK_CONFIDENCE)
+        blocks = rates is not None and rates.terms.blocks
+        surely = _surely(candidate.id, timed.time, doubts, BLOCK_CONFIDENCE) if blocks else 0.0
         longer = surely / timed.time.wall_hours.value if timed.time is not None and surely else 1.0
         money = option_money.rented(candidate, catalog, rates, usage, longer=longer)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
@@ -225,7 +225,9 @@ def on_day(
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
         passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
-        surely = _surely(estimate.id, estimate.time, estimate.doubts, plan.campaign.confidence)
+        surely = estimate.wall_hours.value
+        if price is not None and (price.node_hours_limit is not None or price.price_kind is PriceKind.GRANT):
+            surely = _surely(estimate.id, estimate.time, estimate.doubts, plan.campaign.confidence)
         finish = last_day(start=start, hours=estimate.wall_hours.value, passed=passed)
         ended = last_day(start=start, hours=surely, passed=passed)
         provider = provider_of(estimate.offer)
@@ -243,6 +245,8 @@ def _surely(option: str, time: TrainingTime | None, doubts: Sequence[str], confi
     """Return the hours that one training stays under with this confidence; 0 where they are not known."""
     if time is None:
         return 0.0
+    from planner.decide.outcomes.option_outcomes import TimedOption  # with numpy: few options are paid ahead
+
     return TimedOption(option, time, bool(doubts)).hours_at(time.wall_hours, confidence)
 
 

@@ -39,7 +39,7 @@ def outcomes_of(
     """
     if option.campaign_hours is None:
         owed = option.cash_usd or option.campaign_usd
-        usd = None if owed is None else at_scores(doubted(owed), scores(option.id, "price"))
+        usd = None if owed is None else at_scores(doubted(owed), scores(price_cause(option), "price"))
         return Outcomes(None, usd, np.ones(SAMPLES, dtype=bool))
     ahead = max(0, ((limits.start or today) - today).days)
     campaign = _at_known(played_option(option, runs=limits.runs, ahead_days=ahead), without)
@@ -75,10 +75,16 @@ def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> 
         usd=owed.value if owed is not None else 0.0,
         hourly_share=share,
         price_error=_price_error(owed, timed.decided(hours), share) if cost is None else price_range(cost),
+        price_cause=price_cause(option),
         cost=cost,
         likely_hours=hours.value,
         most_hours=together,
     )
+
+
+def price_cause(option: OptionEstimate) -> str:
+    """Return the name of what a price errs by: an offer's own, in one region and at one kind of price."""
+    return option.id if option.offer is None else f"{option.offer} {option.region} {option.price_kind}"
 
 
 @dataclass(frozen=True)

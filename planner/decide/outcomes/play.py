@@ -76,6 +76,8 @@ class PlayedOption:
     hourly_share: float = 1.0
     """Of `usd` that grows with the hours; the rest is paid once."""
     price_error: Interval = AS_EXPECTED
+    price_cause: str = ""
+    """Name of that error's cause, which options of one price list share; empty: the option's own."""
     cost: CostByHours | None = None
     """In place of the hourly share: the bill at every length. Its own price is the one that counts, by `usd`."""
     likely_hours: float = 1.0
@@ -183,7 +185,7 @@ def _usd(option: PlayedOption, hours: Array) -> Array:
     steps, runs = sum(each.runs * each.steps_hours for each in batches), sum(each.runs for each in batches)
     expected = steps * losses(option.lost).total + runs * option.launch_hours
     grown = hours / expected if expected > 0 else np.ones(hours.shape)
-    price = at_scores(option.price_error, scores(option.option, "price"))
+    price = at_scores(option.price_error, scores(option.price_cause or option.option, "price"))
     if option.cost is not None:
         likely = usd_at(option.cost, np.array([option.likely_hours]))
         return np.asarray(price * option.usd * usd_at(option.cost, grown * option.likely_hours) / likely)

@@ -14,7 +14,7 @@ from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.campaign_bill import campaign_bill
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, PlacedRuns, Placement
 from planner.decide.campaign.side_by_side import with_at_once
-from planner.decide.outcomes.option_outcomes import TimedOption
+from planner.decide.outcomes.option_outcomes import TimedOption, price_cause
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes, drawn_budget
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
 from planner.decide.placement.plan_figures import beyond_its_row, billed_as, row_of, with_median
@@ -254,6 +254,7 @@ def _placement(candidate: Candidate, lanes: tuple[Lane, ...], usd: float, confid
         price_stale=bool(option.price_stale),
         price_refreshed=option.price_refreshed,
         causes=option.error_causes,
+        price_cause=price_cause(option),
         between=_between(candidate, lanes),
     )
 

@@ -50,6 +50,7 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
         launch_hours=launch,
         lost=lost,
         causes=one.causes,
+        price_cause=one.price_cause,
         speed_error=error_of_steps(band, launch),
         convergence=convergence.fraction.value if convergence else 0.0,
         usd=one.usd.value,

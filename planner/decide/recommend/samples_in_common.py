@@ -15,6 +15,8 @@ from planner.model.plan.plan import CampaignLimits, Prefer
 
 CLOSE = 1.25
 """Factor up to which two costs at the confidence are close: which of both is lower is worth a line."""
+UNSURE = (5, 95)
+"""Of 100 samples: with fewer or more it is clear which one costs less."""
 LOW, HIGH = 0.05, 0.95
 
 
@@ -32,6 +34,8 @@ def surer_than(
     costs, others = (outcomes_of(option, limits, today=today).usd for option in (first, rival))
     if costs is not None and others is not None:
         share = round(100 * float(np.mean(costs < others)))
+        if not UNSURE[0] <= share <= UNSURE[1]:
+            return
         yield f"{name_of(first)} costs less than {name_of(rival)} in {share} of 100 simulated campaigns"
 
 

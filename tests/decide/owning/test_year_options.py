@@ -54,9 +54,9 @@ def test_what_both_have_in_common_cancels():
     shared = {"error_causes": (("practice typical", 0.4),)}
     pc, ours = row("pc", 2900.0, hold=Hold.BUY, **shared), row("ours", 3000.0, hold=Hold.HAVE, **shared)
     found = {each.id: each for each in with_chances([pc, ours], "ours")}
-    assert found["pc"].chance_costs_less == 1.0
-    assert found["ours"].chance_costs_less == 0.0
-    assert found["pc"].chance_owning_cheaper == 0.0
+    assert found["pc"].chance_costs_less > 0.999
+    assert found["ours"].chance_costs_less < 0.001
+    assert found["pc"].chance_owning_cheaper < 0.001
 
 
 def test_the_machine_itself_is_held_against_the_cheapest_that_may_be_recommended():
