@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from planner.decide.outcomes.draws import Array, at_scores, mixed
 from planner.decide.outcomes.outcomes import share_of
 from planner.decide.recommend.rank import TIE_FRACTION
