@@ -64,7 +64,7 @@ class Mutant:
     before: str
     after: str
     source: str
-    """Of the changed module."""
+    """Path of the changed module."""
 
     def __str__(self) -> str:
         """Say where it is, and what becomes what."""

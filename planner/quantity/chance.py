@@ -22,3 +22,12 @@ def doubted(quantity: Quantity) -> Interval:
     if quantity.low == quantity.high and quantity.basis in (Basis.ASSUMED, Basis.MODELLED):
         return Interval.within_factor(quantity.value, UNSTATED_FACTOR)
     return Interval(quantity.value, quantity.low, quantity.high)
+
+
+def decided(quantity: Quantity, *, doubtful: bool) -> Interval:
+    """Return the range that a decision counts with; a figure whose measurement is contradicted may be off by 1.5 more.
+
+    `doubtful`: the measurement that it rests on is contradicted.
+    """
+    band = doubted(quantity)
+    return band.times(Interval.within_factor(1.0, UNSTATED_FACTOR)) if doubtful else band

@@ -65,7 +65,7 @@ def test_a_framework_s_loss_counts_in_memory(planner, write):
 
 
 def test_offloaded_weights_have_hours(planner, write):
-    """As long as with the optimizer alone on the host; the command that divides networks takes them too."""
+    """Takes as long as with the optimizer alone on the host; the command that divides networks takes them too."""
     rates = [
         only_option(
             planner("estimate", write(f", offload: {what}, micro_batch: 1, checkpointing: full"), "--json").document

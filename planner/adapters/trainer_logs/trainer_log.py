@@ -90,7 +90,7 @@ class Facts:
     engine_share: float | None = None
     """Share of a device's memory that its engine reserves."""
     engine_sleep: int | None = None
-    """What its engine gives back while the devices train: vLLM's level, 0 where it never sleeps."""
+    """Memory that its engine gives back while the devices train: vLLM's level, 0 where it never sleeps."""
     epochs: float | None = None
     optimizer: str | None = None
     """Optimizer as plans name it."""

@@ -11,7 +11,7 @@ from planner.adapters.training_files.keys import Keys
 ROOT = "actor_rollout_ref"
 DEFAULT_ESTIMATOR = "gae"
 ESTIMATORS = {"gae": "ppo"}
-"""Of advantages: PPO's with a critic. The others are named like their objective (grpo, rloo)."""
+"""Estimators of advantages: PPO's with a critic. The others are named like their objective (grpo, rloo)."""
 STRATEGIES = {"fsdp": "fsdp2", "fsdp2": "fsdp2"}
 
 

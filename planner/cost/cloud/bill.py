@@ -36,7 +36,7 @@ class BilledTrainings:
     trainings: int = 1
     at_once: int = 1
     longer: float = 1.0
-    """How many times its likely hours the work may take: blocks are bought long enough to hold it."""
+    """Factor on the likely hours that the work may take. Blocks are bought long enough to hold it."""
 
     @property
     def sets(self) -> int:

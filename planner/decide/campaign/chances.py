@@ -95,9 +95,7 @@ def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float
     assert owed is not None, "its cost is known"
     if owed.value <= 0:
         return usd
-    factor = stated(
-        "factor_at_confidence", usd / owed.value, "", "of simulated campaigns, as many cost at most so much"
-    )
+    factor = stated("factor_at_confidence", usd / owed.value, "", "this share of simulated campaigns costs no more")
     return named("usd_confident", interval(owed, Unit.USD).value * factor, "USD", "it stays under this when so sure")
 
 

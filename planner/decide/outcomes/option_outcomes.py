@@ -25,7 +25,7 @@ from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
-from planner.quantity.chance import UNSTATED_FACTOR, doubted
+from planner.quantity.chance import decided, doubted
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_DAY
 
@@ -103,9 +103,8 @@ class TimedOption:
         return cls(option.id, option.time, bool(option.doubts), option.error_causes)
 
     def decided(self, hours: Quantity) -> Interval:
-        """Return hours as a decision counts them: where they are contradicted, they may be off by 1.5 times more."""
-        band = doubted(hours)
-        return band.times(Interval.within_factor(1.0, UNSTATED_FACTOR)) if self.doubtful else band
+        """Return hours as a decision counts them."""
+        return decided(hours, doubtful=self.doubtful)
 
     def played(
         self, hours: Quantity, *, runs: int, at_once: int, between: BetweenTurns | None = None, opens: float = 0.0

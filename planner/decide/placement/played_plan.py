@@ -14,7 +14,7 @@ from planner.decide.outcomes.stated_time import interruptions_of
 from planner.duration.goodput import Interruptions, losses
 from planner.duration.waits import mean_wait
 from planner.model.answer.between_turns import BetweenTurns
-from planner.quantity.chance import UNSTATED_FACTOR, doubted
+from planner.quantity.chance import decided, doubted
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
@@ -35,9 +35,7 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
     lost = interruptions_of(one.time) if one.time is not None else Interruptions()
     launch = one.time.launch_hours.value if one.time is not None and one.time.launch_hours is not None else 0.0
     first = one.lanes[0].runs[0].hours
-    band = doubted(first)
-    if one.doubtful:
-        band = band.times(Interval.within_factor(1.0, UNSTATED_FACTOR))
+    band = decided(first, doubtful=one.doubtful)
     grown = band.scaled(1 / band.value)
     earliest = one.earliest_start.value if one.earliest_start is not None else 0.0
     wait = one.queued or (Interval.exact(0.0) if one.earliest_start is None else doubted(one.earliest_start))

@@ -187,8 +187,7 @@ class RunRecord(Frozen):
     sdpa_backend: Text | None = None
     """Attention kernel that torch chose."""
     memory: dict[str, Number | None] = Field(default_factory=dict)
-    """Memory of the fullest rank, as the benchmark names it; with `estimate_gib` and used / estimate on a known device.
-    """
+    """Memory of the fullest rank, as the benchmark names it, with the estimate of a known device."""
     mfu: dict[str, NonNegative] = Field(default_factory=dict)
     """FLOPs by formula / (seconds x peak), by convention and peak: `full_attention_of_nominal_peak`, and so on."""
     probes: tuple[Probe, ...] = ()

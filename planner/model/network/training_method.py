@@ -108,7 +108,7 @@ class Generation(Frozen):
     """Share of a device's memory that an engine reserves for its weights and cache: vLLM's gpu_memory_utilization.
     Default: what the training leaves of 0.9."""
     sleep_level: Literal[0, 1, 2] | None = None
-    """What an engine gives back while its devices train. 0: nothing. 1: the cache, and its weights wait in the host's
+    """Memory that an engine gives back while its devices train. 0: nothing. 1: the cache, and its weights wait in the host's
     memory. 2: cache and weights, as new ones come. Left out: what the trainer does by default."""
     at_once: Count | None = None
     """Completions that one copy writes at a time: vLLM's max_num_seqs, or the micro-batch in which a trainer hands

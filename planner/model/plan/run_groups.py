@@ -53,8 +53,7 @@ class SuccessiveHalving(Frozen):
     first_fraction: Fraction
     """Share of the plan's `work` for each trial before the first are stopped."""
     asynchronous: Flag = False
-    """True if runs of a rung begin as soon as one is promoted (ASHA); otherwise when the whole previous rung has ended.
-    """
+    """True if runs of a rung begin as soon as one is promoted (ASHA), not when the whole previous rung has ended."""
 
 
 def rungs(search: SuccessiveHalving) -> list[tuple[int, float]]:

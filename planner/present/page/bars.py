@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
+from planner.quantity.chance import decided
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import HOURS_PER_DAY
 
@@ -82,7 +82,7 @@ def bars(document: ComparisonDocument) -> Bars:
 
 def _until_done(option: RankedOption) -> Interval:
     assert option.campaign_hours is not None, "it has a bar"
-    worked = TimedOption.of(option).decided(option.campaign_hours)
+    worked = decided(option.campaign_hours, doubtful=bool(option.doubts))
     return Interval(*(option.wait_hours + hours for hours in worked))
 
 
