@@ -19,7 +19,6 @@ from planner.decide.campaign.turns import between_turns, with_turns
 from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
 from planner.decide.options.option_money import assumed_rates
-from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.duration.between_turns import longest_run
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.between_turns import BetweenTurns
@@ -62,6 +61,8 @@ def campaign_option(
     a site runs no more than floor(its nodes / nodes per training). The hours leave out queueing. The campaign starts
     on `limits.start`, else today, and not before the machine is ready.
     """
+    from planner.decide.outcomes.option_outcomes import TimedOption
+
     estimate = estimated.option
     at_once = _at_once(estimated, limits)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from datetime import date
+from typing import TYPE_CHECKING
 
-from planner.decide.outcomes.option_outcomes import outcomes_of
-from planner.decide.outcomes.outcomes import Outcomes, drawn_budget
 from planner.duration.duration import hours_until, last_day, passed_hours
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
@@ -15,6 +14,9 @@ from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import interval
 from planner.quantity.formula import named, stated
 from planner.quantity.time_units import HOURS_PER_DAY
+
+if TYPE_CHECKING:
+    from planner.decide.outcomes.outcomes import Outcomes
 
 ROUNDING = 0.005
 """A chance that is lower by less is as asked for: ranges and samples are not right to half a percent."""
@@ -40,6 +42,9 @@ def with_chances(
     The budget is held against what remains to pay. A limit is met where its chance is at least the confidence, and both
     are where the chance of both is. An option whose time is not known meets no deadline.
     """
+    from planner.decide.outcomes.option_outcomes import outcomes_of
+    from planner.decide.outcomes.outcomes import drawn_budget
+
     option = option.model_copy(update={"wait_hours": _wait_hours(option, limits, today=today)})
     outcomes, confidence = outcomes_of(option, limits, today=today), limits.confidence
     timed, priced = outcomes.hours is not None, outcomes.usd is not None
@@ -91,12 +96,16 @@ def _wait_hours(option: CampaignOption, limits: CampaignLimits, *, today: date) 
 
 def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float) -> float:
     """Return the USD that this share of the samples does not exceed: the likely cost x the factor at the confidence."""
-    owed, usd = option.cash_usd or option.campaign_usd, outcomes.usd_at(confidence)
+    usd, name = outcomes.usd_at(confidence), "campaign_usd" if option.cash_usd is None else "cash_usd"
+    owed = option.cash_usd or option.campaign_usd
     assert owed is not None, "its cost is known"
     if owed.value <= 0:
         return usd
-    factor = stated("factor_at_confidence", usd / owed.value, "", "this share of simulated campaigns costs no more")
-    return named("usd_confident", interval(owed, Unit.USD).value * factor, "USD", "it stays under this when so sure")
+    factor = stated(
+        "factor_at_confidence", usd / float(owed.value), "", "this share of simulated campaigns costs no more"
+    )
+    likely = interval(owed, Unit.USD, name=name).value
+    return named("usd_confident", likely * factor, "USD", "it stays under this with the plan's confidence")
 
 
 def _meets(chance: float | None, confidence: float) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from planner.decide.outcomes.draws import Array, at_scores, mixed
-from planner.decide.outcomes.outcomes import share_of
 from planner.decide.recommend.rank import TIE_FRACTION
 from planner.model.answer.planned_year import YearOption
 from planner.model.owning.hold import Hold
 from planner.quantity.chance import doubted
+
+if TYPE_CHECKING:
+    from planner.decide.outcomes.draws import Array
 
 PLACE = {Hold.HAVE: 0, Hold.RENT: 1, Hold.USE: 1, Hold.BUY: 2}
 """Of equals, what stands there comes first, then what can be given back."""
@@ -20,12 +22,16 @@ def chance_cheaper(option: YearOption, other: YearOption) -> float:
 
     Causes of an error that both share, such as the practice that a plan counts, are drawn once for both.
     """
+    from planner.decide.outcomes.outcomes import share_of
+
     mine, theirs = _drawn(option), _drawn(other)
     return share_of(mine <= theirs, mine - theirs)
 
 
 def _drawn(option: YearOption) -> Array:
     """Return the cost of the year in each sample."""
+    from planner.decide.outcomes.draws import at_scores, mixed
+
     assert option.usd_per_year is not None, "it is known"
     causes = option.error_causes or ((f"year {option.id}", 1.0),)
     return at_scores(doubted(option.usd_per_year), mixed(causes))

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import date
 
-import numpy as np
-
-from planner.decide.outcomes.option_outcomes import outcomes_of
 from planner.decide.recommend.rank import is_feasible, ranking_usd
 from planner.decide.recommend.wording import name_of
 from planner.model.answer.option_estimate import CampaignOption
@@ -31,6 +28,10 @@ def surer_than(
     usd, other = sorted((ranking_usd(first), ranking_usd(rival)))
     if other > CLOSE * usd or usd <= 0:
         return
+    import numpy as np
+
+    from planner.decide.outcomes.option_outcomes import outcomes_of
+
     costs, others = (outcomes_of(option, limits, today=today).usd for option in (first, rival))
     if costs is not None and others is not None:
         share = round(100 * float(np.mean(costs < others)))
@@ -48,6 +49,8 @@ def ranges_apart(
     shared = set.intersection(*causes) if len(causes) > 1 else set()
     if not shared:
         return {}
+    from planner.decide.outcomes.option_outcomes import outcomes_of
+
     found = {}
     for option in known:
         outcomes = outcomes_of(option, limits, today=today, without=shared)

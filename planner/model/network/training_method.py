@@ -108,8 +108,9 @@ class Generation(Frozen):
     """Share of a device's memory that an engine reserves for its weights and cache: vLLM's gpu_memory_utilization.
     Default: what the training leaves of 0.9."""
     sleep_level: Literal[0, 1, 2] | None = None
-    """Memory that an engine gives back while its devices train. 0: nothing. 1: the cache, and its weights wait in the host's
-    memory. 2: cache and weights, as new ones come. Left out: what the trainer does by default."""
+    """Memory that an engine gives back while its devices train. 0: nothing. 1: the cache, and its weights wait in the
+    host's memory. 2: cache and weights, as new ones come. Default: what the trainer does.
+    """
     at_once: Count | None = None
     """Completions that one copy writes at a time: vLLM's max_num_seqs, or the micro-batch in which a trainer hands
     prompts over. Left out: as many as have room."""
