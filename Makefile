@@ -53,10 +53,8 @@ test: .venv/installed-all
 	@scripts/system-packages
 	@$(MAKE) --no-print-directory check
 
-# COVERAGE=1, as in CI: the fast tests and the slow ones of the core add up what they run of the code, and test-slow
-# judges it. Measuring doubles the processor time of a test, so the other slow ones are not measured.
+# COVERAGE=1, as in CI: `make test` and then `make test-slow` add up what they run of the code, and test-slow judges it.
 COV = $(if $(COVERAGE),--cov --cov-report=)
-TESTS_OF_CORE := $(addprefix tests/,model quantity network scenario speed duration cost decide)
 
 check: .venv/installed-all
 	@echo "== format";  $(BIN)/ruff format --check .
@@ -68,15 +66,13 @@ check: .venv/installed-all
 
 test-slow: .venv/installed-all
 	@scripts/system-packages
-	@echo "== the slow tests of the core"
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m slow $(if $(COVERAGE),$(COV) --cov-append) $(TESTS_OF_CORE)
+	@echo "== the slow tests and the browser's"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or browser" $(if $(COVERAGE),$(COV) --cov-append)
 ifdef COVERAGE
 	@mkdir -p build
 	$(BIN)/python -m coverage json -q -o build/coverage.json
 	@$(BIN)/python scripts/coverage_by_room.py build/coverage.json
 endif
-	@echo "== the other slow tests and the browser's"
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or browser" $(addprefix --ignore=,$(TESTS_OF_CORE))
 
 $(E2E)/installed: tests/e2e/requirements.txt | $(BIN)/python
 	@echo "== Making the fake node's environment (two minutes, once)"

@@ -1,7 +1,7 @@
 """Coverage of each room and of the whole, from coverage's JSON report; fails where a room of the core has too little.
 
-`python scripts/coverage_by_room.py build/coverage.json`. Lines and branches count alike. The fast
-tests and the slow ones of the core are measured, but not what they run in processes of their own (torchrun, commands).
+`python scripts/coverage_by_room.py build/coverage.json`. Lines and branches count alike. What tests
+run in processes of their own (torchrun, SkyPilot, commands that are killed) is not counted.
 """
 
 from __future__ import annotations

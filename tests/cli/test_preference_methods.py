@@ -84,7 +84,7 @@ def test_memory_names_the_reference_and_the_pair(planner) -> None:
     answer = planner("memory", "llama3-8b", "--method", "dpo", "--on", "8xH100-SXM", "--strategy", "zero2",
                      "--seq-len", "1024", "--json")  # fmt: skip
     document = json.loads(answer.out)
-    assert "+ 2 bytes x 8,030,261,248 of the reference model" in document["states_gib"]["source"]
+    assert "+ 1 x 2 bytes x 8,030,261,248 of the reference model" in document["states_gib"]["source"]
     assert document["states_gib"]["value"] == pytest.approx((3.5 + 2) * 8_030_261_248 / 2**30)
     assert document["activations_gib"]["source"].startswith("2,048 tokens x")
 

@@ -90,8 +90,10 @@ class TestInAPlan:
         assert found.time.practices[1].factor.value == pytest.approx(1.6487, rel=1e-3)  # e^0.5
 
     def test_a_line_says_what_is_assumed_and_what_tuned_would_give(self):
+        factor = option(plan()).time.practices[1].factor
+        seen = f"{factor.low:.2g} to {factor.high:.2g}"
         assert document(plan()).notes == (
-            "times are as people get them, 1.3 x the benchmark's; `practice: tuned` would be 1.1 x",
+            f"times are as people get them, 1.3 x the benchmark's ({seen}); `practice: tuned` would be 1.1 x",
         )
         assert document(plan(practice="benchmark")).notes == (
             "times are a benchmark's; people usually take 1.3 x as long, tuned trainings 1.1 x",

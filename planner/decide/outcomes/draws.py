@@ -19,6 +19,8 @@ Counts = npt.NDArray[np.int64]
 SAMPLES = 2_048
 """Samples of every outcome. A chance is a whole number of them: it is right to about half a percent."""
 SEED = 26
+SMALLEST = 1e-290
+"""Numbers below it are nothing: their quotients leave the range of floats."""
 
 
 def generator(*names: str) -> np.random.Generator:
@@ -82,9 +84,9 @@ def at_scores(interval: Interval, normal: Array) -> Array:
 
     Source: the two-piece log-normal whose 90 % range is stated.
     """
-    if interval.low == interval.high or interval.high <= 0:
+    if interval.low == interval.high or interval.high <= SMALLEST:
         return np.full(normal.shape, interval.value)
-    if interval.value <= 0:
+    if interval.value <= SMALLEST:
         return np.asarray(np.maximum(0.0, interval.high * normal / TAIL))
     up = math.log(interval.high / interval.value) / TAIL
     down = math.log(interval.value / max(interval.low, interval.value / MOST)) / TAIL

@@ -7,7 +7,7 @@ from datetime import date
 from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.decide.owning.own_or_rent import year_of_plan
-from planner.decide.owning.owning_sentence import DOING, trainings_text
+from planner.decide.owning.owning_sentence import DOING, trainings_text, whole_trainings
 from planner.decide.owning.rented_year import RentedYear, rented_year
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.headline import VERBS
@@ -97,7 +97,7 @@ def _year(best: YearOption | None, year: PlannedYear) -> str:
     deed = f"{start}: {VERBS[best.hold].lower()} {best.display_name}"
     done, wanted = year.trainings, year.trainings_wanted
     if best.id == year.owning and done is not None and wanted is not None and done < wanted:
-        deed += f", which does at most {trainings_text(done).split()[0]} of {trainings_text(wanted)}"
+        deed += f", which does at most {whole_trainings(done)} of {trainings_text(wanted)}"
     against = names.get(best.costs_less_than or "")
     if against is None or best.chance_costs_less is None:
         return f"{deed}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from planner.cost.ownership.owed_anyway import is_owed
@@ -99,7 +100,7 @@ def _more_than_it_can(year: PlannedYear) -> str:
     done, wanted = year.trainings, year.trainings_wanted
     if done is None or wanted is None or done >= wanted:
         return ""
-    return f"the machine does at most {trainings_text(done).split()[0]} of the {trainings_text(wanted)} a year"
+    return f"the machine does at most {whole_trainings(done)} of the {trainings_text(wanted)} a year"
 
 
 def _pays_from(own: YearOption, firm: YearOption | None, year: PlannedYear) -> list[str]:
@@ -130,6 +131,11 @@ def trainings_text(number: float) -> str:
     """Write a number of trainings: whole from 10 on, with two digits below."""
     written = f"{number:,.0f}" if number >= WHOLE else f"{number:.2g}"
     return f"{written} {'training' if written == '1' else 'trainings'}"
+
+
+def whole_trainings(number: float) -> str:
+    """Write how many whole trainings a number holds; with two digits where it holds none."""
+    return f"{math.floor(number):,}" if number >= 1 else f"{number:.2g}"
 
 
 def _money(option: YearOption) -> str:

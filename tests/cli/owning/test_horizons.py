@@ -81,7 +81,7 @@ def test_the_limits_of_the_campaign_stand_in_both(plan, both):
     assert compared["horizons"]["campaign"] == (
         "This campaign, by 2027-11-20 for 500,000 USD: no option keeps the limits."
     )
-    assert ", which does 87.7 of 150 trainings, " in compared["horizons"]["year"]
+    assert ", which does at most 87 of 150 trainings, " in compared["horizons"]["year"]
 
 
 def test_a_year_that_no_plan_counts_names_its_busy_share(plan, both, monkeypatch):

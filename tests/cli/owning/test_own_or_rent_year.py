@@ -122,7 +122,7 @@ class TestTheYear:
         found = year(plan({"runs": 200}))
         assert (found["trainings_wanted"], found["trainings"]) == (200, pytest.approx(87.66))
         assert found["rows"][FIRM]["usd_per_year"]["value"] == pytest.approx(87.66 * HOURS * PRICE)
-        assert "87.7 of the 200 trainings a year" in found["headline"][-1]
+        assert "87 of the 200 trainings a year" in found["headline"][-1]
 
     def test_another_machine_of_the_plan_stands_beside_it_with_as_many_nodes_as_it_needs(self, plan, year):
         """A training of 400 h there: 26 of them are 10,400 h, more than one node's 8,766 x 0.985 or so."""
