@@ -63,6 +63,13 @@ def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Scre
     )  # fmt: skip
 
 
+BINDING = {
+    "deadline": "the deadline", "budget": "the budget", "confidence": "no plan is sure enough",
+    "nodes_not_asked": "no option has the nodes that its runs may have",
+}  # fmt: skip
+"""Words for the codes of what no plan keeps."""
+
+
 def campaign_screen(document: CampaignDocument, *, plan: str | None) -> Screen:
     """Show the whole campaign on each option alone, in the plan's order."""
     commands = [*([("Recommendation", f"planner compare {plan}")] if plan else []), SOURCES]
@@ -77,7 +84,8 @@ def _planned(document: CampaignDocument) -> list[str]:
     if document.feasible is None:
         return []
     if not document.feasible:
-        lines = [f"Nothing fits: {' and '.join(document.binding_limits) or 'no plan was found'}."]
+        limits = [BINDING.get(code, code.replace("_", " ")) for code in document.binding_limits]
+        lines = [f"Nothing fits: {' and '.join(limits) or 'no plan was found'}."]
         near = document.nearest_feasible
         if near is not None:
             lines.append(f"Nearest: {_total(near, document.confidence)}")

@@ -100,7 +100,8 @@ def campaign_option(
     longer = surely / hours.value if hours else 1.0
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
     of_life = _life_reasons(estimated, catalog, hours)
-    reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *_window_reasons(estimated, surely))
+    of_windows, of_groups = _window_reasons(estimated, surely), _group_reasons(groups, estimate.nodes)
+    reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *of_windows, *of_groups)
     unchanged = {name: value for name, value in estimate if name not in OF_CAMPAIGN}
     return CampaignOption(
         **unchanged,
@@ -225,6 +226,15 @@ def _window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, 
     text = f"its window ends at {ends}, {window.hours:.4g} h after it opens; the campaign may take {surely:.4g} h"
     figures = {"window_hours": window.hours, "run_hours": surely}
     return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
+
+
+def _group_reasons(groups: Sequence[Runs], nodes: int | None) -> tuple[Reason, ...]:
+    """Return which groups of runs may not have this number of nodes, so that the option alone does not do them all."""
+    names = [group.name for group in groups if not group.takes(nodes)]
+    if not names:
+        return ()
+    text = f"its {nodes} {'node is' if nodes == 1 else 'nodes are'} not what {' and '.join(names)} may have"
+    return (Reason(code=ReasonCode.NODES_NOT_ASKED, text=text),)
 
 
 def _campaign_hours(estimated: EstimatedOption, groups: Sequence[Runs], at_once: int, runs: int) -> Quantity | None:

@@ -26,7 +26,7 @@ MORE = 3
 class Hurry(Enum):
     """Why one training after another does not do."""
 
-    DEADLINE = "misses the deadline"
+    DEADLINE = "does not surely keep the deadline"
     BOTH = "keeps the deadline and the budget, but not both at once"
     CREDITS = "ends too late for its credits"
 

@@ -44,8 +44,11 @@ class Outcomes:
         return share_of(self._in_time(hours), self.hours)
 
     def chance_within(self, budget: Array) -> float:
-        """Return the chance that the campaign costs at most its budget."""
-        return share_of(self._in_budget(budget), self.usd)
+        """Return the chance that the campaign costs at most its budget, with each run in its window.
+
+        What ends before the work is done has to be paid for again.
+        """
+        return share_of(self._in_budget(budget) & self.in_windows, self.usd)
 
     def chance_of_both(self, *, hours: float, budget: Array) -> float:
         """Return the chance that the campaign ends in time, each run in its window, and within its budget."""

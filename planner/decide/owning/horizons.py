@@ -106,5 +106,6 @@ def _year(best: YearOption | None, year: PlannedYear) -> str:
         return f"{deed}; {against.display_name} costs less with {chance}, which is not sure enough."
     ours = against.id == year.owning and best.hold is not Hold.HAVE  # of two that stand there, say which
     other = DOING[against.hold] if ours else against.display_name
+    other += f" {against.display_name}" if ours and against.hold is Hold.BUY else ""
     other += " as if bought today (already_owned states what it would sell for)" if against.as_if_bought else ""
     return f"{deed}, {percent_text(best.chance_costs_less)} sure to cost less than {other}."

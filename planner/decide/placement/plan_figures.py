@@ -60,7 +60,11 @@ def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> 
     late = abs(plan.hours.value - opened - hours.value)
     usd = _billed(row).value
     alike = late <= SAME_END * (opened + hours.value) and abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
-    return None if alike else _counted("how unlike runs share the machines")
+    if alike:
+        return None
+    if limits.groups is not None or limits.successive_halving is not None:
+        return _counted("how unlike runs share the machines")
+    return "the plan adds up its bill run by run, its row in compare for all runs at once: their figures differ"
 
 
 def _counted(what: str) -> str:

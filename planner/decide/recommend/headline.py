@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from planner.cost.cloud.billing_terms import BLOCK_LAST_HOURS
 from planner.cost.cloud.price_age import renewal
 from planner.decide.recommend.phrases import Phrases, joined
 from planner.decide.recommend.rank import hours_of, is_feasible, is_firm, is_measured, ranking_usd
@@ -14,6 +16,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan_option import OWN_LOG
 from planner.model.prices.offer import PriceKind
+from planner.quantity.time_units import HOURS_PER_DAY
 from planner.speed.throughput.evidence_text import rests_on_own_figures
 
 SENTENCES = 3
@@ -134,6 +137,14 @@ def _is_of_own_log(option: CampaignOption) -> bool:
     return option.throughput is not None and option.throughput.source.endswith(f"({OWN_LOG})")
 
 
+def _blocks(option: CampaignOption) -> str:
+    """Write what is bought: `A block of 4 days`; of several sets of machines the longest one's days."""
+    assert option.paid_ahead_hours is not None, "a block is bought"
+    days = math.ceil((option.paid_ahead_hours + BLOCK_LAST_HOURS) / HOURS_PER_DAY - 1e-9)
+    length = "1 day" if days == 1 else f"{days} days"
+    return f"A block of {length}" if option.at_once == 1 else f"{option.at_once} blocks of up to {length}"
+
+
 def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Iterator[str]:
     """Yield what the recommended option itself asks to be known."""
     limits = phrases.limits
@@ -151,8 +162,12 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
     if option.smallest_purchase_usd is not None:
         term = phrases.money(option.smallest_purchase_usd.value)
         ends = option.bill is not None and option.bill.usable_hours is not None
-        what = "Its whole block or window is paid" if ends else "It must be bought for a term longer than the work"
-        yield f"{what}, {term} in all."
+        if option.price_kind is PriceKind.CAPACITY_BLOCK and option.paid_ahead_hours is not None:
+            they = "is paid whether it is" if option.at_once == 1 else "are paid whether they are"
+            yield f"{_blocks(option)}, {term} in all, {they} used or not."
+        else:
+            what = "Its whole window is paid" if ends else "It must be bought for a term longer than the work"
+            yield f"{what}, {term} in all."
     if option.price_kind is PriceKind.HOSTED_TRAINING:
         yield "That the service trains this network with this method is the plan's word."
     if limits.start is not None and limits.start < today:

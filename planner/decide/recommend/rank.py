@@ -22,6 +22,8 @@ TOO_DEAR = 2.0
 """Without a deadline nothing comes first that is over 5 times slower than another at under twice its cost."""
 MOST_OF_TIE = 1.5
 """Options within that share of the budget are ties up to this factor of the least cost."""
+MUCH_LESS = 0.75
+"""Share of the likely cost of what is paid ahead, from which on hours that cost no more take its place."""
 BESIDE_OWN = 1.5
 """The factor of what is too dear, where what comes first stands there already."""
 EVEN_CHANCE = 0.5
@@ -132,7 +134,7 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
     certain = [option for option in feasible if option.fits] or list(feasible)
     if not certain:
         return []
-    best = _best_of_ties(certain, limits)
+    best = _likely_cheaper_hours(_best_of_ties(certain, limits), certain, limits)
     if limits.deadline is not None or limits.prefer is Prefer.TIME:
         return [best]
     while True:  # each round is over five times faster than the one before
@@ -143,6 +145,26 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
         if not faster:
             return [best]
         best = min(faster, key=lambda one: _order(one, limits))
+
+
+def _likely_cheaper_hours(
+    best: CampaignOption, ordered: Sequence[CampaignOption], limits: CampaignLimits
+) -> CampaignOption:
+    """Return the firm option by the hour that takes the place of one that is paid ahead; else the latter.
+
+    It likely costs a quarter less, and at the confidence at most twice as much. What is paid ahead caps the cost, but
+    most of the time its unused hours are lost.
+    """
+    if not _is_paid_ahead(best) or limits.prefer is Prefer.TIME or best.payable_usd is None:
+        return best
+    likely = MUCH_LESS * best.payable_usd.value
+    hourly = [
+        one
+        for one in ordered
+        if not _is_paid_ahead(one) and is_firm(one) and one.hold is best.hold and one.payable_usd is not None
+        and one.payable_usd.value <= likely and ranking_usd(one) <= TOO_DEAR * ranking_usd(best)
+    ]  # fmt: skip
+    return min(hourly, key=lambda one: _order(one, limits), default=best)
 
 
 def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption:

@@ -32,9 +32,10 @@ def surer_than(
 
     from planner.decide.outcomes.option_outcomes import outcomes_of
 
-    costs, others = (outcomes_of(option, limits, today=today).usd for option in (first, rival))
-    if costs is not None and others is not None:
-        share = round(100 * float(np.mean(costs < others)))
+    ours, theirs = (outcomes_of(option, limits, today=today) for option in (first, rival))
+    if ours.usd is not None and theirs.usd is not None:
+        less = ((ours.usd < theirs.usd) | ~theirs.in_windows) & ours.in_windows  # what ends too early is paid for again
+        share = round(100 * float(np.mean(less)))
         if not UNSURE[0] <= share <= UNSURE[1]:
             return
         yield f"{name_of(first)} costs less than {name_of(rival)} in {share} of 100 simulated campaigns"
