@@ -59,14 +59,15 @@ def test_what_is_paid_by_the_hour_errs_with_the_hours():
 
 
 def test_a_block_is_paid_whatever_the_hours():
-    """Both chances are apart: their product."""
+    """The price is apart from the hours: product of the chances; both need that the block holds the work."""
     block = {"offer": "aws/p5.48xlarge", "region": "us-east-1", "price": "capacity_block"}
     likely = only(plan_of([block], within=3.0)).campaign_usd.value
     limits = {"deadline": "2026-12-01", "budget_usd": 1.01 * likely}
     option = only(plan_of([block], within=3.0, campaign=limits))
     assert hourly_share(option) == 0.0
     assert 0.0 < option.chance_budget < 1.0
-    assert option.chance_both == pytest.approx(option.chance_deadline * option.chance_budget, abs=0.015)
+    held = of_hours(20, option.paid_ahead_hours, 3)
+    assert option.chance_both == pytest.approx(option.chance_deadline * option.chance_budget / held, abs=0.015)
 
 
 def test_each_limit_is_kept_and_both_are_not():

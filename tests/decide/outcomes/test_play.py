@@ -129,6 +129,15 @@ def test_a_run_that_overruns_its_window_is_not_in_time():
     assert max(played.hours) > 15
 
 
+def test_a_block_that_does_not_hold_the_work_keeps_no_budget():
+    """100 USD whatever the hours, but half of the runs of 10 h do not end in 10 h, and have to be paid for again."""
+    lane = PlayedLane((Batch(1, 10.0),), most_hours=10.0)
+    block = PlayedOption(
+        option="block", lanes=(lane,), speed_error=Interval.within_factor(1.0, 2.0), usd=100.0, hourly_share=0.0,
+    )  # fmt: skip
+    assert play([block]).chance_within(np.full(SAMPLES, 150.0)) == pytest.approx(0.5, abs=0.02)
+
+
 def test_a_run_that_ends_with_its_window_is_in_time():
     lane = PlayedLane((Batch(3, 10.0),), opens=1.0, closes=31.0)
     assert play([PlayedOption(option="block", lanes=(lane,))]).chance_by(31.0) == 1.0

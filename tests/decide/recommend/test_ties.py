@@ -12,6 +12,7 @@ from planner.decide.recommend.rank import chance_of, hours_of, is_feasible, is_f
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits, Prefer
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Unit
 from tests.decide.recommend.by_hand import option, paid_by_credits, quantity
 
@@ -119,3 +120,20 @@ def test_what_is_paid_ahead_yields_to_hours_that_likely_cost_less(hourly, chosen
     block = option("block", 10, 100, paid_ahead_hours=23.5, nodes=1, usd_confident=100.0)
     by_hour = option("hourly", 10, hourly, nodes=2, usd_confident=105.0)
     assert first([block, by_hour], CampaignLimits(deadline=DEADLINE)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("likely", "at_most", "chosen"),
+    [
+        pytest.param(74.0, 190.0, "hourly", id="a quarter less, at most twice as much"),
+        pytest.param(76.0, 190.0, "block", id="less than a quarter less"),
+        pytest.param(74.0, 210.0, "block", id="over twice as much at the confidence"),
+    ],
+)
+def test_hours_that_likely_cost_much_less_take_the_place_of_a_block(likely, at_most, chosen):
+    """The block costs 100 at most; most of the time its hours are not used up."""
+    block = option("block", 10, 100, paid_ahead_hours=23.5, usd_confident=100.0)
+    by_hour = option("hourly", 10, likely, usd_confident=at_most)
+    assert first([block, by_hour], CampaignLimits(deadline=DEADLINE)) == chosen
+    spot = option("spot", 10, likely, usd_confident=at_most, price_kind=PriceKind.SPOT, offer="aws/p5.48xlarge")
+    assert first([block, spot], CampaignLimits(deadline=DEADLINE)) == "block"
