@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from planner.model.prices.offer import PriceKind
-from planner.quantity.time_units import HOURS_PER_DAY, HOURS_PER_YEAR, SECONDS_PER_HOUR
+from planner.quantity.time_units import HOURS_PER_DAY, HOURS_PER_MONTH, HOURS_PER_YEAR, SECONDS_PER_HOUR
 from planner.scenario.candidate import Candidate
 
 BLOCK_DAYS: tuple[int, ...] = (*range(1, 15), *range(21, 183, 7))
@@ -19,12 +19,13 @@ BLOCK_LAST_HOURS = 0.5
 BLOCK_INSTANCES = 64
 """Most instances in one block. Source: EC2 user guide, Capacity Blocks."""
 TERM_HOURS = {
+    PriceKind.LEASE: HOURS_PER_MONTH,
     PriceKind.SAVINGS_1Y: HOURS_PER_YEAR,
     PriceKind.RESERVED_1Y: HOURS_PER_YEAR,
     PriceKind.SAVINGS_3Y: 3 * HOURS_PER_YEAR,
     PriceKind.RESERVED_3Y: 3 * HOURS_PER_YEAR,
 }
-"""Hours of a commitment, paid in full whether used or not.
+"""Hours of a commitment, paid in full whether used or not; a lease without a stated term is taken for one month.
 
 They count if no price row states its own hours: AWS states 8,760 a year (`minimum_term_hours`).
 """

@@ -121,3 +121,11 @@ def test_what_is_free_is_free_once_for_all_runs():
     assert placed.campaign_usd is not None
     assert placed.campaign_usd.value == pytest.approx(option.campaign_usd.value)
     assert not any("unlike runs" in note for note in placed.notes)
+
+
+def test_a_lease_without_a_term_is_paid_for_a_month():
+    """20 h of work at 10 USD an hour: 8,766 / 12 = 730.5 h are paid."""
+    plan = plan_of([P4D | {"price": "lease"}], runs=2)
+    (lease,) = plans.compare(plan, bundled_catalog(), today=TODAY).options
+    assert lease.campaign_usd is not None
+    assert lease.campaign_usd.value == pytest.approx(7_305.0, abs=0.01)
