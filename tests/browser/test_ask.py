@@ -64,7 +64,7 @@ def test_a_first_visit_has_an_answer_beside_a_filled_form(first_page: Page) -> N
 
 def test_the_answer_follows_every_change(plan_page: Page) -> None:
     enter(plan_page, "Trainings", "7")
-    expect(headline(plan_page)).to_contain_text("at most 86 USD")  # 7 of the 50 trainings that take 625
+    expect(headline(plan_page)).to_contain_text("at most 86 USD")  # 7 of the 50 trainings that take 612
     expect(plan_page).to_have_url(re.compile("runs=7"))
     plan_page.reload()
     expect(headline(plan_page)).to_contain_text("at most 86 USD")
