@@ -159,12 +159,13 @@ def _likely_cheaper_hours(
         return best
     likely = MUCH_LESS * best.payable_usd.value
     hourly = [
-        one
-        for one in ordered
-        if not _is_paid_ahead(one) and is_firm(one) and one.hold is best.hold and one.payable_usd is not None
-        and one.payable_usd.value <= likely and ranking_usd(one) <= TOO_DEAR * ranking_usd(best)
+        option
+        for option in ordered
+        if not _is_paid_ahead(option) and is_firm(option) and option.hold is best.hold
+        and option.payable_usd is not None and option.payable_usd.value <= likely
+        and ranking_usd(option) <= TOO_DEAR * ranking_usd(best)
     ]  # fmt: skip
-    return min(hourly, key=lambda one: _order(one, limits), default=best)
+    return min(hourly, key=lambda option: _order(option, limits), default=best)
 
 
 def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption:
