@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from statistics import NormalDist
 
 from planner.model.quantity import Basis, Quantity
-from planner.quantity.interval import Interval
+from planner.quantity.interval import MOST, Interval
 
 NORMAL = NormalDist()
 TAIL = NORMAL.inv_cdf(0.95)
@@ -31,3 +32,13 @@ def decided(quantity: Quantity, *, doubtful: bool) -> Interval:
     """
     band = doubted(quantity)
     return band.times(Interval.within_factor(1.0, UNSTATED_FACTOR)) if doubtful else band
+
+
+def log_deviation(band: Interval) -> float:
+    """Return the standard deviation of a range's logarithm, the mean of both sides; 0 if the number is nothing.
+
+    sd = ln(high / low) / (2 x 1.645)
+    """
+    if band.value <= 0:
+        return 0.0
+    return math.log(band.high / max(band.low, band.value / MOST)) / (2 * TAIL)

@@ -26,8 +26,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Prefer
 from planner.model.quantity import Basis, Quantity
-from planner.quantity.chance import TAIL, doubted
-from planner.quantity.interval import Interval
+from planner.quantity.chance import TAIL, doubted, log_deviation
 from planner.speed.throughput.expected_probe import left_after_probe
 from planner.speed.throughput.speed import SINGLE_RUN_FRACTION
 
@@ -89,7 +88,7 @@ class Prospects:
         ]  # fmt: skip
         return cls(
             case, tuple(kept), tuple(by_id[option.id] for option in kept),
-            np.array([sd_of(doubted(option.throughput)) for option in kept if option.throughput is not None]),
+            np.array([log_deviation(doubted(option.throughput)) for option in kept if option.throughput is not None]),
             np.array([hourly_share(option) for option in kept]),
         )  # fmt: skip
 
@@ -118,10 +117,10 @@ class Prospects:
         budget = math.inf if limits.budget_usd is None else limits.budget_usd
         usd, keeps = np.empty(errors.draws.shape), np.empty(errors.draws.shape, dtype=bool)
         for number, option in enumerate(self.options):
-            owed, hours = option.cash_usd or option.campaign_usd, option.campaign_hours
+            owed, hours = option.owed_usd, option.campaign_hours
             assert owed is not None, "it is comparable"
             grown, share = np.exp(errors.draws[:, number]), self.hourly[number]
-            rest = _rest(sd_of(doubted(owed)), share * self.error[number])
+            rest = _rest(log_deviation(doubted(owed)), share * self.error[number])
             out = owed.value * (1 - share + share * grown) * np.exp(rest * rng.standard_normal(len(grown)))
             credit, between = np.zeros(grown.shape), option.between_turns
             each = hours if between is None else between.run_hours
@@ -132,7 +131,7 @@ class Prospects:
             paid = np.maximum(0.0, out - credit)
             usd[:, number] = np.maximum(0.0, paid - (option.taken_off_usd.low if option.taken_off_usd else 0.0))
             late = hours is not None and limits.deadline is not None
-            rest = _rest(sd_of(doubted(each)), self.error[number]) if each is not None else 0.0
+            rest = _rest(log_deviation(doubted(each)), self.error[number]) if each is not None else 0.0
             worked = grown * np.exp(rest * rng.standard_normal(len(grown))) * (each.value if late and each else 0.0)
             ends = option.wait_hours + (worked if between is None or not late else hours_between(between, worked))
             keeps[:, number] = (ends <= until) & (paid <= budget)
@@ -269,13 +268,6 @@ def _narrowed(quantity: Quantity | None, factor: float, before: float, left: flo
     return quantity.model_copy(
         update={"value": value, "low": value * math.exp(-ends[0]), "high": value * math.exp(ends[1])}
     )
-
-
-def sd_of(band: Interval) -> float:
-    """Return the standard deviation of the logarithm: of both sides' the mean; 0 of what costs nothing."""
-    if band.value <= 0:
-        return 0.0
-    return math.log(band.high / max(band.low, band.value * 1e-6)) / (2 * TAIL)
 
 
 def _rest(whole: float, part: float) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
 
-from planner.decide.advice.measuring import NOISE, is_measured, run_usd, sd_of
+from planner.decide.advice.measuring import NOISE, is_measured, run_usd
 from planner.decide.advice.mix_inputs import scaled
 from planner.decide.advice.mixed import MixedCase
 from planner.decide.options.estimate_plan import Paced
@@ -15,7 +15,7 @@ from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.decide.placement.instance import Instance, Solution, in_budget, measured
 from planner.decide.placement.question import Candidate, at_confidence, run_hours
 from planner.model.answer.option_estimate import CampaignOption
-from planner.quantity.chance import doubted
+from planner.quantity.chance import doubted, log_deviation
 
 RESULTS = 9
 """Results of a run that are told apart: equally likely slices."""
@@ -72,7 +72,7 @@ def _value(
     """Return the worth in USD, and the chance that other options take part after the result."""
     assert candidate.alone.throughput is not None, "it is measured"
     decided = TimedOption.of(candidate.alone).decided(run_hours(candidate, 1.0))
-    error, whole = sd_of(doubted(candidate.alone.throughput)), sd_of(decided)
+    error, whole = log_deviation(doubted(candidate.alone.throughput)), log_deviation(decided)
     of_result = math.hypot(error, NOISE)
     gain, left = error**2 / of_result**2, error * NOISE / of_result
     rest = math.sqrt(max(0.0, whole**2 - error**2))

@@ -97,7 +97,7 @@ def _wait_hours(option: CampaignOption, limits: CampaignLimits, *, today: date) 
 def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float) -> float:
     """Return the USD that this share of the samples does not exceed: the likely cost x the factor at the confidence."""
     usd, name = outcomes.usd_at(confidence), "campaign_usd" if option.cash_usd is None else "cash_usd"
-    owed = option.cash_usd or option.campaign_usd
+    owed = option.owed_usd
     assert owed is not None, "its cost is known"
     if owed.value <= 0:
         return usd

@@ -1,4 +1,4 @@
-"""By what an option's hours may be off, and which of it other options share."""
+"""Causes of the error of an option's hours, by names that other options may share."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import math
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.practice import Practice
 from planner.model.quantity import Basis
-from planner.quantity.chance import TAIL
-from planner.quantity.interval import MOST, Interval
+from planner.quantity.chance import TAIL, log_deviation
+from planner.quantity.interval import Interval
 from planner.scenario.candidate import Candidate
 from planner.speed.estimator.shared_causes import Causes
 from planner.speed.throughput.extrapolation import RATIO_FACTOR
@@ -24,7 +24,7 @@ def error_causes(candidate: Candidate, speed: Speed, time: TrainingTime | None, 
     """
     if speed.samples_per_s is None:
         return ()
-    whole = _sd(speed.samples_per_s)
+    whole = log_deviation(speed.samples_per_s)
     shared = [(name, share * whole) for name, share in speed.causes]
     if not shared and speed.basis is Basis.MODELLED:
         shared = [(f"ratio to {candidate.accelerator.id}", min(whole, math.log(RATIO_FACTOR) / TAIL))]
@@ -32,14 +32,10 @@ def error_causes(candidate: Candidate, speed: Speed, time: TrainingTime | None, 
     causes = [*shared, (_machine(candidate), own)]
     factor = None if time is None else next((each.factor for each in time.practices if each.practice is practice), None)
     if factor is not None:
-        causes.append((f"practice {practice.value}", _sd(Interval(factor.value, factor.low, factor.high))))
+        causes.append((f"practice {practice.value}", log_deviation(Interval(factor.value, factor.low, factor.high))))
     return tuple((name, sd) for name, sd in causes if sd > 0)
 
 
 def _machine(candidate: Candidate) -> str:
     accelerators = f"{candidate.nodes} x {candidate.accelerators_per_node} {candidate.accelerator.id}"
     return f"{accelerators}, {candidate.strategy.value}, {candidate.split}"
-
-
-def _sd(band: Interval) -> float:
-    return math.log(band.high / max(band.low, band.value / MOST)) / (2 * TAIL) if band.value > 0 else 0.0

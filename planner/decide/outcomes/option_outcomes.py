@@ -38,13 +38,13 @@ def outcomes_of(
     `without`: causes of error that are taken to be known, such as those that all options have in common.
     """
     if option.campaign_hours is None:
-        owed = option.cash_usd or option.campaign_usd
+        owed = option.owed_usd
         usd = None if owed is None else at_scores(doubted(owed), scores(price_cause(option), "price"))
         return Outcomes(None, usd, np.ones(SAMPLES, dtype=bool))
     ahead = max(0, ((limits.start or today) - today).days)
     campaign = _at_known(played_option(option, runs=limits.runs, ahead_days=ahead), without)
     played = play([campaign], credits=_lasting_credits(option))
-    return played if (option.cash_usd or option.campaign_usd) is not None else replace(played, usd=None)
+    return played if option.owed_usd is not None else replace(played, usd=None)
 
 
 def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> PlayedOption:
@@ -54,7 +54,7 @@ def played_option(option: CampaignOption, *, runs: int, ahead_days: int = 0) -> 
     cost holds beside that of the hours. What is paid ahead does not grow with them, and holds the runs or does not.
     `ahead_days`: from today, when a machine is ordered, to the campaign's first.
     """
-    owed, cost, between = option.cash_usd or option.campaign_usd, option.cost_by_hours, option.between_turns
+    owed, cost, between = option.owed_usd, option.cost_by_hours, option.between_turns
     hours = option.campaign_hours if between is None else between.run_hours
     assert hours is not None, "its time is known"
     lead = None if option.lead_days is None else doubted(option.lead_days).scaled(HOURS_PER_DAY)
@@ -102,6 +102,22 @@ class TimedOption:
         """Return the time of an estimate."""
         return cls(option.id, option.time, bool(option.doubts), option.error_causes)
 
+    @property
+    def lost(self) -> Interruptions:
+        """What interrupts a run."""
+        return Interruptions() if self.time is None else interruptions_of(self.time)
+
+    @property
+    def launch_hours(self) -> float:
+        """Hours of a run before its first step."""
+        return self.time.launch_hours.value if self.time is not None and self.time.launch_hours is not None else 0.0
+
+    @property
+    def convergence(self) -> float:
+        """Half of the 90 % range of one run's steps, as a share of them, by seed and data order alone."""
+        spread = None if self.time is None else self.time.convergence
+        return 0.0 if spread is None else spread.fraction.value
+
     def decided(self, hours: Quantity) -> Interval:
         """Return hours as a decision counts them."""
         return decided(hours, doubtful=self.doubtful)
@@ -113,10 +129,8 @@ class TimedOption:
 
         hours of the steps = (hours / runs one after another - launch) / (1 + what is lost for each hour of steps)
         """
-        band, time = self.decided(hours), self.time
+        band, lost, launch = self.decided(hours), self.lost, self.launch_hours
         waves = 1 if between is not None else math.ceil(runs / at_once)
-        lost = Interruptions() if time is None else interruptions_of(time)
-        launch = time.launch_hours.value if time is not None and time.launch_hours is not None else 0.0
         steps_hours = max(0.0, band.value / waves - launch) / losses(lost).total
         return PlayedOption(
             option=self.id,
@@ -125,7 +139,7 @@ class TimedOption:
             lost=lost,
             speed_error=error_of_steps(band, waves * launch),
             causes=self.causes,
-            convergence=time.convergence.fraction.value if time is not None and time.convergence is not None else 0.0,
+            convergence=self.convergence,
             between=between,
         )
 

@@ -1,4 +1,4 @@
-"""What becomes of a campaign in each sample, and every chance and quantile that an answer states of it."""
+"""Hours and cost of a campaign in each sample, with every chance and quantile that an answer states of them."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Batch:
 
     runs: int
     steps_hours: float
-    """Of one run, at the speed that is most likely."""
+    """Hours of one run at the most likely speed."""
     phase: int = 0
     """A phase begins on all lanes when the phase before has ended."""
 
@@ -54,7 +54,7 @@ class PlayedLane:
 
 @dataclass(frozen=True, kw_only=True)
 class PlayedOption:
-    """What one option does of a campaign."""
+    """Part of a campaign that one option does."""
 
     option: str
     lanes: tuple[PlayedLane, ...]
@@ -63,7 +63,7 @@ class PlayedOption:
     wait: Interval | Queue | Tries = NOTHING
     """Hours from then until they can be had; drawn once."""
     launch_hours: float = 0.0
-    """Of every run before its first step."""
+    """Hours of every run before its first step."""
     lost: Interruptions = NEVER_INTERRUPTED
     speed_error: Interval = AS_EXPECTED
     """Factor on the hours, common to all runs: a machine that is slower than thought is so for all of them."""
@@ -72,9 +72,9 @@ class PlayedOption:
     convergence: float = 0.0
     """Half of the 90 % range of one run's steps, as a share of them, by seed and data order alone."""
     usd: float = 0.0
-    """At the most likely hours."""
+    """Cost at the most likely hours."""
     hourly_share: float = 1.0
-    """Of `usd` that grows with the hours; the rest is paid once."""
+    """Share of `usd` that grows with the hours; the rest is paid once."""
     price_error: Interval = AS_EXPECTED
     price_cause: str = ""
     """Name of that error's cause, which options of one price list share; empty: the option's own."""
@@ -90,12 +90,17 @@ class PlayedOption:
     """Where others take turns with its machines: its runs, all equal, begin in whichever gap holds them."""
 
 
-def side_by_side(runs: int, lanes: int, *, steps_hours: float, opens: float = 0.0) -> tuple[PlayedLane, ...]:
-    """Return equal runs on so many lanes, at most `MOST_LANES`: each has as many as any other, or one more.
+def runs_of_lane(number: int, runs: int, lanes: int) -> int:
+    """Return the runs of one of several equal lanes, counted from 0: each has as many as any other, or one more.
 
-    Those with one more come first, so that they are among the lanes that are played.
+    Those with one more come first.
     """
-    counts = [runs // lanes + (number < runs % lanes) for number in range(min(lanes, runs, MOST_LANES))]
+    return runs // lanes + (number < runs % lanes)
+
+
+def side_by_side(runs: int, lanes: int, *, steps_hours: float, opens: float = 0.0) -> tuple[PlayedLane, ...]:
+    """Return equal runs on several lanes (`runs_of_lane`), of which the first `MOST_LANES` are played."""
+    counts = [runs_of_lane(number, runs, lanes) for number in range(min(lanes, runs, MOST_LANES))]
     return tuple(PlayedLane((Batch(count, steps_hours),), opens) for count in counts)
 
 

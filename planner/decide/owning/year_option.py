@@ -20,7 +20,7 @@ from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import UNCOMMITTED
 from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
-from planner.quantity.chance import TAIL, doubted
+from planner.quantity.chance import doubted, log_deviation
 from planner.speed.estimator.shared_causes import Causes
 
 
@@ -117,7 +117,7 @@ def _error_causes(option: OptionEstimate, year: Quantity, hourly: float) -> Caus
     band = doubted(year)
     if band.value <= 0 or band.high <= band.value:
         return ()
-    whole = math.log(band.high / max(band.low, band.value / 100)) / (2 * TAIL)
+    whole = log_deviation(band._replace(low=max(band.low, band.value / 100)))
     of_hours = [(name, hourly * sd) for name, sd in option.error_causes if hourly * sd > 0]
     grown = math.hypot(*(sd for _, sd in of_hours))
     fitting = [(name, sd * min(1.0, whole / grown)) for name, sd in of_hours]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from planner.decide.outcomes.play import runs_of_lane
 from planner.decide.placement.instance import Placed, Solution, measured
 from planner.decide.placement.question import Question
 
@@ -25,7 +26,7 @@ def as_its_row(question: Question, option: str) -> Solution | None:
     if instance.bins[way.bin].lanes < sets:
         return None
     placed = tuple(
-        Placed(ways[0], lane, runs // sets + (lane < runs % sets)) for lane in range(sets)
+        Placed(ways[0], lane, runs_of_lane(lane, runs, sets)) for lane in range(sets)
     )  # fmt: skip
     taken = measured(instance, placed)
     if taken is None:

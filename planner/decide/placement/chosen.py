@@ -17,7 +17,7 @@ from planner.decide.campaign.side_by_side import with_at_once
 from planner.decide.outcomes.option_outcomes import TimedOption, price_cause
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes, drawn_budget
 from planner.decide.placement.instance import Instance, Placed, Solution, measured, option_usd
-from planner.decide.placement.plan_figures import beyond_its_row, billed_as, row_of, with_median
+from planner.decide.placement.plan_figures import billed_as, row_of, with_median
 from planner.decide.placement.played_plan import played_plan
 from planner.decide.placement.question import STANDARD_ERROR, Candidate, Question, run_hours
 from planner.model.answer.between_turns import BetweenTurns
@@ -115,7 +115,7 @@ def chosen_plan(
     """Return the plan of a solution by the middle values, and its chances by simulation (`played_plan.py`)."""
     plan = _plan(question, by_middle_values(question, solution), limits, budget)
     options = [candidate.alone for candidate in question.candidates]
-    row, beyond = row_of(plan, options, limits), beyond_its_row(plan, options, limits)
+    row, beyond = row_of(plan, options, limits)
     closed = any(each.closed for each in plan.placements)
     if row is not None:
         played = next(candidate.outcomes for candidate in question.candidates if candidate.alone is row)

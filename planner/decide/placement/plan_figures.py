@@ -23,22 +23,18 @@ MOST_NAMED = 4
 """Sets of machines whose trainings a note counts one by one."""
 
 
-def row_of(plan: CampaignPlan, options: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption | None:
-    """Return the option that does all runs of the plan as its row in `compare` counts them; None: there is none."""
-    row = _only(plan, options)
-    return row if row is not None and _unlike(plan, row, limits) is None else None
+def row_of(
+    plan: CampaignPlan, options: Sequence[CampaignOption], limits: CampaignLimits
+) -> tuple[CampaignOption | None, str | None]:
+    """Return the option that does all runs of the plan as its row in `compare` counts them, else in what both differ.
 
-
-def beyond_its_row(plan: CampaignPlan, options: Sequence[CampaignOption], limits: CampaignLimits) -> str | None:
-    """Return what a plan on one option counts, and its row in `compare` does not; None: nothing, or it is a mix."""
-    row = _only(plan, options)
-    return None if row is None else _unlike(plan, row, limits)
-
-
-def _only(plan: CampaignPlan, options: Sequence[CampaignOption]) -> CampaignOption | None:
+    Neither is known of a mix.
+    """
     if len(plan.placements) != 1:
-        return None
-    return next(option for option in options if option.id == plan.placements[0].option)
+        return None, None
+    row = next(option for option in options if option.id == plan.placements[0].option)
+    beyond = _unlike(plan, row, limits)
+    return (row, None) if beyond is None else (None, beyond)
 
 
 def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> str | None:
@@ -72,7 +68,7 @@ def _counted(what: str) -> str:
 
 
 def _billed(row: CampaignOption) -> Quantity:
-    usd = row.cash_usd or row.campaign_usd
+    usd = row.owed_usd
     assert usd is not None, "what is placed has a price"
     return usd
 

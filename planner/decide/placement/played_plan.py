@@ -8,13 +8,13 @@ from datetime import UTC, datetime
 from planner.cost.cloud.cost_by_hours import price_range
 from planner.decide.campaign.campaign_plan import CampaignPlan, Lane, Placement
 from planner.decide.outcomes.hours_in_cost import error_beyond_hours
+from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.outcomes.play import Batch, PlayedLane, PlayedOption, error_of_steps, play
-from planner.decide.outcomes.stated_time import interruptions_of
-from planner.duration.goodput import Interruptions, losses
+from planner.duration.goodput import losses
 from planner.duration.waits import mean_wait
 from planner.model.answer.between_turns import BetweenTurns
-from planner.quantity.chance import decided, doubted
+from planner.quantity.chance import doubted
 from planner.quantity.interval import Interval
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
@@ -32,14 +32,12 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
 
     Of runs of h hours, of which a launch takes l: steps = (h - l) / losses, as others' use is spread over both.
     """
-    lost = interruptions_of(one.time) if one.time is not None else Interruptions()
-    launch = one.time.launch_hours.value if one.time is not None and one.time.launch_hours is not None else 0.0
-    first = one.lanes[0].runs[0].hours
-    band = decided(first, doubtful=one.doubtful)
+    timed = TimedOption(one.option, one.time, one.doubtful, one.causes)
+    lost, launch = timed.lost, timed.launch_hours
+    band = timed.decided(one.lanes[0].runs[0].hours)
     grown = band.scaled(1 / band.value)
     earliest = one.earliest_start.value if one.earliest_start is not None else 0.0
     wait = one.queued or (Interval.exact(0.0) if one.earliest_start is None else doubted(one.earliest_start))
-    convergence = one.time.convergence if one.time is not None else None
     return PlayedOption(
         option=one.option,
         lanes=tuple(_lane(plan.start, lane, earliest, launch, losses(lost).total, one.between) for lane in one.lanes),
@@ -47,10 +45,10 @@ def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
         wait=wait,
         launch_hours=launch,
         lost=lost,
-        causes=one.causes,
+        causes=timed.causes,
         price_cause=one.price_cause,
         speed_error=error_of_steps(band, launch),
-        convergence=convergence.fraction.value if convergence else 0.0,
+        convergence=timed.convergence,
         usd=one.usd.value,
         hourly_share=one.hourly_share,
         price_error=error_beyond_hours(doubted(one.usd), grown, one.hourly_share)

@@ -236,7 +236,7 @@ def _longer(question: Question, way: Way, chance: float) -> Way:
 def _held(candidate: Candidate, chance: float) -> float:
     """Return the factor under which the option's cost, before its credits, stays with a chance."""
     option = candidate.alone
-    owed = option.cash_usd or option.campaign_usd or option.usd_marginal
+    owed = option.owed_usd or option.usd_marginal
     assert owed is not None, "its cost is known"
     if owed.value <= 0 or candidate.before_credits.usd is None:
         return 1.0

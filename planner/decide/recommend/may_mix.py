@@ -29,7 +29,7 @@ def may_mix(alone: Alone) -> bool:
 
 
 def _has_credits(option: CampaignOption) -> bool:
-    owed = option.cash_usd or option.campaign_usd
+    owed = option.owed_usd
     return option.to_pay_usd is not None and owed is not None and option.to_pay_usd.high < owed.high
 
 

@@ -189,6 +189,11 @@ class CampaignOption(OptionEstimate):
         """Remaining payment; in an answer stored before 0.2.0 its `campaign_usd`."""
         return self.to_pay_usd or self.campaign_usd
 
+    @property
+    def owed_usd(self) -> Quantity | None:
+        """Amount that is paid or owed by the campaign's end, before credits; in an older answer its `campaign_usd`."""
+        return self.cash_usd or self.campaign_usd
+
     at_once: int
     """Trainings at the same time; an owned site runs no more than it has nodes for."""
     campaign_hours: Quantity | None

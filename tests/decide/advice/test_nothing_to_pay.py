@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from planner.decide.advice.measuring import sd_of
+from planner.quantity.chance import log_deviation
 from planner.quantity.interval import Interval
 
 
@@ -18,4 +18,4 @@ from planner.quantity.interval import Interval
     ],
 )
 def test_the_doubt_of_a_cost(band, sd):
-    assert sd_of(band) == pytest.approx(sd, rel=1e-3)
+    assert log_deviation(band) == pytest.approx(sd, rel=1e-3)
