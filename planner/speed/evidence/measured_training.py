@@ -1,4 +1,4 @@
-"""The training of a published measurement: method, kernels, states."""
+"""Training of a published measurement: method, kernels, states."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from planner.speed.physics.adapter_facts import measured_adapters
 from planner.speed.physics.kernels import dispatches_tokens, kernel_words, kernels_of
 
 RECOMPUTED = {"selective": 0.3, "minimal_flash": 0.3, "gelu recompute": 0.05}
-"""Share of the forward pass that is computed twice, by the word for it; "full" is 1."""
+"""Share of the forward pass that is computed twice, by the word for it. "full" is 1."""
 OTHER_SHARDING = ("fsdp", "shard", "gemini")
-"""Words for sharding by something else than DeepSpeed."""
+"""Words for sharding without DeepSpeed."""
 AUTOCAST = ("amp", "autocast")
 OWN_COMPILERS = ("Gaudi", "TPU", "Neuron")
 FUSED_ATTENTION = {2022: 0.1, 2023: 0.5}
-"""How likely a fused attention kernel was in years when nobody says: none before (FlashAttention came in 2022, PyTorch
-2.0 in March 2023), everybody after."""
+"""Probability by year that a row without a statement uses a fused attention kernel. It is 0 before and 1 after:
+FlashAttention came in 2022, PyTorch 2.0 in March 2023."""
 SHARDED_OPTIMIZER_YEAR = 2023
-"""From then on Megatron's recipes shard the optimizer's states over replicas (its distributed optimizer)."""
+"""First year in which Megatron's recipes shard the optimizer's states over replicas (its distributed optimizer)."""
 SECOND_KERNEL_YEAR = 2024
-"""From then on PyTorch's own attention is FlashAttention 2 (version 2.2, January 2024)."""
+"""First year in which PyTorch's own attention is FlashAttention 2 (version 2.2, January 2024)."""
 
 
 def training_of(
     row: Measurement, network: Mapping[str, float], number_format: str, accelerator: Accelerator
 ) -> dict[str, float]:
-    """Return what the physics needs of the method; what is not said is what was usual at that time."""
+    """Return the training for the physics, with the usual settings of its time for those not stated."""
     said = kernel_words(f"{row.compile_kernels or _usual_kernels(row.framework)} {row.method}")
     noted = re.search(r"\bq?lora\b", row.notes.casefold())
     method = row.method.casefold() or said + (noted[0] if noted else "")
@@ -75,7 +75,7 @@ def _usual_kernels(framework: str) -> str:
 
 
 def _recomputed(asked: str) -> float:
-    """Return the share of the forward pass that is computed twice: of all layers, of some, of parts of each."""
+    """Return the share of the forward pass that is computed twice: all layers, some layers, or parts of each."""
     some = re.search(r"(\d+) of (\d+) layers", asked)
     if some:
         return min(1.0, int(some[1]) / max(1, int(some[2])))
@@ -94,7 +94,7 @@ def _flash(row: Measurement, said: str, attention: str, accelerator: Accelerator
 
 
 def _early(row: Measurement, said: str) -> bool:
-    """Return whether a fused attention kernel is of the first kind: by its name, else by its time."""
+    """Return whether a fused attention kernel is of the first generation, by its name or its year."""
     if any(part in said for part in ("triton/cuda", "attn(triton", "xformers", "fa1")):
         return True
     if any(part in said for part in ("fa2", "fa3", "fa4", "cudnn", "transformerengine", "flash-attention 2")):
@@ -103,7 +103,7 @@ def _early(row: Measurement, said: str) -> bool:
 
 
 def _offloaded(said: str) -> bool:
-    """Return whether optimizer or weights wait in the host's memory; activations alone do not slow the optimizer."""
+    """Return whether optimizer or weights are offloaded to the host. Activations alone do not slow the optimizer."""
     if said.startswith(("no", "false")):
         return False
     words = ("optimizer", "param", "likely", "auto", "nvme", "yes", "true")
@@ -111,9 +111,9 @@ def _offloaded(said: str) -> bool:
 
 
 def old_stack(row: Measurement, accelerator: Accelerator) -> bool:
-    """Return whether the framework is of a kind that writes the attention matrix out.
+    """Return whether the framework's networks write the attention matrix to memory.
 
-    Compilers of accelerators that are no GPUs fuse attention, and networks under DeepSpeed bring PyTorch's kernels now.
+    Compilers of accelerators other than GPUs fuse attention. Today's networks under DeepSpeed use PyTorch's kernels.
     """
     said = row.framework.casefold()
     if accelerator.architecture in OWN_COMPILERS:
@@ -123,7 +123,7 @@ def old_stack(row: Measurement, accelerator: Accelerator) -> bool:
 
 
 def _runs_deepspeed(row: Measurement, accelerator: Accelerator) -> bool:
-    """Return whether DeepSpeed does a row's ZeRO: by its name, or by trainers that call it for ZeRO."""
+    """Return whether DeepSpeed implements a row's ZeRO, by its name or by trainers that use it for ZeRO."""
     said = f"{row.zero} {row.parallelism}".casefold()
     if any(word in said for word in OTHER_SHARDING):
         return False
