@@ -23,7 +23,7 @@ from planner.speed.calibration.memory_peaks import (
     FREE,
     MemoryPeak,
     PeakBin,
-    Scored,
+    ScoredPeak,
     calibration_bins,
     mean_log_error,
     scaled,
@@ -75,7 +75,7 @@ def main() -> None:
         PICTURE.write_text(_picture(calibration_bins(scored, SIZES_GIB)), encoding="utf-8")
 
 
-def _figures(source: str, scored: Sequence[Scored]) -> Row:
+def _figures(source: str, scored: Sequence[ScoredPeak]) -> Row:
     errors = [one.error for one in scored]
     return {
         "source": source,

@@ -1,4 +1,4 @@
-"""Which measurements are known beforehand when the estimator is tested with own runs."""
+"""Choice of the measurements that are known when the estimator is tested with own runs."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from tests.bundled import text_rows
 
 @pytest.fixture(scope="module")
 def evidence() -> list[Observation]:
-    """Measurements that all differ in their settings."""
-    return list({repr((sorted(one.config.items()), one.labels)): one for one in text_rows()}.values())[:300]
+    """Return measurements that all differ in their settings."""
+    return list({repr((sorted(row.config.items()), row.labels)): row for row in text_rows()}.values())[:300]
 
 
 def place_of(rows: list[Observation]) -> UpdatePoints:
@@ -31,7 +31,7 @@ def place_of(rows: list[Observation]) -> UpdatePoints:
 
 
 def line(positions: list[float]) -> UpdatePoints:
-    """Runs of one machine and workload that differ in one setting alone, whose steps are products alone."""
+    """Return runs of one machine and workload that differ in one setting, with steps of nothing but products."""
     count, label = len(positions), Labels("A100", "ampere", "f", "site", "w")
     shares = {name: np.full(count, float(name == "products")) for name in PART_ERROR}
     return UpdatePoints(
@@ -56,7 +56,7 @@ def test_neither_the_table_s_order_nor_its_results_choose(evidence: list[Observa
     def chosen(rows: list[Observation], cells: list[Cell]) -> set[str]:
         return {rows[place].id for cell in cells for place in cell.anchors}
 
-    backwards = [replace(one, tokens_per_s_per_gpu=2 * one.tokens_per_s_per_gpu) for one in reversed(evidence)]
+    backwards = [replace(row, tokens_per_s_per_gpu=2 * row.tokens_per_s_per_gpu) for row in reversed(evidence)]
     assert chosen(evidence, draw_anchors(evidence, anchors=2)) == chosen(backwards, draw_anchors(backwards, anchors=2))
     assert chosen(evidence, informative_anchors(evidence, place_of, anchors=2)) == chosen(
         backwards, informative_anchors(backwards, place_of, anchors=2)
@@ -64,7 +64,7 @@ def test_neither_the_table_s_order_nor_its_results_choose(evidence: list[Observa
 
 
 def test_the_run_in_the_middle_tells_most_and_the_next_ones_lie_apart() -> None:
-    """Of settings on a line the middle is nearest to all; once it is known, the ends are what is left."""
+    """The middle of a line is closest to all; once it is known, the ends are least known."""
     told = most_informative(line([-3.0, -1.0, 0.0, 1.0, 3.0]), runs=3)
     assert told[0] == 2
     assert set(told[1:]) <= {0, 1, 3, 4}
@@ -77,21 +77,21 @@ def test_the_run_in_the_middle_tells_most_and_the_next_ones_lie_apart() -> None:
     runs=st.integers(1, 2),
 )
 def test_each_choice_leaves_no_more_unknown_than_any_other(positions: list[float], runs: int) -> None:
-    """Against trying every run after those chosen before, with the update's own solve."""
+    """Each choice is compared with every run after those chosen before, by the update's own solve."""
     where = line(positions)
     told = most_informative(where, runs=runs)
     before = told[:-1]
     matrix = covariance(where, where)
 
     def left_of_others(chosen: list[int]) -> float:
-        """Variance that stays of the rows beside the last of the chosen."""
+        """Return the remaining variance of the rows other than the last chosen one."""
         some = np.array(chosen)
         inner = matrix[np.ix_(some, some)] + NOISE**2 * np.eye(len(some))
         left = np.diag(matrix - matrix[:, some] @ np.linalg.solve(inner, matrix[some]))
         return float(left.sum() - left[chosen[-1]])
 
     def told_by(run: int) -> float:
-        """Variance of the others before, less that after."""
+        """Return the variance of the others before a run minus that after it."""
         left = left_of_others([*before, run])
         if not before:
             return float(np.trace(matrix) - matrix[run, run]) - left
