@@ -97,26 +97,26 @@ def _refusal(row: Measurement, accelerator: Accelerator | None, network: ImageNe
 
 def _format(text: str) -> str:
     """Return the number format of the products. A table without a statement means 16-bit mixed precision."""
-    said = text.casefold()
+    lowered = text.casefold()
     if says_bf16(text):
         return "bf16"
-    if "tf32" in said:
+    if "tf32" in lowered:
         return "tf32"
-    sixteen = any(word in said for word in ("16", "amp", "mixed", "half", "fp8"))
-    return "16bit" if sixteen or not said else "fp32"
+    sixteen = any(word in lowered for word in ("16", "amp", "mixed", "half", "fp8"))
+    return "16bit" if sixteen or not lowered else "fp32"
 
 
 def _training(row: Measurement, chosen: str) -> dict[str, float]:
-    said = f"{row.compile_kernels} {row.framework} {row.method}".casefold()
+    software = f"{row.compile_kernels} {row.framework} {row.method}".casefold()
     spread = row.parallelism.casefold()
     sixteen = chosen in SIXTEEN_BITS
-    compiled = any(word in said for word in ("xla", "torch.compile", "inductor", "dynamo"))
+    compiled = any(word in software for word in ("xla", "torch.compile", "inductor", "dynamo"))
     year = row.source_date[:4]
     return {
         "recompute": 1.0 if row.activation_checkpointing.casefold().startswith("full") else 0.0,
-        "channels_last": _layout(said, sixteen=sixteen),
-        "fused": float(compiled or ("mxnet" in said and sixteen)),
-        "flash": float("flash" in said or (year.isdecimal() and int(year) >= FUSED_ATTENTION_YEAR)),
+        "channels_last": _layout(software, sixteen=sixteen),
+        "fused": float(compiled or ("mxnet" in software and sixteen)),
+        "flash": float("flash" in software or (year.isdecimal() and int(year) >= FUSED_ATTENTION_YEAR)),
         "gradient_bytes": 2.0 if "pure" in row.precision else 4.0,
         "zero": float(row.zero[:1]) if row.zero[:1].isdecimal() else 0.0,
         "one_process": float("dataparallel" in spread and "distributed" not in spread),
@@ -124,12 +124,12 @@ def _training(row: Measurement, chosen: str) -> dict[str, float]:
     }
 
 
-def _layout(said: str, *, sixteen: bool) -> float:
-    if re.search(r"channels[_ -]?last|nhwc", said):
+def _layout(software: str, *, sixteen: bool) -> float:
+    if re.search(r"channels[_ -]?last|nhwc", software):
         return 1.0
-    if re.search(r"contiguous|nchw", said):
+    if re.search(r"contiguous|nchw", software):
         return 0.0
-    return 1.0 if sixteen and any(word in said for word in STATIC) else LAYOUT_NOT_STATED
+    return 1.0 if sixteen and any(word in software for word in STATIC) else LAYOUT_NOT_STATED
 
 
 def _batches(
@@ -149,9 +149,9 @@ def _batches(
 
 def _framework(row: Measurement) -> str:
     """Return the family of frameworks that launch and fuse kernels alike."""
-    said = row.framework.casefold()
+    lowered = row.framework.casefold()
     families = ("mxnet", "tensorflow", "jax", "timm", "oneflow", "paddle", "tinygrad")
-    known = next((family for family in families if family in said), None)
-    if known is None and ("ngc" in said or "nvidia" in said):
-        return "pytorch ngc" if "pytorch" in said else "ngc"
-    return known or ("pytorch" if "torch" in said else re.sub(r"[^a-z]+", " ", said).strip() or "not stated")
+    known = next((family for family in families if family in lowered), None)
+    if known is None and ("ngc" in lowered or "nvidia" in lowered):
+        return "pytorch ngc" if "pytorch" in lowered else "ngc"
+    return known or ("pytorch" if "torch" in lowered else re.sub(r"[^a-z]+", " ", lowered).strip() or "not stated")

@@ -83,8 +83,8 @@ def is_encoder(row: Measurement) -> bool:
 
 def _head_share(row: Measurement) -> float:
     """Return the share of an encoder's tokens with logits over the vocabulary, which is 0 for classifiers."""
-    said = f"{row.model} {row.notes} {row.method}".casefold()
-    return 0.0 if CLASSIFIES.search(said) and "mlm" not in said else MASKED_SHARE
+    text = f"{row.model} {row.notes} {row.method}".casefold()
+    return 0.0 if CLASSIFIES.search(text) and "mlm" not in text else MASKED_SHARE
 
 
 def _vocab_beside(layers: float, parameters: float | None, *, hidden: int) -> int:
@@ -100,8 +100,8 @@ def _vocab_beside(layers: float, parameters: float | None, *, hidden: int) -> in
 
 def _calls_experts_by_themselves(row: Measurement) -> bool:
     """Return whether experts are called one after another, as Hugging Face's networks did before 2026."""
-    said = row.compile_kernels.casefold()
-    grouped = any(word in said for word in ("grouped", "gmm", "scattermoe", "megablocks", "unsloth"))
+    kernels = row.compile_kernels.casefold()
+    grouped = any(word in kernels for word in ("grouped", "gmm", "scattermoe", "megablocks", "unsloth"))
     return framework_family(row.framework) in HUGGING_FACE and year_of(row) < GROUPED_YEAR and not grouped
 
 

@@ -158,7 +158,7 @@ def scored_unit(row: Measurement) -> float:
 
 def format_of_row(text: str) -> str:
     """Return the number format that a publication's words on precision mean, or "16bit" if they name none."""
-    said = text.casefold()
+    lowered = text.casefold()
     for name, words in (
         ("fp4", ("nvfp4", "fp4", "mxfp4")),
         ("fp8", ("fp8", "int8")),
@@ -167,16 +167,16 @@ def format_of_row(text: str) -> str:
         ("tf32", ("tf32",)),
         ("fp32", ("fp32", "float32")),
     ):
-        if any(part in said for part in words):
+        if any(part in lowered for part in words):
             return name
     return "16bit"
 
 
 def spread_of(row: Measurement) -> dict[str, float]:
     """Return the degrees of parallelism from the columns or, for those that are empty, from the words."""
-    said = _one_by_one(row.parallelism.casefold())
+    text = _one_by_one(row.parallelism.casefold())
     tp, pp, cp, ep = (
-        _degree(value, name, said) for value, name in zip((row.tp, row.pp, row.cp, row.ep), SPLITS, strict=True)
+        _degree(value, name, text) for value, name in zip((row.tp, row.pp, row.cp, row.ep), SPLITS, strict=True)
     )
     splits = tp * pp * cp
     if splits > row.num_gpus or row.num_gpus % splits:
@@ -184,9 +184,9 @@ def spread_of(row: Measurement) -> dict[str, float]:
     dp = row.num_gpus / splits
     hybrid = "hsdp" in f"{row.parallelism} {row.zero}".casefold()
     shards = min(dp, float(row.gpus_per_node or 8)) if hybrid else dp * cp
-    replicas = _degree(None, "dp", said)
+    replicas = _degree(None, "dp", text)
     two = replicas > 1 or 2 * ep == row.num_gpus
-    part = _degree(None, "fsdp", said if two else SECOND_FSDP.sub("fsdp", said))
+    part = _degree(None, "fsdp", text if two else SECOND_FSDP.sub("fsdp", text))
     if 1 < part < shards and not shards % part:
         shards = part
     return {
@@ -196,23 +196,23 @@ def spread_of(row: Measurement) -> dict[str, float]:
         "pp": pp,
         "cp": cp,
         "ep": min(ep, row.num_gpus / pp),
-        "chunks": _degree(row.vpp, "vpp?", said),
+        "chunks": _degree(row.vpp, "vpp?", text),
     }
 
 
-def _degree(stated: int | None, name: str, said: str) -> float:
+def _degree(stated: int | None, name: str, text: str) -> float:
     """Return a degree of parallelism from its column, from the words (`TP8 PP4`, `ep: 8`, `vp5`), or 1."""
-    degree = None if stated else re.search(rf"(?<![a-z]){name}(?:_?size)?[\s=:_-]*(\d+)", said)
+    degree = None if stated else re.search(rf"(?<![a-z]){name}(?:_?size)?[\s=:_-]*(\d+)", text)
     return max(1.0, float(stated or (degree[1] if degree else 1)))
 
 
-def _one_by_one(said: str) -> str:
+def _one_by_one(text: str) -> str:
     """Rewrite `tp/pp/ep = 2/4/8` as `tp2 pp4 ep8`."""
-    degrees = re.search(r"((?:[a-z]+/)+[a-z]+)[\s=:]*((?:\d+/)+\d+)", said)
+    degrees = re.search(r"((?:[a-z]+/)+[a-z]+)[\s=:]*((?:\d+/)+\d+)", text)
     if degrees is None:
-        return said
+        return text
     pairs = zip(degrees[1].split("/"), degrees[2].split("/"), strict=False)
-    return said.replace(degrees[0], " ".join(name + degree for name, degree in pairs))
+    return text.replace(degrees[0], " ".join(name + degree for name, degree in pairs))
 
 
 def machine_of(row: Measurement, accelerator: Accelerator) -> dict[str, float]:

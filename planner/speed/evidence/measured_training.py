@@ -36,14 +36,14 @@ def training_of(
     row: Measurement, network: Mapping[str, float], number_format: str, accelerator: Accelerator
 ) -> dict[str, float]:
     """Return the training for the physics, with the usual settings of its time for those not stated."""
-    said = kernel_words(f"{row.compile_kernels or _usual_kernels(row.framework)} {row.method}")
+    kernels = kernel_words(f"{row.compile_kernels or _usual_kernels(row.framework)} {row.method}")
     noted = re.search(r"\bq?lora\b", row.notes.casefold())
-    method = row.method.casefold() or said + (noted[0] if noted else "")
+    method = row.method.casefold() or kernels + (noted[0] if noted else "")
     attention = kernel_words(row.flash_attention)
     amp = "amp" in row.precision.casefold() or number_format in ("fp32", "tf32")
     zero = _zero(row)
     return (
-        kernels_of(said, row.framework, attention=attention)
+        kernels_of(kernels, row.framework, attention=attention)
         | measured_adapters(row, network, method, accelerator)
         | {
             "recompute": _recomputed(
@@ -55,10 +55,12 @@ def training_of(
             "attention_scale": 1.0,
             "elementwise_scale": 1.0,
             "sharding_scale": 1.0,
-            "flash": _flash(row, said, attention, accelerator),
-            "early": float(_early(row, said + attention)),
+            "flash": _flash(row, kernels, attention, accelerator),
+            "early": float(_early(row, kernels + attention)),
             "gradient_bytes": 4.0 if amp or zero == 0 else 2.0,
-            "dispatched": float(dispatches_tokens(f"{said} {row.parallelism.casefold()}", row.framework, accelerator)),
+            "dispatched": float(
+                dispatches_tokens(f"{kernels} {row.parallelism.casefold()}", row.framework, accelerator)
+            ),
             "autocast": float(any(word in row.precision.casefold() for word in AUTOCAST)),
             "zero": float(zero),
             "deepspeed": float(zero > 0 and _runs_deepspeed(row, accelerator)),
@@ -84,30 +86,30 @@ def _recomputed(asked: str) -> float:
     return RECOMPUTED.get(asked, 0.3 if asked.startswith("selective") else 0.0)
 
 
-def _flash(row: Measurement, said: str, attention: str, accelerator: Accelerator) -> float:
+def _flash(row: Measurement, kernels: str, attention: str, accelerator: Accelerator) -> float:
     if attention:
         return 0.0 if attention.startswith(("no", "eager", "false")) else 1.0
-    if any(part in said for part in ("flash", "transformerengine", "xformers", "sdpa")):
+    if any(part in kernels for part in ("flash", "transformerengine", "xformers", "sdpa")):
         return 1.0
     year = year_of(row)
     return 0.0 if old_stack(row, accelerator) or year < min(FUSED_ATTENTION) else FUSED_ATTENTION.get(year, 1.0)
 
 
-def _early(row: Measurement, said: str) -> bool:
+def _early(row: Measurement, kernels: str) -> bool:
     """Return whether a fused attention kernel is of the first generation, by its name or its year."""
-    if any(part in said for part in ("triton/cuda", "attn(triton", "xformers", "fa1")):
+    if any(part in kernels for part in ("triton/cuda", "attn(triton", "xformers", "fa1")):
         return True
-    if any(part in said for part in ("fa2", "fa3", "fa4", "cudnn", "transformerengine", "flash-attention 2")):
+    if any(part in kernels for part in ("fa2", "fa3", "fa4", "cudnn", "transformerengine", "flash-attention 2")):
         return False
     return year_of(row) < SECOND_KERNEL_YEAR
 
 
-def _offloaded(said: str) -> bool:
+def _offloaded(offload: str) -> bool:
     """Return whether optimizer or weights are offloaded to the host. Activations alone do not slow the optimizer."""
-    if said.startswith(("no", "false")):
+    if offload.startswith(("no", "false")):
         return False
     words = ("optimizer", "param", "likely", "auto", "nvme", "yes", "true")
-    return any(part in said for part in words) or ("cpu" in said and "activation" not in said)
+    return any(part in offload for part in words) or ("cpu" in offload and "activation" not in offload)
 
 
 def old_stack(row: Measurement, accelerator: Accelerator) -> bool:
@@ -115,31 +117,31 @@ def old_stack(row: Measurement, accelerator: Accelerator) -> bool:
 
     Compilers of accelerators other than GPUs fuse attention. Today's networks under DeepSpeed use PyTorch's kernels.
     """
-    said = row.framework.casefold()
+    lowered = row.framework.casefold()
     if accelerator.architecture in OWN_COMPILERS:
         return False
-    old = "megatron" in said or year_of(row) < SECOND_KERNEL_YEAR
-    return "ngc" in said or ("deepspeed" in said and old)
+    old = "megatron" in lowered or year_of(row) < SECOND_KERNEL_YEAR
+    return "ngc" in lowered or ("deepspeed" in lowered and old)
 
 
 def _runs_deepspeed(row: Measurement, accelerator: Accelerator) -> bool:
     """Return whether DeepSpeed implements a row's ZeRO, by its name or by trainers that use it for ZeRO."""
-    said = f"{row.zero} {row.parallelism}".casefold()
-    if any(word in said for word in OTHER_SHARDING):
+    sharding = f"{row.zero} {row.parallelism}".casefold()
+    if any(word in sharding for word in OTHER_SHARDING):
         return False
-    return "deepspeed" in said or runs_deepspeed(row.framework, accelerator)
+    return "deepspeed" in sharding or runs_deepspeed(row.framework, accelerator)
 
 
 def _zero(row: Measurement) -> int:
     stated = re.match(r"[0-3](?=\.0|$)", row.zero.strip())
     if stated and stated[0] != "0":
         return int(stated[0])
-    said = f"{row.zero} {row.parallelism}".casefold()
-    if any(part in said for part in ("shard_grad_op", "zero2", "zero-2")):
+    sharding = f"{row.zero} {row.parallelism}".casefold()
+    if any(part in sharding for part in ("shard_grad_op", "zero2", "zero-2")):
         return 2
-    if any(part in said for part in ("fsdp", "zero-3", "zero3", "full_shard", "hsdp", "gemini")):
+    if any(part in sharding for part in ("fsdp", "zero-3", "zero3", "full_shard", "hsdp", "gemini")):
         return 3
-    if any(part in said for part in ("zero-1", "zero1", "distributed optimizer", "sharded optimizer")):
+    if any(part in sharding for part in ("zero-1", "zero1", "distributed optimizer", "sharded optimizer")):
         return 1
     if stated:
         return 0

@@ -63,13 +63,13 @@ def test_neither_the_table_s_order_nor_its_results_choose(evidence: list[Observa
     )
 
 
-def test_the_run_in_the_middle_tells_most_and_the_next_ones_lie_apart() -> None:
+def test_the_run_in_the_middle_is_most_informative_and_the_next_ones_lie_apart() -> None:
     """The middle of a line is closest to all; once it is known, the ends are least known."""
-    told = most_informative(line([-3.0, -1.0, 0.0, 1.0, 3.0]), runs=3)
-    assert told[0] == 2
-    assert set(told[1:]) <= {0, 1, 3, 4}
-    assert told[1] != told[2]
-    assert np.sign(told[1] - 2) != np.sign(told[2] - 2), "one on each side"
+    picked = most_informative(line([-3.0, -1.0, 0.0, 1.0, 3.0]), runs=3)
+    assert picked[0] == 2
+    assert set(picked[1:]) <= {0, 1, 3, 4}
+    assert picked[1] != picked[2]
+    assert np.sign(picked[1] - 2) != np.sign(picked[2] - 2), "one on each side"
 
 
 @given(
@@ -79,36 +79,36 @@ def test_the_run_in_the_middle_tells_most_and_the_next_ones_lie_apart() -> None:
 def test_each_choice_leaves_no_more_unknown_than_any_other(positions: list[float], runs: int) -> None:
     """Each choice is compared with every run after those chosen before, by the update's own solve."""
     where = line(positions)
-    told = most_informative(where, runs=runs)
-    before = told[:-1]
+    picked = most_informative(where, runs=runs)
+    before = picked[:-1]
     matrix = covariance(where, where)
 
-    def left_of_others(chosen: list[int]) -> float:
+    def variance_of_others(chosen: list[int]) -> float:
         """Return the remaining variance of the rows other than the last chosen one."""
         some = np.array(chosen)
         inner = matrix[np.ix_(some, some)] + NOISE**2 * np.eye(len(some))
-        left = np.diag(matrix - matrix[:, some] @ np.linalg.solve(inner, matrix[some]))
-        return float(left.sum() - left[chosen[-1]])
+        remaining = np.diag(matrix - matrix[:, some] @ np.linalg.solve(inner, matrix[some]))
+        return float(remaining.sum() - remaining[chosen[-1]])
 
-    def told_by(run: int) -> float:
+    def gain_of(run: int) -> float:
         """Return the variance of the others before a run minus that after it."""
-        left = left_of_others([*before, run])
+        after = variance_of_others([*before, run])
         if not before:
-            return float(np.trace(matrix) - matrix[run, run]) - left
+            return float(np.trace(matrix) - matrix[run, run]) - after
         some = np.array(before)
         inner = matrix[np.ix_(some, some)] + NOISE**2 * np.eye(len(some))
         stays = np.diag(matrix - matrix[:, some] @ np.linalg.solve(inner, matrix[some]))
-        return float(stays.sum() - stays[run]) - left
+        return float(stays.sum() - stays[run]) - after
 
-    best = max(told_by(run) for run in range(len(positions)) if run not in before)
-    assert told_by(told[-1]) == pytest.approx(best, abs=1e-7)
+    best = max(gain_of(run) for run in range(len(positions)) if run not in before)
+    assert gain_of(picked[-1]) == pytest.approx(best, abs=1e-7)
 
 
-def test_what_tells_more_narrows_more() -> None:
+def test_more_informative_runs_narrow_more() -> None:
     """The most informative run leaves the others narrower than the one at the far end."""
     where = line([-2.0, -0.5, 0.0, 0.5, 9.0])
 
-    def left(known: int) -> float:
+    def remaining_share(known: int) -> float:
         others = np.array([place for place in range(5) if place != known])
         anchors = where._replace(labels=where.labels[:1], shares={k: v[:1] for k, v in where.shares.items()},
                                  features=where.features[[known]], expected=where.expected[:1],
@@ -118,4 +118,4 @@ def test_what_tells_more_narrows_more() -> None:
                                between_nodes=where.between_nodes[:4])  # fmt: skip
         return float(update(asked, anchors, np.zeros(1)).left.mean())
 
-    assert left(most_informative(where, runs=1)[0]) < left(4) - 0.01
+    assert remaining_share(most_informative(where, runs=1)[0]) < remaining_share(4) - 0.01
