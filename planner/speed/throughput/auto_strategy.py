@@ -89,8 +89,17 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
     if job.setup.micro_batch is not None or taken.chance is None:
         return taken
     smallest = replace(job.setup, micro_batch=1, checkpointing=taken.checkpointing)
-    surest = fit(replace(job, setup=smallest), candidate, anchor, catalog).chance
-    return replace(taken, chance=max(taken.chance, surest or 0.0))
+    surest = fit(replace(job, setup=smallest), candidate, anchor, catalog).chance or 0.0
+    if surest <= taken.chance:
+        return taken
+    notes = [taken.note] if taken.note else []
+    of_taken, of_smallest = (f"{min(99, round(100 * chance))} %" for chance in (taken.chance, surest))
+    if of_taken != of_smallest:
+        notes.append(
+            f"its speed is that of micro-batch {taken.micro_batch}, which fits with a chance of {of_taken}; its chance "
+            f"to fit is that of micro-batch 1 with the same checkpointing ({of_smallest})"
+        )
+    return replace(taken, chance=surest, note="; ".join(notes) or None)
 
 
 def laid_out_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:
