@@ -80,10 +80,10 @@ class TestCurrency:
 
     def test_a_price_in_won_is_not_aged_by_its_exchange_rate(self, planner, changed):
         """The price has no date of its own, as `usd_per_hour` has none; a note tells the age of the rate."""
-        rate_of = {days: str(clock.today() - timedelta(days=days)) for days in (30, 400)}
-        options = [OFFER | {"local_per_hour": 28000.0, "price": kind} for kind in ("on_demand", "spot")]
-        for days, day in rate_of.items():
-            changes = {"currency": WON | {"as_of": day}, "options": options}
+        options = [{**OFFER, "local_per_hour": 28000.0, "price": kind} for kind in ("on_demand", "spot")]
+        for days in (30, 400):
+            as_of = str(clock.today() - timedelta(days=days))
+            changes = {"currency": WON, "options": options, "currency.as_of": as_of}
             document = planner("compare", changed("dgx_station_v100", changes), "--json").document
             for option in document["options"]:
                 assert (option["price_age_days"], option["price_stale"]) == (None, None)

@@ -217,4 +217,5 @@ def _notes(
     waits = waiting_note(order, case.limits, deadline_hours=until)
     term = term_note(recommended, order, Phrases(case.limits, case.plan.currency))
     rate = old_rate_note(case.plan.currency, today=case.today)
-    return tuple(filter(None, (rate, waits, term, NOT_MEASURED if case.limits.prefer is Prefer.TIME else None, left_out)))
+    unmeasured = NOT_MEASURED if case.limits.prefer is Prefer.TIME else None
+    return tuple(filter(None, (rate, waits, term, unmeasured, left_out)))

@@ -16,7 +16,7 @@ from planner.decide.placement.plan_campaign import Preferred, feasible_plan, pla
 from planner.decide.recommend.headline import SENTENCES
 from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.pareto import is_known
-from planner.decide.recommend.phrases import WORDS, Phrases, joined
+from planner.decide.recommend.phrases import WORDS, Phrases, joined, nothing_to_pay
 from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked, ranking_usd
 from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of, percent_text
 from planner.model.answer.documents import ComparisonDocument
@@ -121,7 +121,8 @@ def _sentences(
     """Yield the deed, who does how much, what is doubtful, and the best option alone; each at most twenty words."""
     placements = chosen.plan.placements
     sure = confidence_text(phrases.limits.confidence)
-    done, usd = chosen.done_by_confident, f"at most {phrases.most(chosen)}"
+    done, usd = chosen.done_by_confident, nothing_to_pay(chosen, bill=chosen.plan.usd)
+    usd = usd or f"at most {phrases.most(chosen)}"
     yield joined([f"Mix {len(placements)} options: done by {done}", usd], optional=[sure])
     yield _shares([(one.runs, one.name) for one in placements])
     doubtful = [one.name for one in placements if one.doubtful]
