@@ -20,7 +20,7 @@ from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
 from planner.present.columns.entry import Entry, entries_of
 from planner.present.option_marks import marks_explained
-from planner.present.option_table import option_lines, scales
+from planner.present.option_table import Scales, option_lines, scales
 from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
@@ -59,10 +59,23 @@ def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Scre
         commands.append(("Own or rent", f"planner own-or-rent {plan}"))
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)
+    entries = entries_of(document)
+    if document.mix is not None:
+        headline = (*headline, _likely(document.mix, scales(entries, document.currency)))
     return Screen(
-        f"{document.plan}: {_limits(document)}", headline, entries_of(document), document.currency, commands,
+        f"{document.plan}: {_limits(document)}", headline, entries, document.currency, commands,
         document.notes, document.answer_id,
     )  # fmt: skip
+
+
+def _likely(mix: FeasiblePlan, units: Scales) -> str:
+    """Return the likely time and cost of a mix, with the 90 % ranges and the chance that rows have."""
+    hours, usd = mix.campaign_hours, units.amount(mix.campaign_usd)
+    time = " ".join(filter(None, (units.time.value(hours), units.time.title, units.time.interval(hours))))
+    cost = " ".join(filter(None, (units.money.value(usd), units.money.title, units.money.interval(usd))))
+    before = " before credits" if mix.credits_usd else ""
+    chance = "" if mix.chance_both is None else f", {percent_text(mix.chance_both)} to keep the limits"
+    return f"The mix likely takes {time} and costs {cost}{before}{chance}."
 
 
 BINDING = {

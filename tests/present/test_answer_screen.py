@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from planner.model.answer.documents import CampaignDocument, ComparisonDocument, PlacedRuns
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument, FeasiblePlan, PlacedRuns
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
@@ -258,6 +258,29 @@ def test_a_campaign_s_plan_is_in_the_plan_s_currency_and_its_upper_bound_is_roun
     printed = " ".join(campaign_screen(plan, plan="plan.yaml").headline)
     assert [text for text in written if text not in printed] == []
     assert "0.00" not in printed
+
+
+@pytest.mark.parametrize(
+    ("changes", "written"),
+    [
+        pytest.param(
+            {}, "The mix likely takes 50 days (40-61) and costs 2,000 USD (1,500-3,100), 83 % to keep the limits.",
+            id="dollars",
+        ),
+        pytest.param(
+            {"currency": WON}, "costs 2.80 million KRW (2.1-4.3), 83 % to keep", id="1,400 won a USD",
+        ),
+    ],
+)  # fmt: skip
+def test_a_mix_shows_its_likely_time_and_cost_as_rows_do(changes, written):
+    """In the units of the table: days, and dollars with two digits in a wide range: 1,464 is over 1.5 x 960 hours."""
+    hours = quantity(1200, Unit.HOURS, Basis.MODELLED, "test", low=960, high=1464)
+    cost = quantity(2000, Unit.USD, Basis.QUOTED, "test", low=1490, high=3090)
+    mix = FeasiblePlan(
+        campaign_usd=cost, campaign_hours=hours, chance_deadline=0.83, chance_budget=None, chance_both=0.83,
+        usd_confident=2400.0, optimality_gap_pct=0.0, placements=(),
+    )  # fmt: skip
+    assert written in " ".join(lines(document(KEPT, RENTED, mix=mix, **changes), width=300))
 
 
 @pytest.mark.parametrize(("usd", "named"), [(250.0, True), (None, False)], ids=["known", "not known"])

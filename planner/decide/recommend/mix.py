@@ -81,13 +81,14 @@ def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: Campai
         return document.model_copy(update={"headline": unsure, "sentence": " ".join(unsure)})
     best = next((option for option in document.options if option.id == document.recommended), None)
     placed = [one for one in document.options if one.id in {each.option for each in chosen.plan.placements}]
-    sentences = tuple(_sentences(chosen, best, placed, Phrases(limits, document.currency)))[:SENTENCES]
+    said = tuple(_sentences(chosen, best, placed, Phrases(limits, document.currency)))
+    sentences, beyond = said[:SENTENCES], tuple(sentence.removesuffix(".") for sentence in said[SENTENCES:])
     return document.model_copy(
         update={
             "mix": feasible_plan(chosen),
             "headline": sentences,
             "sentence": " ".join(sentences),
-            "notes": (*plan_notes(chosen, evidence=False), *document.notes),
+            "notes": (*beyond, *plan_notes(chosen, evidence=False), *document.notes),
         }
     )
 
@@ -118,13 +119,19 @@ def _is_surer(chosen: Chosen, alone: Alone) -> bool:
 def _sentences(
     chosen: Chosen, best: CampaignOption | None, placed: Sequence[CampaignOption], phrases: Phrases
 ) -> Iterator[str]:
-    """Yield the deed, who does how much, what is doubtful, and the best option alone; each at most twenty words."""
+    """Yield what to do, how many trainings each option does, what is doubtful, and the best option alone.
+
+    Each is at most twenty words. The option alone comes before the doubts if it is cheaper than the mix.
+    """
     placements = chosen.plan.placements
     sure = confidence_text(phrases.limits.confidence)
     done, usd = chosen.done_by_confident, nothing_to_pay(chosen, bill=chosen.plan.usd)
     usd = usd or f"at most {phrases.most(chosen)}"
     yield joined([f"Mix {len(placements)} options: done by {done}", usd], optional=[sure])
     yield _shares([(one.runs, one.name) for one in placements])
+    cheaper = best is not None and best.usd_confident is not None and best.usd_confident < chosen.usd_confident
+    if best is not None and cheaper:
+        yield f"Alone and cheaper: {phrases.short(best)}"
     doubtful = [one.name for one in placements if one.doubtful]
     stale = [one for one in placements if one.price_stale]
     if doubtful:
@@ -135,7 +142,8 @@ def _sentences(
     if stale:
         prices = f"The price of {stale[0].name} is" if len(stale) == 1 else f"The prices of {len(stale)} options are"
         yield f"{prices} out of date: {renewal(*(one.price_refreshed for one in stale))} first."
-    yield f"Alone: {phrases.short(best)}" if best is not None else "No option alone keeps the limits."
+    if not cheaper:
+        yield f"Alone: {phrases.short(best)}" if best is not None else "No option alone keeps the limits."
 
 
 def _shares(shares: Sequence[tuple[int, str]]) -> str:
