@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.decide.recommend.wording import confidence_text, percent_text
+from planner.decide.recommend.phrases import nothing_to_pay
+from planner.decide.recommend.wording import confidence_text, percent_text, up_to_amount
 from planner.model.answer.bill import Bill
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.answer.option_estimate import RankedOption
@@ -62,7 +63,9 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
             bought = field == "campaign_usd" and option.pay_now_usd is not None
             yield "running" if bought else name, f"{_money_text(quantity, document)}{WHEN.get(field, '')}"
     if option.usd_confident is not None and sure:
-        yield "at most", f"{number_text(option.usd_confident, Unit.USD)} USD, {sure}: by this it is ranked"
+        nothing = nothing_to_pay(option, bill=option.campaign_usd)
+        usd = nothing or f"{up_to_amount(option.usd_confident)} USD"
+        yield "at most", f"{usd}, {sure}: by this it is ranked"
     if option.bill is not None:
         yield "bill", _bill_text(option.bill)
 

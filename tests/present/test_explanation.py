@@ -213,7 +213,7 @@ def test_no_line_is_longer_than_the_screen_and_none_loses_a_word() -> None:
         "  done by   2027-01-04; 2027-01-16, 4 in 5 sure",
         "  chance    97 % in time",
         "  cost      500.00 USD (400.00-700.00, assumed)",
-        "  at most   580.00 USD, 4 in 5 sure: by this it is ranked",
+        "  at most   580 USD, 4 in 5 sure: by this it is ranked",
         "  bill      1,966 USD: compute 1,946, provisioning and set-up 20.00; not in it: egress",
         "What was found wrong with its evidence:",
         f"  - {answer.doubts[0]}",

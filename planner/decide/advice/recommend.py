@@ -39,6 +39,7 @@ from planner.model.answer.recommendation import (
 from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan, Prefer
+from planner.quantity.local_currency import old_rate_note
 
 WORTH_SAYING = math.log(1.01)
 """Inputs that move the cost by less, and do not turn the decision, are left out."""
@@ -215,4 +216,6 @@ def _notes(
     order = ranked(options, case.limits, deadline_hours=until)
     waits = waiting_note(order, case.limits, deadline_hours=until)
     term = term_note(recommended, order, Phrases(case.limits, case.plan.currency))
-    return tuple(filter(None, (waits, term, NOT_MEASURED if case.limits.prefer is Prefer.TIME else None, left_out)))
+    rate = old_rate_note(case.plan.currency, today=case.today)
+    unmeasured = NOT_MEASURED if case.limits.prefer is Prefer.TIME else None
+    return tuple(filter(None, (rate, waits, term, unmeasured, left_out)))

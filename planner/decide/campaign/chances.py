@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from planner.duration.duration import hours_until, last_day, passed_hours
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 ROUNDING = 0.005
 """A chance that is lower by less is as asked for: ranges and samples are not right to half a percent."""
+MEDIAN = 0.5
 
 
 def with_chances(
@@ -56,8 +57,10 @@ def with_chances(
     both = in_time if in_budget is None else outcomes.chance_of_both(hours=until, budget=drawn)
     first = limits.start or today
     passed = passed_hours(stated=limits.start, start=first, today=today)
+    days = {} if option.queued is None or not timed else _drawn_days(option, outcomes, start=first, passed=passed)
     return option.model_copy(
-        update={
+        update=days
+        | {
             "chance_deadline": in_time,
             "chance_budget": in_budget,
             "chance_both": both,
@@ -92,6 +95,18 @@ def _wait_hours(option: CampaignOption, limits: CampaignLimits, *, today: date) 
         return HOURS_PER_DAY * (option.lead_days.value - ahead)
     days = (max(first, option.ready_on or first) - first).days
     return HOURS_PER_DAY * days - passed_hours(stated=limits.start, start=first, today=today) if days > 0 else 0.0
+
+
+def _drawn_days(option: CampaignOption, outcomes: Outcomes, *, start: date, passed: float) -> dict[str, date]:
+    """Return the likely days on which an option behind a queue is available and done: by the median of the samples.
+
+    The mean of a long-tailed wait may lie beyond the day at the confidence.
+    """
+    assert option.campaign_hours is not None, "its time is known"
+    done = outcomes.hours_at(MEDIAN)
+    waited = max(0.0, done - option.campaign_hours.value) + passed
+    end = last_day(start=start, hours=done, passed=passed)
+    return {"finish": end, "done_by": end, "ready_on": start + timedelta(days=int(waited // HOURS_PER_DAY))}
 
 
 def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float) -> float:

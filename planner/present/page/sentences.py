@@ -20,7 +20,7 @@ SENTENCES = (
     "Buy {name}: {done}, {cost}, {sure}.", "Buy {name}: {done}, {cost}.",
     "Use {name}: {done}, {cost}, {sure}.", "Use {name}: {done}, {cost}.",
     "Mix {n} options: {done}, {cost}, {sure}.", "Mix {n} options: {done}, {cost}.", "{name}: {n} trainings; {others}.",
-    "Alone: {name}, {done}, {cost}.", "No option alone keeps the limits.",
+    "Alone: {name}, {done}, {cost}.", "Alone and cheaper: {name}, {done}, {cost}.", "No option alone keeps the limits.",
     "But the measurement of {name} is doubtful: planner explain says why.",
     "The price of {name} is out of date: run planner prices refresh first.",
     "The price of {name} is out of date: ask for a quote first.",
@@ -230,9 +230,15 @@ def notes_text(document: ComparisonDocument, words: Words) -> list[str]:
     """Return what is to be known of all options alike, in the language where a note has a known form."""
     both = document.horizons
     if both is None:
-        return [translated(one, words) for one in document.notes]
+        return [_note(one, words) for one in document.notes]
     told = both.text.removesuffix(".")
-    return [horizons_text(both, words) if one == told else translated(one, words) for one in document.notes]
+    return [horizons_text(both, words) if one == told else _note(one, words) for one in document.notes]
+
+
+def _note(note: str, words: Words) -> str:
+    """Return a note in the language; a sentence that had no room in the headline is one without its full stop."""
+    said = translated(note, words)
+    return said if said != note else translated(f"{note}.", words).removesuffix(".")
 
 
 def phrase(text: str, words: Words) -> str:
