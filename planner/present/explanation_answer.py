@@ -51,12 +51,16 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
         late = option.done_by_confident or option.done_by
         days = f"{option.done_by}" + (f"; {late}" if late != option.done_by else "")
         yield "done by", days + (f", {sure}" if sure and option.done_by_confident is not None else "")
+    if option.campaign_hours is not None and option.hours_confident is not None and document.confidence is not None:
+        most = f"{percent_text(document.confidence)} of the simulated campaigns end within"
+        hours = number_text(option.hours_confident, Unit.HOURS)
+        yield "hours", f"{quantity_text(option.campaign_hours)}; {most} {hours} h, waiting included"
     chances = {"in time": option.chance_deadline, "within the budget": option.chance_budget}
     known = [f"{percent_text(chance)} {what}" for what, chance in chances.items() if chance is not None]
     if len(known) == len(chances) and option.chance_both is not None:
         known.append(f"{percent_text(option.chance_both)} both")
     if known:
-        yield "chance", ", ".join(known)
+        yield "chance", f"{', '.join(known)} (of the simulated campaigns)"
     for field, name in MONEY.items():
         quantity = quantity_of(option, field)
         if quantity is not None and (field != "to_pay_usd" or quantity != option.cash_usd):

@@ -116,9 +116,8 @@ def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float
     assert owed is not None, "its cost is known"
     if owed.value <= 0:
         return usd
-    factor = stated(
-        "factor_at_confidence", usd / float(owed.value), "", "this share of simulated campaigns costs no more"
-    )
+    explained = f"{confidence * 100:g} % of the simulated campaigns cost at most this many times the likely cost"
+    factor = stated("factor_at_confidence", usd / float(owed.value), "", explained)
     likely = interval(owed, Unit.USD, name=name).value
     return named("usd_confident", likely * factor, "USD", "it stays under this with the plan's confidence")
 
