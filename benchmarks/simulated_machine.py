@@ -12,8 +12,9 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.probe import KernelTime, ProbeRecord
 from planner.model.evidence.run import RunHardware
 from planner.scenario.candidate import Candidate
+from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.text_estimator import fitted
-from planner.speed.estimator.text_fit import Fit, with_label_effects
+from planner.speed.estimator.text_fit import with_label_effects
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.lone_kernels import lone_parts
 from planner.speed.physics.observation import Observation

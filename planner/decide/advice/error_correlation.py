@@ -15,10 +15,10 @@ from planner.quantity.chance import TAIL
 from planner.scenario.job import Job
 from planner.speed.estimator.estimator_query import EstimatorQuery
 from planner.speed.estimator.expected_error import NOISE
+from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.network_kind import NetworkKind, kind_of
 from planner.speed.estimator.own_runs import covariance
 from planner.speed.estimator.text_estimator import fitted
-from planner.speed.estimator.text_fit import Fit
 from planner.speed.physics.observation import Observation
 from planner.speed.throughput.extrapolation import RATIO_FACTOR
 from planner.speed.throughput.predict import predict
