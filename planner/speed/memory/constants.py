@@ -22,7 +22,7 @@ class MemoryConstants:
     2 x 2 x 14,336 of 225,408 bytes.
     """
     working_fused: float = 1.05
-    """The same ratio if the MLP's gradients overwrite its saved tensors."""
+    """Ratio as above if the MLP's gradients overwrite its saved tensors."""
     saved_fused: float = 0.94
     """Bytes that compiled or fused layers save without checkpointing, over the counted bytes. Fitted to the published
     peaks and to two compiled networks on an H100 (0.90 and 1.05)."""
@@ -41,7 +41,7 @@ class MemoryConstants:
     """Memory reserved by the allocator / memory used by tensors. Measured on an H100: 1.00 to 1.10, with and without
     expandable segments."""
     fsdp2_slack: float = 1.08
-    """The same ratio under FSDP2, which frees copies on a second stream late. Measured on an H100: 1.13 and 1.17;
+    """Ratio as above under FSDP2, which frees copies on a second stream late. Measured on an H100: 1.13 and 1.17;
     published peaks of torchtitan give 1.08 to 1.21."""
 
     def slack_of(self, strategy: Strategy) -> float:

@@ -1,4 +1,4 @@
-"""Whether a training fits its devices, and the micro-batch and checkpointing with which it does."""
+"""Fit of a training on its devices, and the micro-batch and checkpointing with which it fits."""
 
 from __future__ import annotations
 
