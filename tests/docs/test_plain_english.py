@@ -70,7 +70,6 @@ SHARED_CLASS_NAMES = frozenset(
         "Found",
         "Known",
         "Machine",
-        "Memory",
         "Method",
         "Money",
         "Placed",

@@ -13,7 +13,7 @@ from planner.model.plan.plan import MOST_OPTIONS
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.memory.chance import Likely, chance_within
+from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.device_fit import CHUNKED_NOTE, DeviceFit, fit
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.share_of_peak import is_too_small
@@ -111,7 +111,7 @@ def laid_out_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:
         if config.split != WHOLE
         else None
     )
-    chance = None if hbm_gib is None else chance_within([Likely(1.0, config.hbm_gib)], hbm_gib)
+    chance = None if hbm_gib is None else chance_within([PossibleNeed(1.0, config.hbm_gib)], hbm_gib)
     return DeviceFit(
         True,
         config.micro_batch,
