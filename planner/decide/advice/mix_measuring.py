@@ -12,8 +12,9 @@ from planner.decide.advice.mix_inputs import scaled
 from planner.decide.advice.mixed import MixedCase
 from planner.decide.options.estimate_plan import Paced
 from planner.decide.outcomes.option_outcomes import TimedOption
-from planner.decide.placement.instance import Instance, Solution, in_budget, measured
-from planner.decide.placement.question import Candidate, at_confidence, run_hours
+from planner.decide.placement.candidate import PlacementCandidate, run_hours
+from planner.decide.placement.instance import Instance, Solution, evaluate, in_budget
+from planner.decide.placement.question import at_confidence
 from planner.model.answer.option_estimate import CampaignOption
 from planner.quantity.chance import doubted, log_deviation
 
@@ -67,7 +68,7 @@ def worth_measuring_mix(mixed: MixedCase, confidence: float) -> list[MixValue]:
 
 
 def _value(
-    mixed: MixedCase, asked: Instance, plan: Solution, number: int, candidate: Candidate, confidence: float
+    mixed: MixedCase, asked: Instance, plan: Solution, number: int, candidate: PlacementCandidate, confidence: float
 ) -> tuple[float, float]:
     """Return the worth in USD, and the chance that other options take part after the result."""
     assert candidate.alone.throughput is not None, "it is measured"
@@ -86,9 +87,9 @@ def _value(
         if best is None:
             continue
         stands = scaled(plan.instance, number, **after)
-        taken = measured(stands, plan.placed)
-        late = taken is None or taken[2][-1] > asked.deadline * (1 + 1e-9) or not in_budget(stands, plan.placed)
-        spent = plan.to_pay if taken is None else taken[1]
+        kept = evaluate(stands, plan.placed)
+        late = kept is None or kept.hours > asked.deadline * (1 + 1e-9) or not in_budget(stands, plan.placed)
+        spent = plan.to_pay if kept is None else kept.to_pay
         worth += spent + (best.to_pay if late else 0.0) - best.to_pay
         changed += {best.instance.ways[one.way].option for one in best.placed} != used
     return max(0.0, worth / RESULTS), changed / RESULTS

@@ -11,8 +11,9 @@ from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.chances import hours_to
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
+from planner.decide.placement.feasible_plan import feasible_plan, plan_notes
 from planner.decide.placement.instance import Objective
-from planner.decide.placement.plan_campaign import Preferred, feasible_plan, plan_notes, surest_plan
+from planner.decide.placement.plan_campaign import Preferred, surest_plan
 from planner.decide.recommend.headline import SENTENCES
 from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.pareto import is_known
