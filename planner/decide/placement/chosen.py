@@ -139,13 +139,21 @@ def chosen_plan(
 
 
 def by_middle_values(question: Question, solution: Solution) -> Solution:
-    """Return a solution of tighter hours and costs by the question's own: it ends sooner and costs less."""
+    """Return a solution of other hours and costs by the question's own, in the blocks that were bought.
+
+    Whether its runs end within their windows is for the samples to say.
+    """
     middle = {(way.group, way.option): way for way in question.instance.ways}
-    ways = tuple(replace(way, hours=middle[way.group, way.option].hours) for way in solution.instance.ways)
     bins = tuple(replace(spot, opens=question.instance.bins[spot.origin].opens) for spot in solution.instance.bins)
+    ways = tuple(
+        replace(middle[way.group, way.option], bin=way.bin, billed_hours=way.billed_hours)
+        if bins[way.bin].block_hours else replace(middle[way.group, way.option], bin=way.bin)
+        for way in solution.instance.ways
+    )  # fmt: skip
     instance = replace(solution.instance, ways=ways, bins=bins)
-    taken = measured(instance, solution.placed)
-    assert taken is not None, "shorter runs end within their windows"
+    endless = replace(instance, bins=tuple(replace(spot, closes=math.inf) for spot in bins))
+    taken = measured(endless, solution.placed)
+    assert taken is not None, "it has no windows"
     return replace(solution, instance=instance, usd=taken[0], to_pay=taken[1], hours=taken[2][-1], ends=taken[2])
 
 
