@@ -30,10 +30,11 @@ def with_chances(
     budget: Quantity | None,
     today: date,
     currency: Currency | None = None,
+    outcomes: Outcomes | None = None,
 ) -> CampaignOption:
     """Return the option with its chances, and with its cost, hours and last day at the plan's confidence.
 
-    `currency`: the plan's own; the cost is given in it too.
+    `currency`: the plan's own; the cost is given in it too. `outcomes`: the option's, where they are known.
 
     chance of the deadline = share of the samples (`planner/decide/outcomes/`) whose last run ends by the end of the
                              deadline's day; of a block or an allocation also within the hours that it holds
@@ -47,7 +48,7 @@ def with_chances(
     from planner.decide.outcomes.outcomes import drawn_budget
 
     option = option.model_copy(update={"wait_hours": _wait_hours(option, limits, today=today)})
-    outcomes, confidence = outcomes_of(option, limits, today=today), limits.confidence
+    outcomes, confidence = outcomes or outcomes_of(option, limits, today=today), limits.confidence
     timed, priced = outcomes.hours is not None, outcomes.usd is not None
     until, drawn = hours_to(limits, today=today), drawn_budget(budget)
     in_time = outcomes.chance_by(until) if timed and limits.deadline is not None else None

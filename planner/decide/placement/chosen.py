@@ -142,13 +142,22 @@ def chosen_plan(
 
 
 def by_middle_values(question: PlacementQuestion, solution: Solution) -> Solution:
-    """Return a solution with the question's own hours and opening times. It then ends sooner and costs less."""
-    hours = {(way.group, way.option): way.hours for way in question.instance.ways}
-    ways = tuple(replace(way, hours=hours[way.group, way.option]) for way in solution.instance.ways)
+    """Return a solution of other hours and costs with the question's own, in the blocks that were bought.
+
+    The samples decide whether its runs end within their windows.
+    """
+    middle = {(way.group, way.option): way for way in question.instance.ways}
     bins = tuple(replace(bin_, opens=question.instance.bins[bin_.origin].opens) for bin_ in solution.instance.bins)
-    evaluated = evaluate(replace(solution.instance, ways=ways, bins=bins), solution.placed, bound=solution.bound)
-    assert evaluated is not None, "shorter runs end within their windows"
-    return replace(evaluated, gap=solution.gap)
+    ways = tuple(
+        replace(middle[way.group, way.option], bin=way.bin, billed_hours=way.billed_hours)
+        if bins[way.bin].block_hours else replace(middle[way.group, way.option], bin=way.bin)
+        for way in solution.instance.ways
+    )  # fmt: skip
+    instance = replace(solution.instance, ways=ways, bins=bins)
+    endless = replace(instance, bins=tuple(replace(bin_, closes=math.inf) for bin_ in bins))
+    evaluated = evaluate(endless, solution.placed, bound=solution.bound)
+    assert evaluated is not None, "it has no windows"
+    return replace(evaluated, instance=instance, gap=solution.gap)
 
 
 def _plan(
