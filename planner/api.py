@@ -34,7 +34,7 @@ from planner.use_cases import prices as price_use_case
 from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
-from planner.use_cases.asking.question import Question
+from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
@@ -213,7 +213,7 @@ def ask(
         lora_rank=_at_least_one(lora_rank, "lora_rank"),
         lora_targets=lora_targets,
     )
-    question = Question(
+    question = TrainingQuestion(
         workload=workload, data=data, tokens=tokens, epochs=epochs, seq_len=_at_least_one(seq_len, "seq_len"),
         training=parse_model(Training, dict(training or {}), where="training"), adapters=choice.adapters,
         objective=choice.objective(),

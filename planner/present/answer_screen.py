@@ -100,8 +100,8 @@ def _planned(document: CampaignDocument) -> list[str]:
 def _last_of_several(document: CampaignDocument) -> list[str]:
     """Say why the plan takes longer than its lines: each is likely, and the last of several ends later than likely."""
     assert document.campaign_hours is not None, "it is a plan"
-    starts = [datetime.fromisoformat(one.start) for one in document.placements]
-    ends = [datetime.fromisoformat(one.end) for one in document.placements]
+    starts = [datetime.fromisoformat(placement.start) for placement in document.placements]
+    ends = [datetime.fromisoformat(placement.end) for placement in document.placements]
     likely, hours = (max(ends) - min(starts)).total_seconds() / SECONDS_PER_HOUR, document.campaign_hours.value
     if len(ends) < 2 or hours <= LATER * likely:
         return []

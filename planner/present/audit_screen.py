@@ -21,7 +21,7 @@ def audit_lines(document: AuditDocument, *, width: int, details: bool = False) -
     lines: list[str] = []
     many = len(document.runs) > MOST_RUNS
     if many:
-        counts = Counter(one.verdict.value for one in document.runs)
+        counts = Counter(run.verdict.value for run in document.runs)
         said = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
         lines += [*wrapped(f"{len(document.runs)} measurements: {said}.", width=width), ""]
     for run in document.runs:
@@ -47,7 +47,7 @@ def audited_lines(run: RunAudit, *, width: int) -> list[str]:
 
     Doubts that the import itself found stand in that answer already.
     """
-    heavy = [one for one in run.findings if one.severity in HEAVY and one.code not in SAID_BESIDE]
+    heavy = [finding for finding in run.findings if finding.severity in HEAVY and finding.code not in SAID_BESIDE]
     if not heavy:
         return []
     as_stated = " as stated" if run.verdict is AuditVerdict.IMPOSSIBLE else ""
@@ -61,24 +61,24 @@ def _one(audited: RunAudit | ClaimAudit, *, width: int, details: bool) -> list[s
     lines += _findings(audited.findings, width=width, details=details)
     if isinstance(audited, RunAudit) and audited.explanations:
         lines.append("  It would be true with:")
-        for one in audited.explanations:
-            lines += wrapped(f"- {one.says}. Test: {one.test}", width=width, indent="    ")
+        for explanation in audited.explanations:
+            lines += wrapped(f"- {explanation.says}. Test: {explanation.test}", width=width, indent="    ")
     return [*lines, ""]
 
 
 def _sources(claim: ClaimAudit) -> list[str]:
     """Return the dated sources that contradict a claim."""
-    facts = [fact for one in claim.findings if one.severity in HEAVY for fact in one.evidence]
+    facts = [fact for finding in claim.findings if finding.severity in HEAVY for fact in finding.evidence]
     return list(dict.fromkeys(fact.source for fact in facts if DATED.search(fact.source)))
 
 
 def _findings(findings: Sequence[Finding], *, width: int, details: bool) -> list[str]:
     lines = []
-    for one in findings:
-        fix = f" {one.fix}" if one.fix else ""
-        lines += wrapped(f"{one.severity.value} [{one.code}] {one.says}{fix}", width=width, indent="  ")
+    for finding in findings:
+        fix = f" {finding.fix}" if finding.fix else ""
+        lines += wrapped(f"{finding.severity.value} [{finding.code}] {finding.says}{fix}", width=width, indent="  ")
         if details:
-            for fact in one.evidence:
+            for fact in finding.evidence:
                 said = f"{fact.name} {fact.value:.4g} {fact.unit}: {fact.source}"
                 lines += [f"      {line}" for line in wrapped(said, width=width - 6)]
     return lines

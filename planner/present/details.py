@@ -27,7 +27,10 @@ def details_lines(document: EstimateDocument | CampaignDocument | ComparisonDocu
     texts += ["", "Notes, each with the rows it is of"] if notes else []
     texts += [f"{', '.join(numbers)}  {note}" for note, numbers in notes.items()]
     texts += ["", "Assumptions"] if document.assumptions else []
-    texts += [f"{one.name}: {quantity_text(one.quantity)}; {one.quantity.source}" for one in document.assumptions]
+    texts += [
+        f"{assumption.name}: {quantity_text(assumption.quantity)}; {assumption.quantity.source}"
+        for assumption in document.assumptions
+    ]
     return [line for text in texts for line in wrapped(text, width=width, indent=INDENT) or [""]]
 
 

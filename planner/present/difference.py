@@ -24,8 +24,13 @@ def as_markdown(diff: DiffDocument) -> str:
         parts.append(
             table(
                 [
-                    {"cause": one.cause.value, "input": one.what, "old": one.old or "none", "new": one.new or "none"}
-                    for one in listed
+                    {
+                        "cause": change.cause.value,
+                        "input": change.what,
+                        "old": change.old or "none",
+                        "new": change.new or "none",
+                    }
+                    for change in listed
                 ]
             )
         )

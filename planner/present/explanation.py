@@ -97,12 +97,12 @@ def _step(option: OptionExplanation) -> Iterator[str]:
     shown = option.constants[:MOST_CONSTANTS]
     rows = [
         {
-            "constant": one.name, "value": f"{one.value:.4g}", "prior": f"{one.prior:.4g}",
-            "prior +-": "-" if one.spread is None else f"{one.spread * 100:.0f} %",
-            "allowed range": f"{one.low:g}-{one.high:g}", "1 % more: step": f"{one.percent_per_percent:+.3f} %",
-            "meaning": one.meaning,
+            "constant": constant.name, "value": f"{constant.value:.4g}", "prior": f"{constant.prior:.4g}",
+            "prior +-": "-" if constant.spread is None else f"{constant.spread * 100:.0f} %",
+            "allowed range": f"{constant.low:g}-{constant.high:g}", "1 % more: step": f"{constant.percent_per_percent:+.3f} %",
+            "meaning": constant.meaning,
         }
-        for one in shown
+        for constant in shown
     ]  # fmt: skip
     left = len(option.constants) - len(shown)
     more = f", {left} weaker ones left out" if left else ""
@@ -166,7 +166,7 @@ def _extrapolated(option: OptionExplanation) -> Iterator[str]:
         "" if of.seconds is None else f"; a step of {of.batch:,} samples takes {of.batch:,} / rate = {of.seconds:.4g} s"
     )
     yield f"Extrapolated from {', '.join(of.runs)}, so without parts: {rate}{step}"
-    rows = [{"ratio": one.what, "factor": f"{one.value:.5g}", "formula": one.formula} for one in of.ratios]
+    rows = [{"ratio": ratio.what, "factor": f"{ratio.value:.5g}", "formula": ratio.formula} for ratio in of.ratios]
     yield from _block("Factors between the run and the answer", rows)
 
 
@@ -176,26 +176,26 @@ def _next_runs(option: OptionExplanation) -> Iterator[str]:
     now = option.throughput.high / option.throughput.value - 1
     rows = [
         {
-            "run": f"{one.accelerators} accelerator{'s' if one.accelerators > 1 else ''}, {one.strategy.value}",
+            "run": f"{run.accelerators} accelerator{'s' if run.accelerators > 1 else ''}, {run.strategy.value}",
             "range now": f"+{now * 100:.0f} %",
-            "range with it": f"+{one.half_width * 100:.0f} %",
+            "range with it": f"+{run.half_width * 100:.0f} %",
         }
-        for one in option.next_runs
+        for run in option.next_runs
     ]
     yield from _block("What one more run there would do, if it came out as expected", rows)
 
 
 def _runs(option: OptionExplanation) -> Iterator[str]:
     rows = []
-    for one in option.runs[:MOST_RUNS]:
-        moved = "-" if one.change_fraction is None else f"{one.change_fraction * 100:+.2f} %"
+    for run in option.runs[:MOST_RUNS]:
+        moved = "-" if run.change_fraction is None else f"{run.change_fraction * 100:+.2f} %"
         rows.append(
             {
-                "run": one.id,
-                "weight": "-" if one.weight is None else f"{one.weight:+.3f}",
-                "throughput without it": quantity_text(one.without),
+                "run": run.id,
+                "weight": "-" if run.weight is None else f"{run.weight:+.3f}",
+                "throughput without it": quantity_text(run.without),
                 "it moves the answer by": moved,
-                "differs in": ", ".join([*one.different, *(f"{name} (not stated)" for name in one.unknown)]) or "-",
+                "differs in": ", ".join([*run.different, *(f"{name} (not stated)" for name in run.unknown)]) or "-",
             }
         )
     left = len(option.runs) - len(rows)

@@ -83,7 +83,7 @@ def _bill_text(bill: Bill) -> str:
     if others:
         said.append(f"{len(others)} more {number_text(sum(line.usd.value for line in others), Unit.USD)}")
     lacking = ", ".join(dict.fromkeys(missing.what for missing in bill.coverage.no_price))
-    guessed = ", ".join(dict.fromkeys(one.what for one in bill.coverage.assumed))
+    guessed = ", ".join(dict.fromkeys(rate.what for rate in bill.coverage.assumed))
     total = f"{number_text(bill.usd_total.value, Unit.USD)} USD"
     total += f": {', '.join(said)}" if said else ""
     total += f"; at an assumed rate: {guessed}" if guessed else ""

@@ -18,10 +18,10 @@ def formula_lines(formulas: Sequence[FormulaUsed], *, full: bool) -> Iterator[st
     """
     digits = FULL_DIGITS if full else DIGITS
     told: dict[str, float] = {}
-    for one in formulas:
-        meaning = f"   ({one.meaning.removeprefix('Return').strip(' .')})" if full and one.meaning else ""
-        yield f"  {_number(one.name, one.value, one.unit, digits)} = {one.text}{meaning}"
-        inputs = [each for each in one.inputs if each.formula != each.name]
+    for formula in formulas:
+        meaning = f"   ({formula.meaning.removeprefix('Return').strip(' .')})" if full and formula.meaning else ""
+        yield f"  {_number(formula.name, formula.value, formula.unit, digits)} = {formula.text}{meaning}"
+        inputs = [each for each in formula.inputs if each.formula != each.name]
         new = [each for each in inputs if told.get(each.name) != each.value or each.formula is not None]
         told |= {each.name: each.value for each in new}
         if full:

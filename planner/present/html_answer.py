@@ -22,7 +22,7 @@ def screen_html(screen: Screen, *, assumed: Iterable[str] = ()) -> str:
     units = scales(screen.entries, screen.currency)
     columns, rows = option_cells(screen.entries, units, screen.more)
     marks = marks_explained([entry.option for entry in screen.entries], units.money_text)
-    notes = [*marks, *screen.notes, *(f"Assumed: {one}" for one in assumed), *again(screen.answer_id)]
+    notes = [*marks, *screen.notes, *(f"Assumed: {assumption}" for assumption in assumed), *again(screen.answer_id)]
     return _block([*screen.headline] or [screen.title], [_table(columns, rows)], notes)
 
 
@@ -42,8 +42,8 @@ def prices_html(document: PricesDocument) -> str:
 
 def _block(headline: Sequence[str], tables: Sequence[str], notes: Sequence[str]) -> str:
     first, *others = headline
-    said = [f"<p><b>{escape(first)}</b></p>", *(f"<p>{escape(one)}</p>" for one in others)]
-    small = "".join(f"<br>{escape(one)}" for one in notes)
+    said = [f"<p><b>{escape(first)}</b></p>", *(f"<p>{escape(sentence)}</p>" for sentence in others)]
+    small = "".join(f"<br>{escape(note)}" for note in notes)
     return f"<div>{''.join([*said, *tables])}<small>{small.removeprefix('<br>')}</small></div>"
 
 

@@ -55,8 +55,13 @@ def memory_lines(document: MemoryDocument, *, width: int, details: bool = False)
     if document.remedies:
         lines += ["", *wrapped("What would make it fit, cheapest first, each on top of the last:", width=width)]
         rows = [
-            {"change": one.change, "option": one.option, "fits": _chance(one.chance, None), "costs": one.costs}
-            for one in document.remedies
+            {
+                "change": remedy.change,
+                "option": remedy.option,
+                "fits": _chance(remedy.chance, None),
+                "costs": remedy.costs,
+            }
+            for remedy in document.remedies
         ]
         lines += table_lines(CHANGES, rows, width=width)
     if not details:

@@ -51,7 +51,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
     bills = dict.fromkeys(money(usd) for option in options if (usd := bill_before_credits(option)) is not None)
     explained = {
         SPOT: "s spot: may be taken away.",
-        STALE: f"* price out of date: {renewed_by([one.price_refreshed for one in options if one.price_stale])}.",
+        STALE: f"* price out of date: {renewed_by([option.price_refreshed for option in options if option.price_stale])}.",
         UNPRICED: f"+ not in the bill: {', '.join(lacking)}.",
         ASSUMED: f"~ at an assumed rate in the bill: {', '.join(assumed)}.",
         CREDITED: f"c after credits: the bill{'s are' if len(bills) > 1 else ' is'} {' and '.join(bills)}.",
@@ -78,8 +78,8 @@ def fit_text(option: OptionEstimate) -> str:
 def _widest(options: Sequence[OptionEstimate]) -> str:
     """Write the range that holds the assumed networks of all options."""
     ranges = [option.network for option in options if option.network is not None]
-    lows = [one.low_gbit_per_s for one in ranges if one.low_gbit_per_s is not None]
-    highs = [one.high_gbit_per_s for one in ranges if one.high_gbit_per_s is not None]
+    lows = [network.low_gbit_per_s for network in ranges if network.low_gbit_per_s is not None]
+    highs = [network.high_gbit_per_s for network in ranges if network.high_gbit_per_s is not None]
     return f"{min(lows):,g} to {max(highs):,g}" if lows and highs else "not known"
 
 

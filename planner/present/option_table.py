@@ -95,17 +95,17 @@ def option_cells(entries: Sequence[Entry], units: Scales, more: Sequence[str] = 
 def _columns(asked: Sequence[OptionColumn], entries: Sequence[Entry], units: Scales) -> list[Column]:
     """Return the screen's columns, a quantity's range beside it; what a person can do without falls away first."""
     table: list[Column] = []
-    for one in asked:
-        values = [value for entry in entries if isinstance(value := one.value(entry), Quantity)]
-        unit = units.scale_of(one, values[0].unit).title if values else ""
+    for column in asked:
+        values = [value for entry in entries if isinstance(value := column.value(entry), Quantity)]
+        unit = units.scale_of(column, values[0].unit).title if values else ""
         table.append(
             Column(
-                key=one.key, title=", ".join(filter(None, (one.head(OptionTable.SCREEN), unit))),
-                right=one.right or one.quantity or one.share, drop=one.drop, wrap=one.wrap, gap=one.gap,
+                key=column.key, title=", ".join(filter(None, (column.head(OptionTable.SCREEN), unit))),
+                right=column.right or column.quantity or column.share, drop=column.drop, wrap=column.wrap, gap=column.gap,
             )
         )  # fmt: skip
-        if one.quantity and one.range_drop:
-            table.append(Column(key=one.key + RANGE, title="(90 %)", gap=1, drop=one.range_drop))
+        if column.quantity and column.range_drop:
+            table.append(Column(key=column.key + RANGE, title="(90 %)", gap=1, drop=column.range_drop))
     return table
 
 

@@ -33,7 +33,7 @@ def _a_node_year(document: OwnOrRentDocument) -> Quantity:
     year = document.by_plan
     if year is None or not document.year_parts:
         return document.annual_usd_per_node
-    usd = next(one.usd_per_year for one in year.options if one.id == year.owning)
+    usd = next(option.usd_per_year for option in year.options if option.id == year.owning)
     assert usd is not None, "the machine that is asked about has a cost"
     each = interval(usd, Unit.USD_PER_YEAR).scaled(1 / document.nodes)
     return derived(each, Unit.USD_PER_YEAR, usd, source="sum of the parts")

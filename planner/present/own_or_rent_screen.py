@@ -65,7 +65,9 @@ def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False
 def year_rows(document: OwnOrRentDocument) -> list[Row]:
     """One row per machine, cheapest first, in plain numbers, for programs."""
     columns, code = year_columns(YearTable.ROWS, local=document.currency is not None), _code(document)
-    return [{_head(one, YearTable.ROWS, code): one.cell(row) for one in columns} for row in year_entries(document)]
+    return [
+        {_head(column, YearTable.ROWS, code): column.cell(row) for column in columns} for row in year_entries(document)
+    ]
 
 
 def _title(year: PlannedYear) -> str:
@@ -80,13 +82,13 @@ def _title(year: PlannedYear) -> str:
 def _columns(document: OwnOrRentDocument, width: int) -> list[Column]:
     """Return the screen's columns, a quantity's range beside it."""
     table: list[Column] = []
-    for one in year_columns(YearTable.SCREEN, local=document.currency is not None):
-        wrap = one.wrap if width >= NARROW else min(one.wrap, NARROW_NAME)
-        right = one.right or one.quantity or one.share
-        title = _head(one, YearTable.SCREEN, _code(document))
-        table.append(Column(key=one.key, title=title, right=right, drop=one.drop, wrap=wrap))
-        if one.quantity:
-            table.append(Column(key=one.key + RANGE, title="(90 %)", drop=one.range_drop, gap=1))
+    for column in year_columns(YearTable.SCREEN, local=document.currency is not None):
+        wrap = column.wrap if width >= NARROW else min(column.wrap, NARROW_NAME)
+        right = column.right or column.quantity or column.share
+        title = _head(column, YearTable.SCREEN, _code(document))
+        table.append(Column(key=column.key, title=title, right=right, drop=column.drop, wrap=wrap))
+        if column.quantity:
+            table.append(Column(key=column.key + RANGE, title="(90 %)", drop=column.range_drop, gap=1))
     return table
 
 
@@ -154,7 +156,7 @@ def _not_compared(year: PlannedYear) -> list[str]:
     out = [option for option in year.options if option not in year.compared]
     if not out:
         return []
-    first = "; ".join(f"{one.display_name} ({_why(one)})" for one in out[:2])
+    first = "; ".join(f"{option.display_name} ({_why(option)})" for option in out[:2])
     more = f"; {len(out) - 2} more: --details" if len(out) > 2 else ""
     return [f"Not compared: {first}{more}."]
 

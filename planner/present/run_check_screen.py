@@ -38,16 +38,16 @@ def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = F
         rows = [
             {
                 "number": str(number),
-                "cause": one.text,
-                "gain": f"x{one.gain:.2f} ({one.gain_low:.2f}-{one.gain_high:.2f})",
-                "sure": f"{one.probability:.0%}",
-                "free": "yes" if one.free else "no",
+                "cause": cause.text,
+                "gain": f"x{cause.gain:.2f} ({cause.gain_low:.2f}-{cause.gain_high:.2f})",
+                "sure": f"{cause.probability:.0%}",
+                "free": "yes" if cause.free else "no",
             }
-            for number, one in enumerate(document.causes, start=1)
+            for number, cause in enumerate(document.causes, start=1)
         ]
         lines += ["", *table_lines(CAUSES, rows, width=width), ""]
-        for number, one in enumerate(document.causes, start=1):
-            lines += wrapped(f"{number} {one.fix}. Test: {one.test}", width=width, indent="    ")
+        for number, cause in enumerate(document.causes, start=1):
+            lines += wrapped(f"{number} {cause.fix}. Test: {cause.test}", width=width, indent="    ")
     if document.explained is not None and document.causes:
         rest = "" if document.unexplained is None else f"; x{document.unexplained:.3g} remains unexplained"
         lines += wrapped(f"Without them at most x{document.explained:.3g} as fast{rest}.", width=width)

@@ -39,14 +39,16 @@ def table_lines(columns: Sequence[Column], rows: Sequence[Mapping[str, str]], *,
     """
     shown = shown_columns(columns, rows, width)
     widths = _widths(shown, rows, width)
-    header = [_line(shown, widths, [one.title for one in shown])] if any(one.title for one in shown) else []
+    header = [_line(shown, widths, [column.title for column in shown])] if any(column.title for column in shown) else []
     return [*header, *(line for row in rows for line in _row_lines(shown, widths, row))]
 
 
 def shown_columns(columns: Sequence[Column], rows: Sequence[Mapping[str, str]], width: int) -> list[Column]:
     """Return the columns that have cells and for which lines of `width` have room."""
     shown = [column for column in columns if any(row.get(column.key) for row in rows)]
-    while _total(shown, [_narrowest(column, rows) for column in shown]) > width and any(one.drop for one in shown):
+    while _total(shown, [_narrowest(column, rows) for column in shown]) > width and any(
+        column.drop for column in shown
+    ):
         _, place = max((column.drop, place) for place, column in enumerate(shown))
         del shown[place]
     return shown

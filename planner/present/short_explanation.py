@@ -21,7 +21,7 @@ MOST_PARTS = 6
 
 def short_lines(document: ExplainDocument, *, width: int | None) -> list[str]:
     """Return the lines of the option that is recommended, or asked for alone; `--all` has everything."""
-    option = next((one for one in document.options if one.id == document.recommended), document.options[0])
+    option = next((option for option in document.options if option.id == document.recommended), document.options[0])
     last = ["Every option, formula, source, constant and run: --all", *again(document.answer_id)]
     if len(document.options) > 1:
         last.insert(0, f"{len(document.options) - 1} more options: --option N or ID")
@@ -56,8 +56,8 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
 
 def _of_money(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
     """Return the formulas that do not stand below those of the step alone."""
-    by_name = {one.name: one for one in formulas}
-    used = {each.formula for one in formulas for each in one.inputs}
+    by_name = {formula.name: formula for formula in formulas}
+    used = {each.formula for formula in formulas for each in formula.inputs}
     waiting = [name for name in by_name if name not in used and name not in OF_THE_STEP]
     wanted: set[str] = set()
     while waiting:
@@ -65,4 +65,4 @@ def _of_money(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
         if name not in wanted:
             wanted.add(name)
             waiting += [each.formula for each in by_name[name].inputs if each.formula not in (None, *OF_THE_STEP)]
-    yield from (one for one in formulas if one.name in wanted)
+    yield from (formula for formula in formulas if formula.name in wanted)

@@ -31,8 +31,8 @@ def time_facts(time: TrainingTime) -> list[str]:
         beside = "" if best is None else f"; the best interval, after Young and Daly: {quantity_text(best)}"
         facts.append(f"checkpoints every {number_text_of(time.checkpoint_interval_hours)}{beside}")
     facts += [
-        f"practice {one.practice.value}: {quantity_text(one.wall_hours)}, {one.factor.value:.3g} x benchmark speed"
-        for one in time.practices
+        f"practice {practice.practice.value}: {quantity_text(practice.wall_hours)}, {practice.factor.value:.3g} x benchmark speed"
+        for practice in time.practices
     ]
     facts += time.limited_by
     facts += [f"not counted: {missing.what} ({missing.reason})" for missing in time.uncounted]

@@ -20,7 +20,7 @@ from planner.audit.run_audit import with_audited_runs
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.ui.ask.question import Known
+from planner.ui.ask.question import StampedCatalog
 from planner.ui.scenario import run_of_upload, with_run
 from planner.use_cases.catalogs import open_catalog
 
@@ -29,7 +29,7 @@ REMOTE_SECONDS = 300
 Stamp = tuple[object, ...]
 
 
-def known_catalog(runs: Sequence[RunRecord], today: date) -> Known:
+def known_catalog(runs: Sequence[RunRecord], today: date) -> StampedCatalog:
     """Return the catalog of the workspace with uploaded runs; InputError where a file of the workspace is wrong."""
     stamp = (*_stamp(workspace_dir()), today)
     for sentence in _opened(stamp)[1]:  # every visit is told, also one that finds the catalog read
@@ -37,7 +37,7 @@ def known_catalog(runs: Sequence[RunRecord], today: date) -> Known:
     return _with_runs(stamp, tuple(run.model_dump_json() for run in runs))
 
 
-def visited_catalog(problems: list[InputError], today: date) -> Known:
+def visited_catalog(problems: list[InputError], today: date) -> StampedCatalog:
     """Return the catalog with the visit's uploaded runs; what cannot be read is left out and reported."""
     runs: list[RunRecord] = []
     for file in st.session_state.get("run_files") or []:
@@ -52,7 +52,7 @@ def visited_catalog(problems: list[InputError], today: date) -> Known:
         return known_catalog(runs, today)
     except InputError as error:
         problems.append(error)
-        return Known(("bundled", today), load_catalog())
+        return StampedCatalog(("bundled", today), load_catalog())
 
 
 @lru_cache(maxsize=4)
@@ -64,11 +64,11 @@ def _opened(_: Stamp) -> tuple[Catalog, tuple[str, ...]]:
 
 
 @lru_cache(maxsize=16)
-def _with_runs(stamp: Stamp, runs: tuple[str, ...]) -> Known:
+def _with_runs(stamp: Stamp, runs: tuple[str, ...]) -> StampedCatalog:
     catalog, _ = _opened(stamp)
     for run in runs:
         catalog = with_run(catalog, RunRecord.model_validate_json(run))
-    return Known((stamp, runs), with_audited_runs(catalog, read_matmul_ceilings()))
+    return StampedCatalog((stamp, runs), with_audited_runs(catalog, read_matmul_ceilings()))
 
 
 def _stamp(workspace: Path) -> Stamp:

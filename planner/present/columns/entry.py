@@ -38,12 +38,15 @@ class Entry:
 def entries_of(document: OptionsDocument) -> list[Entry]:
     """Return the rows of an answer: best first in a comparison, else in the plan's order."""
     if isinstance(document, EstimateDocument):
-        return [Entry(None, one, one.wall_hours, one.usd_marginal, no=_lacks(one)) for one in document.options]
+        return [
+            Entry(None, option, option.wall_hours, option.usd_marginal, no=_lacks(option))
+            for option in document.options
+        ]
     if isinstance(document, CampaignDocument):
         return [_of_campaign(None, option, document.runs) for option in document.options]
     marked = {document.recommended or document.nearest: RECOMMENDED}
     if document.mix is not None:
-        marked = {one.option: f"{RECOMMENDED} {one.runs:,}" for one in document.mix.placements}
+        marked = {placement.option: f"{RECOMMENDED} {placement.runs:,}" for placement in document.mix.placements}
     return [
         replace(
             _of_campaign(number, option, document.runs),

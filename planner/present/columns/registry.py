@@ -94,14 +94,16 @@ def columns_of(table: OptionTable, more: Sequence[str] = ()) -> list[OptionColum
     """Return a table's columns, with the others that are asked for by their keys; each stands there once."""
     layout = LAYOUTS[table]
     asked = [key for key in dict.fromkeys(more) if key not in layout]
-    return [COLUMNS[key] for one in layout for key in (asked if one == MORE else (one,))]
+    return [COLUMNS[key] for name in layout for key in (asked if name == MORE else (name,))]
 
 
 def offered_columns() -> list[OptionColumn]:
     """Return the columns that a page offers beside its own: those that have words of their own."""
     written = {column.key for column in WRITTEN}
     return [
-        one for key, one in COLUMNS.items() if one.words and key not in LAYOUTS[OptionTable.PAGE] and key in written
+        column
+        for key, column in COLUMNS.items()
+        if column.words and key not in LAYOUTS[OptionTable.PAGE] and key in written
     ]
 
 

@@ -25,5 +25,8 @@ def option_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row
 def short_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row]:
     """Return one short row per option for agents, without what is not known."""
     columns = columns_of(OptionTable.AGENT, more)
-    cells = [{one.head(OptionTable.AGENT): one.cell_short(entry) for one in columns} for entry in entries_of(document)]
+    cells = [
+        {column.head(OptionTable.AGENT): column.cell_short(entry) for column in columns}
+        for entry in entries_of(document)
+    ]
     return [{title: cell for title, cell in row.items() if cell} for row in cells]

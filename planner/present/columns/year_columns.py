@@ -15,7 +15,7 @@ from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.present.columns.table_column import TableColumn, Value
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
 from planner.present.table import NOT_KNOWN
 
@@ -79,7 +79,7 @@ def year_columns(table: YearTable, *, local: bool = True) -> list[YearColumn]:
     """Return a table's columns; `local`: with that of the plan's own currency."""
     named = {key for layout in YEAR_LAYOUTS.values() for key in layout}
     others = [key for key in YEAR_COLUMNS if key not in named]
-    keys = [key for one in YEAR_LAYOUTS[table] for key in (others if one == OTHERS else (one,))]
+    keys = [key for name in YEAR_LAYOUTS[table] for key in (others if name == OTHERS else (name,))]
     return [YEAR_COLUMNS[key] for key in keys if local or key != LOCAL]
 
 
@@ -113,7 +113,7 @@ def _local(entry: YearEntry) -> float | None:
 
 def _local_told(entry: YearEntry, words: Words) -> str:
     cost = _cost(entry)
-    return NOT_KNOWN if cost is None else Money(words, entry.currency).text(cost)
+    return NOT_KNOWN if cost is None else MoneyFormat(words, entry.currency).text(cost)
 
 
 def _against(entry: YearEntry) -> str:
@@ -145,7 +145,7 @@ def _pays_from_told(entry: YearEntry, words: Words) -> str:
 
 def _at_once_told(entry: YearEntry, words: Words) -> str:
     usd = entry.option.usd_at_once
-    return Money(words).text(usd) if usd else NOT_KNOWN
+    return MoneyFormat(words).text(usd) if usd else NOT_KNOWN
 
 
 def _three_decimals(value: float | None) -> str:

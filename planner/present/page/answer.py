@@ -21,8 +21,8 @@ from planner.present.columns.registry import LAYOUTS, columns_of
 from planner.present.columns.table_column import short_plain_text
 from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
-from planner.present.page.mix import Figure, mix_figures
-from planner.present.page.money import Money
+from planner.present.page.mix import KeyFigure, mix_figures
+from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import notes_text, translated
 from planner.present.page.templating import render
 from planner.present.page.words import Words
@@ -46,9 +46,9 @@ class AnswerPage:
     """Columns of its table beside the usual ones, by their keys."""
 
     @property
-    def money(self) -> Money:
+    def money(self) -> MoneyFormat:
         """How its amounts are written."""
-        return Money(self.words, self.document.currency)
+        return MoneyFormat(self.words, self.document.currency)
 
     @property
     def shown(self) -> RankedOption | None:
@@ -59,13 +59,15 @@ class AnswerPage:
     def is_shown(self, option: OptionEstimate) -> bool:
         """Return whether an option is recommended, or takes part in the mix that is."""
         mix = self.document.mix
-        return option is self.shown if mix is None else any(one.option == option.id for one in mix.placements)
+        return (
+            option is self.shown if mix is None else any(placement.option == option.id for placement in mix.placements)
+        )
 
     def sentences(self) -> list[str]:
         """Return what to do, and what to know beside it; of an answer stored before 0.2.0 its one sentence."""
         document = self.document
         said = document.headline if document.confidence is not None else (document.sentence,)
-        return [translated(one, self.words) for one in said]
+        return [translated(sentence, self.words) for sentence in said]
 
     def headline_html(self) -> str:
         """Render them."""
@@ -75,13 +77,13 @@ class AnswerPage:
         """Render done by, to pay and how sure."""
         return self._render("figures", figures=self.figures())
 
-    def figures(self) -> Sequence[Figure]:
+    def figures(self) -> Sequence[KeyFigure]:
         """Return the three figures of the mix or option that is shown; without formulas."""
         option, words = self.shown, self.words
         if self.document.mix is not None:
             return mix_figures(self.document.mix, words, self.money, asked=self.document.confidence or 0.8)
         if option is None:
-            return [Figure(words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
+            return [KeyFigure(words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
         return [self._done(option), self._to_pay(option), self._sure(option)]
 
     def bars_html(self) -> str:
@@ -100,7 +102,7 @@ class AnswerPage:
         """Render the table of options, each row with its bill, time, arithmetic and sources."""
         entries = entries_of(self.document)[: None if every else FIRST_ROWS]
         explained = marks_explained([entry.option for entry in entries], lambda usd: self.money.text(usd.value))
-        return self._render("rows", entries=entries, explained=[translated(one, self.words) for one in explained])
+        return self._render("rows", entries=entries, explained=[translated(text, self.words) for text in explained])
 
     def columns(self) -> list[OptionColumn]:
         """Return the columns of the table of options."""
@@ -168,7 +170,7 @@ class AnswerPage:
             )  # fmt: skip
         return lines
 
-    def _done(self, option: RankedOption) -> Figure:
+    def _done(self, option: RankedOption) -> KeyFigure:
         words, limits = self.words, self._limits()
         value = words("not known")
         soon = Phrases(limits, self.document.currency).done_in(option)
@@ -181,26 +183,26 @@ class AnswerPage:
         below = ""
         if took is not None:
             below = words("likely {value}; 90 %: {range}", value=words.hours(took.value), range=words.hours_range(took))
-        return Figure(words("Done by"), value, below)
+        return KeyFigure(words("Done by"), value, below)
 
-    def _to_pay(self, option: RankedOption) -> Figure:
+    def _to_pay(self, option: RankedOption) -> KeyFigure:
         words, usd = self.words, option.payable_usd
         if option.usd_confident is None or usd is None:
-            return Figure(words("To pay"), words("not known"), "")
+            return KeyFigure(words("To pay"), words("not known"), "")
         value = words("at most {usd}", usd=self.money.most(option))
         dollars = self.money.dollars(option.usd_confident)
         below = words("likely {value}; 90 %: {range}", value=self.money.text(usd.value), range=self.money.range(usd))
-        return Figure(words("To pay"), value, f"{dollars}; {below}" if dollars else below)
+        return KeyFigure(words("To pay"), value, f"{dollars}; {below}" if dollars else below)
 
-    def _sure(self, option: RankedOption) -> Figure:
+    def _sure(self, option: RankedOption) -> KeyFigure:
         words, chance = self.words, facts.chance_to_keep_limits(option)
         asked = self.document.confidence or 0.8
         basis = option.throughput.basis.value if option.throughput is not None else "assumed"
         known = words(f"speed {basis}")
         name, percent = words("How sure"), words.percent
         if chance is None:
-            return Figure(name, percent(asked), words("of these figures; no limits; {known}", known=known))
-        return Figure(
+            return KeyFigure(name, percent(asked), words("of these figures; no limits; {known}", known=known))
+        return KeyFigure(
             name,
             percent(chance),
             words("to keep the limits; {asked} asked; {known}", asked=percent(asked), known=known),

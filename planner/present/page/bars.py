@@ -23,7 +23,7 @@ FAR = 6.0
 
 
 @dataclass(frozen=True)
-class Span:
+class BarSpan:
     """A value with its 90 % range, as shares of the axis; `cut`: it lies beyond the end."""
 
     at: float
@@ -37,8 +37,8 @@ class Bar:
     """One option: what it costs, and when it is done."""
 
     option: RankedOption
-    cost: Span | None
-    time: Span | None
+    cost: BarSpan | None
+    time: BarSpan | None
 
 
 @dataclass(frozen=True)
@@ -105,11 +105,11 @@ def _end(quantities: Sequence[Quantity | Interval], limit: float | None) -> tupl
     return (ROOM * end or 1.0), off
 
 
-def _span(quantity: Quantity | Interval | None, end: float) -> Span | None:
+def _span(quantity: Quantity | Interval | None, end: float) -> BarSpan | None:
     if quantity is None:
         return None
     at, low, high = (min(1.0, max(0.0, value / end)) for value in (quantity.value, quantity.low, quantity.high))
-    return Span(at, low, high, cut=quantity.value > end)
+    return BarSpan(at, low, high, cut=quantity.value > end)
 
 
 def _limit(limit: float | None, end: float, *, off: bool) -> float | None:

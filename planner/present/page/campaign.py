@@ -9,8 +9,8 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
-from planner.present.page.mix import Figure, mix_figures
-from planner.present.page.money import Money
+from planner.present.page.mix import KeyFigure, mix_figures
+from planner.present.page.money import MoneyFormat
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
@@ -22,7 +22,7 @@ PAID_AHEAD = (PriceKind.CAPACITY_BLOCK, PriceKind.LEASE)
 
 
 @dataclass(frozen=True)
-class Placed:
+class CalendarBar:
     """A bar of the calendar, as shares of its width."""
 
     name: str
@@ -36,10 +36,10 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Calendar:
+class CampaignCalendar:
     """All bars, where the deadline stands (None: there is none, or it is too far), and both ends."""
 
-    rows: Sequence[Placed]
+    rows: Sequence[CalendarBar]
     deadline: float | None
     deadline_off: bool
     start: str
@@ -57,9 +57,9 @@ class CampaignPage:
     confidence: float
 
     @property
-    def money(self) -> Money:
+    def money(self) -> MoneyFormat:
         """How its amounts are written."""
-        return Money(self.words, self.document.currency)
+        return MoneyFormat(self.words, self.document.currency)
 
     @property
     def plan(self) -> FeasiblePlan | None:
@@ -81,7 +81,7 @@ class CampaignPage:
         words, document, plan = self.words, self.document, self.plan
         said = []
         if not document.feasible:
-            limits = ", ".join(words(one) for one in document.binding_limits) or words("no plan was found")
+            limits = ", ".join(words(limit) for limit in document.binding_limits) or words("no plan was found")
             said.append(words("Nothing fits: {limits}.", limits=limits))
         if plan is None:
             return said
@@ -92,7 +92,11 @@ class CampaignPage:
             all_of_them = words("All {n} trainings on {name}.", n=f"{runs:,}", name=name)
             said.append(words("One training on {name}.", name=name) if runs == 1 else all_of_them)
         else:
-            said.append(words("{n} trainings on {k} options.", n=f"{sum(one.runs for one in placed):,}", k=len(placed)))
+            said.append(
+                words(
+                    "{n} trainings on {k} options.", n=f"{sum(placement.runs for placement in placed):,}", k=len(placed)
+                )
+            )
         gap = plan.optimality_gap_pct
         said.append(
             words("At most {gap} % from the best plan.", gap=words.number(gap, digits=2))
@@ -105,10 +109,10 @@ class CampaignPage:
         """Render done by, to pay and how sure."""
         return render("answer.html", "figures", self, self.words, figures=self.figures())
 
-    def figures(self) -> Sequence[Figure]:
+    def figures(self) -> Sequence[KeyFigure]:
         """Return them; dashes where there is no plan at all."""
         if self.plan is None:
-            return [Figure(self.words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
+            return [KeyFigure(self.words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
         return mix_figures(self.plan, self.words, self.money, asked=self.confidence)
 
     def calendar_html(self) -> str:
@@ -116,12 +120,12 @@ class CampaignPage:
         drawn = self.calendar()
         return "" if drawn is None else render("campaign.html", "calendar", self, self.words, drawn)
 
-    def calendar(self) -> Calendar | None:
+    def calendar(self) -> CampaignCalendar | None:
         """Return a bar a placement, from the campaign's start to beyond its end."""
         if self.plan is None or not self.plan.placements:
             return None
         placed = self.plan.placements
-        spans = [_span(one) for one in placed]
+        spans = [_span(placement) for placement in placed]
         first, last = min(start for start, _ in spans), max(end for _, end in spans)
         wide = max((last - first) * ROOM, timedelta(hours=1))
         due = None if self.deadline is None else _end_of(self.deadline, first.tzinfo)
@@ -129,16 +133,16 @@ class CampaignPage:
         if due is not None and not off:
             wide = max(wide, (due - first) * ROOM)
         rows = [
-            Placed(
-                name=one.name, runs=one.runs, nodes=one.nodes, left=(start - first) / wide,
-                width=(end - start) / wide, when=self._when(start, end), usd=self.money.text(one.usd),
-                groups=_groups(one),
+            CalendarBar(
+                name=placement.name, runs=placement.runs, nodes=placement.nodes, left=(start - first) / wide,
+                width=(end - start) / wide, when=self._when(start, end), usd=self.money.text(placement.usd),
+                groups=_groups(placement),
             )
-            for one, (start, end) in zip(placed, spans, strict=True)
+            for placement, (start, end) in zip(placed, spans, strict=True)
         ]  # fmt: skip
         line = None if due is None or off else (due - first) / wide
         days = self.words.day
-        return Calendar(rows, line, off, days(first.date()), days((first + wide).date()))
+        return CampaignCalendar(rows, line, off, days(first.date()), days((first + wide).date()))
 
     def _when(self, start: datetime, end: datetime) -> str:
         """Write both ends: days, and hours where it takes less than four days."""
@@ -153,7 +157,7 @@ class CampaignPage:
         ahead = {
             option.id for option in self.document.options if option.hold is Hold.BUY or option.price_kind in PAID_AHEAD
         }
-        spans = [(*_span(one), one.usd, one.option in ahead) for one in self.plan.placements]
+        spans = [(*_span(placement), placement.usd, placement.option in ahead) for placement in self.plan.placements]
         moments = sorted({moment for start, end, _, _ in spans for moment in (start, end)})
         at_once = sum(usd for start, _, usd, paid in spans if paid and start == moments[0])
         points = [(moments[0], 0.0)] if at_once else []
@@ -165,10 +169,10 @@ class CampaignPage:
             return ""
         rows = [
             (
-                self.money.text(one.campaign_usd.value), self.words.hours(one.campaign_hours.value),
-                "; ".join(f"{placed.name}: {placed.runs:,}" for placed in one.placements),
+                self.money.text(plan.campaign_usd.value), self.words.hours(plan.campaign_hours.value),
+                "; ".join(f"{placed.name}: {placed.runs:,}" for placed in plan.placements),
             )
-            for one in self.document.front
+            for plan in self.document.front
         ]  # fmt: skip
         return render("campaign.html", "front", self.words, rows)
 

@@ -15,7 +15,7 @@ IN_MILLIONS = 10 * MILLION
 
 
 @dataclass(frozen=True)
-class Money:
+class MoneyFormat:
     """How amounts are written."""
 
     words: Words

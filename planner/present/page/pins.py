@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.present.page.answer import AnswerPage
-from planner.present.page.mix import Figure
+from planner.present.page.mix import KeyFigure
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
@@ -27,7 +27,7 @@ class Pin:
 class _Row:
     differs: Sequence[str]
     machine: str
-    figures: Sequence[Figure]
+    figures: Sequence[KeyFigure]
 
 
 def pins_html(pins: Sequence[Pin], words: Words) -> str:

@@ -12,7 +12,7 @@ from planner.decide.options.display_name import provider_name
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.price_answer import PriceHistoryDocument, PriceRow, PriceSpan
 from planner.model.catalog import Catalog
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
@@ -63,7 +63,7 @@ def history_html(document: PriceHistoryDocument, words: Words) -> str:
 
 def finance_html(document: ComparisonDocument, words: Words) -> str:
     """Render list, net, bill, credits and what remains to pay of every rented option."""
-    money = Money(words, document.currency)
+    money = MoneyFormat(words, document.currency)
     rows = [
         {
             "name": option.display_name,
@@ -82,7 +82,7 @@ def finance_html(document: ComparisonDocument, words: Words) -> str:
 def _span(span: PriceSpan, words: Words) -> list[str]:
     usd = (span.low_usd_per_hour, span.median_usd_per_hour, span.high_usd_per_hour)
     days = [words.day(day) for day in (span.first, span.last)]
-    amounts = [words.number(one, digits=4) for one in usd]
+    amounts = [words.number(amount, digits=4) for amount in usd]
     return [span.region, _terms(span.price_kind.value), str(span.observations), *days, *amounts]
 
 

@@ -230,9 +230,9 @@ def notes_text(document: ComparisonDocument, words: Words) -> list[str]:
     """Return what is to be known of all options alike, in the language where a note has a known form."""
     both = document.horizons
     if both is None:
-        return [translated(one, words) for one in document.notes]
+        return [translated(note, words) for note in document.notes]
     told = both.text.removesuffix(".")
-    return [horizons_text(both, words) if one == told else translated(one, words) for one in document.notes]
+    return [horizons_text(both, words) if note == told else translated(note, words) for note in document.notes]
 
 
 def phrase(text: str, words: Words) -> str:

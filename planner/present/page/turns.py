@@ -13,17 +13,20 @@ SHOWN = 6
 
 
 @dataclass(frozen=True)
-class Turn:
+class AnswerTurn:
     """What would have to be otherwise, or be measured, and the command for it."""
 
     sentence: str
     command: str | None
 
 
-def turns_of(document: RecommendationDocument, words: Words) -> list[Turn]:
+def turns_of(document: RecommendationDocument, words: Words) -> list[AnswerTurn]:
     """Return the runs that are worth making, and the nearest values at which another option wins."""
-    measured = [Turn(translated(one.sentence, words), one.command) for one in document.measurements]
-    return measured + [Turn(translated(one.sentence, words), None) for one in document.turning_points[:SHOWN]]
+    measured = [
+        AnswerTurn(translated(measurement.sentence, words), measurement.command)
+        for measurement in document.measurements
+    ]
+    return measured + [AnswerTurn(translated(point.sentence, words), None) for point in document.turning_points[:SHOWN]]
 
 
 def turns_html(document: RecommendationDocument, words: Words) -> str:

@@ -9,7 +9,7 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.quantity import Quantity, Unit
 from planner.present.columns.table_column import short_plain_text
 from planner.present.columns.year_columns import YearColumn, YearEntry, YearTable, year_columns, year_entries
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import horizons_text, translated
 from planner.present.page.templating import render
 from planner.present.page.words import Words
@@ -30,7 +30,7 @@ class YearPage:
             "headline",
             self,
             self.words,
-            sentences=[translated(one, self.words) for one in self.document.headline],
+            sentences=[translated(sentence, self.words) for sentence in self.document.headline],
         )
 
     def horizons_html(self) -> str:
@@ -62,7 +62,7 @@ class YearPage:
         """Return what a column says of a machine; of a quantity also its 90 % range."""
         value, words = column.value(entry), self.words
         if isinstance(value, Quantity) and value.unit in (Unit.USD, Unit.USD_PER_YEAR):
-            usd = Money(words)
+            usd = MoneyFormat(words)
             return usd.text(value.value), usd.range(value)
         if isinstance(value, Quantity):
             return words.figure(value), words.figure_range(value)

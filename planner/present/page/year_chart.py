@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from planner.model.answer.planned_year import PlannedYear
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ FEWEST = 10
 """The axis reaches three times as many trainings at least."""
 
 
-def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> alt.LayerChart | None:
+def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: MoneyFormat) -> alt.LayerChart | None:
     """Return the chart; None where less than two numbers of trainings have a cost."""
     import altair as alt
 
@@ -58,7 +58,7 @@ def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
     return alt.Data(values=rows)
 
 
-def _rows(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> tuple[list[dict[str, Any]], list[str]]:
+def _rows(costs: Mapping[int, PlannedYear], asked: float, money: MoneyFormat) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the points of the lines that are drawn, and the lines' names, the machine that is asked about first."""
     if not costs:
         return [], []

@@ -34,7 +34,7 @@ def as_markdown(report: Report) -> str:
     document, words = report.document, report.words
     parts = [
         f"# {inline(document.plan)}",
-        " ".join(markdown_text.line(one) for one in report.sentences()),
+        " ".join(markdown_text.line(sentence) for sentence in report.sentences()),
         markdown_text.line(report.limits()),
         _heading(2, words("Options")),
         _table(_options(report), words),
@@ -70,7 +70,7 @@ def _changes(report: Report) -> str:
             "Nothing that was tried within a factor of 5 turns the answer, and no measurement is worth its cost."
         )
     return "\n".join(
-        f"- {markdown_text.line(one.sentence)}" + (f" `{one.command}`" if one.command else "") for one in turns
+        f"- {markdown_text.line(turn.sentence)}" + (f" `{turn.command}`" if turn.command else "") for turn in turns
     )
 
 

@@ -19,10 +19,10 @@ from planner.present.columns.entry import Entry, entries_of
 from planner.present.columns.option_column import OptionColumn
 from planner.present.option_marks import marks_explained
 from planner.present.page.answer import AnswerPage
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import notes_text, phrase, translated
 from planner.present.page.terms import terms_of
-from planner.present.page.turns import Turn, turns_of
+from planner.present.page.turns import AnswerTurn, turns_of
 from planner.present.page.words import Words
 
 ROWS = 9
@@ -83,9 +83,9 @@ class Report:
         return AnswerPage(self.document, self.words, self.start, self.more)
 
     @property
-    def money(self) -> Money:
+    def money(self) -> MoneyFormat:
         """How amounts are written."""
-        return Money(self.words, self.document.currency)
+        return MoneyFormat(self.words, self.document.currency)
 
     def sentences(self) -> list[str]:
         """Return what to do, and what to know beside it."""
@@ -130,7 +130,7 @@ class Report:
     def runs_of(self, option: RankedOption) -> str:
         """Return how many trainings of a mix an option does; nothing of one that does none, or without a mix."""
         mix = self.document.mix
-        runs = sum(one.runs for one in mix.placements if one.option == option.id) if mix else 0
+        runs = sum(placement.runs for placement in mix.placements if placement.option == option.id) if mix else 0
         return self.words.trainings(runs) if runs else ""
 
     def marks_explained(self) -> list[str]:
@@ -138,12 +138,12 @@ class Report:
         explained = marks_explained(
             [entry.option for entry in self.first_entries()], lambda usd: self.money.text(usd.value)
         )
-        return [translated(one, self.words) for one in explained]
+        return [translated(text, self.words) for text in explained]
 
-    def changes(self) -> list[Turn]:
+    def changes(self) -> list[AnswerTurn]:
         """Return what would change the answer: runs worth making, values at which it turns, limits that others fit."""
         turns = [] if self.advice is None else turns_of(self.advice, self.words)
-        return [*turns, *(Turn(one, None) for one in self.page.changes())][:CHANGES]
+        return [*turns, *(AnswerTurn(change, None) for change in self.page.changes())][:CHANGES]
 
     def prices(self) -> list[PriceLine]:
         """Return a line a price that the options are counted with, the first options' first; equal ones once."""

@@ -11,12 +11,12 @@ from planner.present.page.turns import turns_html
 from planner.present.page.words import Words
 from planner.ui.answer.parts import html, problems
 from planner.ui.ask.form import Form
-from planner.ui.ask.question import Answered, Known, turning_points
+from planner.ui.ask.question import Answered, StampedCatalog, turning_points
 
 FILE = "plan.yaml"
 
 
-def turns(form: Form, answered: Answered, known: Known, words: Words, *, today: date) -> None:
+def turns(form: Form, answered: Answered, known: StampedCatalog, words: Words, *, today: date) -> None:
     """Draw the button, and below it what was found for this question."""
     if st.button(words("Find the values at which the answer turns"), key="turns"):
         st.session_state["turns-of"] = form

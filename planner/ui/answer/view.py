@@ -24,14 +24,16 @@ from planner.ui.answer.parts import html, note
 from planner.ui.answer.turns import FILE, turns
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import parameters_of
-from planner.ui.ask.question import Answered, Known, turning_points
+from planner.ui.ask.question import Answered, StampedCatalog, turning_points
 from planner.ui.state import COLUMNS_CHOICE
 from planner.use_cases.find import plan_text
 
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
-def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: date, more: Sequence[str] = ()) -> None:
+def draw(
+    answered: Answered, form: Form, known: StampedCatalog, words: Words, *, today: date, more: Sequence[str] = ()
+) -> None:
     """Show headline, figures, pinned answers, bars, table, what would change it, and downloads.
 
     `more`: columns of the table beside the usual ones.
@@ -94,7 +96,7 @@ def _taken(answered: Answered, words: Words) -> None:
 
 
 def _downloads(
-    page: AnswerPage, form: Form, answered: Answered, known: Known, words: Words, *, today: date
+    page: AnswerPage, form: Form, answered: Answered, known: StampedCatalog, words: Words, *, today: date
 ) -> None:  # fmt: skip
 
     def made() -> Report:

@@ -30,7 +30,7 @@ class Start(StrEnum):
     """A plan file: an example, or one that was uploaded."""
 
 
-class Method(StrEnum):
+class WeightsChoice(StrEnum):
     """What is trained."""
 
     FULL = "full"
@@ -38,7 +38,7 @@ class Method(StrEnum):
     QLORA = "qlora"
 
 
-class Machine(Frozen):
+class MachineRow(Frozen):
     """A row of the machines: a card or a whole machine that the catalog describes."""
 
     name: Text
@@ -62,7 +62,7 @@ class Form(Frozen):
     plan: Annotated[str, Field(max_length=200_000)] | None = None
     log: Annotated[str, Field(max_length=60_000)] | None = None
     """The run of a log that was pasted, as JSON: its speed is that of the machine it ran on."""
-    method: Method = Method.LORA
+    method: WeightsChoice = WeightsChoice.LORA
     learns: TrainingMethod | None = None
     """What is optimized; None: the next token."""
     completion: Annotated[int, Field(ge=1, le=10**7)] | None = None
@@ -75,7 +75,7 @@ class Form(Frozen):
     tokens: Annotated[float, Field(gt=0, le=1e16)] = 1e9
     seq_len: Annotated[int, Field(ge=1, le=10**7)] | None = None
     precision: Precision | None = None
-    machines: Annotated[tuple[Machine, ...], Field(max_length=MOST_MACHINES)] = ()
+    machines: Annotated[tuple[MachineRow, ...], Field(max_length=MOST_MACHINES)] = ()
     find: bool = True
     offers: Annotated[tuple[Text, ...], Field(max_length=40)] = ()
     regions: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
@@ -103,14 +103,14 @@ class Form(Frozen):
 
 
 STARTS = {
-    Start.TRAIN: Form(machines=(Machine(name="RTX-3090", count=2),), budget=300.0),
+    Start.TRAIN: Form(machines=(MachineRow(name="RTX-3090", count=2),), budget=300.0),
     Start.BUY: Form(
         start=Start.BUY,
         samples=200_000,
         machines=(
-            Machine(name="dgx-station-v100"),
-            Machine(name="pc-rtx4090", buy=True),
-            Machine(name="h200-x1", buy=True),
+            MachineRow(name="dgx-station-v100"),
+            MachineRow(name="pc-rtx4090", buy=True),
+            MachineRow(name="h200-x1", buy=True),
         ),
         precision=Precision.FP16,
         find=False,
@@ -120,7 +120,7 @@ STARTS = {
     Start.OFFERS: Form(
         start=Start.OFFERS,
         model="llama-3.1-8b",
-        method=Method.FULL,
+        method=WeightsChoice.FULL,
         amount="tokens",
         tokens=2e10,
         find=False,

@@ -16,7 +16,7 @@ from planner.errors import InputError
 from planner.model.base import Frozen
 from planner.model.evidence.run import RunRecord
 from planner.model.prices.price_book import PriceBook
-from planner.ui.ask.form import Form, Machine, Start
+from planner.ui.ask.form import Form, MachineRow, Start
 from planner.ui.scenario import first_form
 
 LINK_FIX = "Take the link from the page's address again."
@@ -44,7 +44,7 @@ def parameters_of(form: Form) -> Parameters:
         if name == "machines":
             given[name] = [_machine_text(machine) for machine in form.machines] or [NONE]
         elif name in LISTS:
-            given[name] = [str(one) for one in value] or [NONE]
+            given[name] = [str(item) for item in value] or [NONE]
         elif name in PACKED and value is not None:
             given[name] = [packed(value)]
         else:
@@ -55,7 +55,7 @@ def parameters_of(form: Form) -> Parameters:
 def form_of(parameters: Mapping[str, Sequence[str]]) -> Form:
     """Return the form of an address; InputError where it is none."""
     start = next(iter(parameters.get("start", ())), Start.TRAIN.value)
-    if start not in [one.value for one in Start]:
+    if start not in [start.value for start in Start]:
         raise InputError(f"the link: there is no starting point '{start[:40]}'.", fix=LINK_FIX)
     example = next(iter(parameters.get("example", ())), None)
     plan = next(iter(parameters.get("plan", ())), None)
@@ -106,7 +106,7 @@ def _own_text(name: str, value: str) -> str:
     return text_without_secrets(unpacked(value), where=f"the link: its {name}", fix=LINK_FIX, foreign=name == "config")
 
 
-def _machine_text(machine: Machine) -> str:
+def _machine_text(machine: MachineRow) -> str:
     """Write `have:2xRTX-3090`, `buy:1xRTX-4090@1600`."""
     price = "" if machine.usd is None else f"@{machine.usd:g}"
     return f"{'buy' if machine.buy else 'have'}:{machine.count}x{machine.name}{price}"

@@ -8,11 +8,11 @@ from planner.decide.options.card_name import card_names
 from planner.decide.options.display_name import provider_name
 from planner.model.prices.offer import PriceKind
 from planner.scenario.unpublished_power import owning_not_modelled
-from planner.ui.ask.question import Known
+from planner.ui.ask.question import StampedCatalog
 
 
 @lru_cache(maxsize=4)
-def networks(known: Known) -> dict[str, str]:
+def networks(known: StampedCatalog) -> dict[str, str]:
     """Return every network that has a name, and every measured run whose network is not known."""
     named = {name: name for name in known.catalog.presets}
     runs = known.catalog.runs.values()
@@ -20,7 +20,7 @@ def networks(known: Known) -> dict[str, str]:
 
 
 @lru_cache(maxsize=4)
-def machines(known: Known) -> dict[str, str]:
+def machines(known: StampedCatalog) -> dict[str, str]:
     """Return cards that a plan may have as its own, and the machines that the catalog describes."""
     sites = known.catalog.sites.values()
     of_cards = {
@@ -30,7 +30,7 @@ def machines(known: Known) -> dict[str, str]:
 
 
 @lru_cache(maxsize=4)
-def offers(known: Known) -> dict[str, str]:
+def offers(known: StampedCatalog) -> dict[str, str]:
     """Return every machine that is offered, with the kind of price behind it where that is not on demand."""
     catalog = known.catalog
     kinds = sorted({(row.node, row.price_kind) for row in (*catalog.own_prices, *catalog.prices)})
@@ -47,21 +47,21 @@ def offers(known: Known) -> dict[str, str]:
 
 
 @lru_cache(maxsize=4)
-def cards(known: Known) -> dict[str, str]:
+def cards(known: StampedCatalog) -> dict[str, str]:
     """Return cards by their names."""
     names = card_names(set(known.catalog.accelerators))
     return {name: names[name] for name in known.catalog.accelerators}
 
 
 @lru_cache(maxsize=4)
-def regions(known: Known) -> list[str]:
+def regions(known: StampedCatalog) -> list[str]:
     """Return the regions that prices name."""
     rows = (*known.catalog.own_prices, *known.catalog.prices)
     return sorted({row.region for row in rows} - {"any"})
 
 
 @lru_cache(maxsize=4)
-def providers(known: Known) -> dict[str, str]:
+def providers(known: StampedCatalog) -> dict[str, str]:
     """Return whose machines are offered."""
     rows = (*known.catalog.own_prices, *known.catalog.prices)
     return {name: provider_name(name, known.catalog.providers) for name in sorted({row.provider for row in rows})}

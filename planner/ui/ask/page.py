@@ -13,7 +13,7 @@ from planner.present.page.words import Words
 from planner.ui.answer import parts, view
 from planner.ui.ask.form import STARTS, Form, Start
 from planner.ui.ask.paste import paste_box
-from planner.ui.ask.question import Answered, Known, answer_form
+from planner.ui.ask.question import Answered, StampedCatalog, answer_form
 from planner.ui.ask.widgets import ask
 from planner.ui.catalogs import visited_catalog
 from planner.ui.scenario import config_of_upload, example_plan, examples, first_form, plan_of_upload
@@ -107,7 +107,7 @@ def _with_config(form: Form, name: str, data: bytes) -> Form:
     return form.changed(model=name_without_secrets(name[:80]), config=config_of_upload(name, data))
 
 
-def _answer(form: Form, known: Known, problems: list[InputError], *, today: date) -> Answered | None:
+def _answer(form: Form, known: StampedCatalog, problems: list[InputError], *, today: date) -> Answered | None:
     """Answer the form; where that cannot be done, the answer before it stays.
 
     It goes where the form names a network that is not known, or anything that is not modelled: the answer of another
@@ -123,7 +123,7 @@ def _answer(form: Form, known: Known, problems: list[InputError], *, today: date
         else:
             st.session_state["answered"] = answered
             return answered
-    if any(isinstance(one, NotModelledError) or _is_unknown_network(one) for one in problems):
+    if any(isinstance(problem, NotModelledError) or _is_unknown_network(problem) for problem in problems):
         return None
     before: Answered | None = st.session_state.get("answered")
     if before is None:

@@ -14,8 +14,8 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.present.page.words import Words
 from planner.redact import clean
-from planner.ui.ask.form import Form, Method
-from planner.ui.ask.question import Known, log_of
+from planner.ui.ask.form import Form, WeightsChoice
+from planner.ui.ask.question import StampedCatalog, log_of
 from planner.ui.state import current_form, replace_form
 from planner.use_cases.asking.pasted_command import Pasted, read_command
 from planner.use_cases.importing.imported_runs import records_of
@@ -34,7 +34,7 @@ class Understood:
     lines: tuple[str, ...]
 
 
-def paste_box(form: Form, known: Known, words: Words) -> None:
+def paste_box(form: Form, known: StampedCatalog, words: Words) -> None:
     """Draw the box, and below it what was understood of the last text."""
     with st.expander(words("Paste a command or a log")):
         st.text_area(
@@ -55,7 +55,7 @@ def paste_box(form: Form, known: Known, words: Words) -> None:
         st.button(words("Forget the log"), on_click=replace_form, args=({"log": None},), key="forget-log")
 
 
-def _read(known: Known) -> None:
+def _read(known: StampedCatalog) -> None:
     text = str(st.session_state.get("pasted") or "")
     try:
         found = understood(text, current_form([]), known.catalog)
@@ -89,7 +89,7 @@ def understood(text: str, form: Form, catalog: Catalog) -> Understood:
 def _changes(said: Pasted, form: Form) -> dict[str, Any]:
     values = {
         "model": said.network, "config": None if said.network else form.config,
-        "method": Method(said.method) if said.method else None, "learns": said.objective,
+        "method": WeightsChoice(said.method) if said.method else None, "learns": said.objective,
         "precision": said.precision, "epochs": said.epochs,
         "seq_len": said.seq_len,
     }  # fmt: skip
@@ -98,7 +98,9 @@ def _changes(said: Pasted, form: Form) -> dict[str, Any]:
 
 def _record(text: str, form: Form, catalog: Catalog) -> RunRecord | None:
     """Return the run of a log; None where the text is none, InputError where a fact of it is missing."""
-    machine = next((one for one in form.machines if not one.buy and one.name in catalog.accelerators), None)
+    machine = next(
+        (machine for machine in form.machines if not machine.buy and machine.name in catalog.accelerators), None
+    )
     stated = Stated(
         workload=None if form.config else form.model,
         accelerator=machine.name if machine else None,

@@ -24,10 +24,10 @@ from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 from planner.model.prices.price_book import PriceBook
-from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, Machine, Method, Start
+from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, MachineRow, Start, WeightsChoice
 from planner.ui.scenario import plan_of_form, with_limits
 from planner.use_cases.asking.ask import plan_of_question
-from planner.use_cases.asking.question import Purchase, Question
+from planner.use_cases.asking.question import MachineToBuy, TrainingQuestion
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
 from planner.use_cases.plans import campaign, compare, estimates_of
 from planner.use_cases.recommend import recommend
@@ -49,7 +49,7 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Known:
+class StampedCatalog:
     """A catalog that is known by a stamp, so that its answers can be kept."""
 
     stamp: tuple[object, ...]
@@ -59,11 +59,11 @@ class Known:
         return hash(self.stamp)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Known) and self.stamp == other.stamp
+        return isinstance(other, StampedCatalog) and self.stamp == other.stamp
 
 
 @lru_cache(maxsize=ANSWERS_KEPT)
-def answer_form(form: Form, known: Known, *, today: date) -> Answered:
+def answer_form(form: Form, known: StampedCatalog, *, today: date) -> Answered:
     """Answer the form's question, or its plan within the form's limits."""
     ours = at_our_terms(form, known, today=today)
     catalog = ours.catalog
@@ -80,28 +80,28 @@ def answer_form(form: Form, known: Known, *, today: date) -> Answered:
 
 
 @lru_cache(maxsize=ADVICE_KEPT)
-def turning_points(form: Form, plan: Plan, known: Known, *, today: date, asked: str) -> RecommendationDocument:
+def turning_points(form: Form, plan: Plan, known: StampedCatalog, *, today: date, asked: str) -> RecommendationDocument:
     """Return what would turn the answer to a plan, at the form's terms; `asked` is the plan's file in commands."""
     return recommend(plan, at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
 
 
 @lru_cache(maxsize=ADVICE_KEPT)
-def campaign_of(form: Form, plan: Plan, known: Known, objective: str, *, today: date) -> CampaignDocument:
+def campaign_of(form: Form, plan: Plan, known: StampedCatalog, objective: str, *, today: date) -> CampaignDocument:
     """Return what of a plan runs where and when, at the form's terms."""
     return campaign(plan, at_our_terms(form, known, today=today).catalog, today=today, objective=objective)
 
 
 @lru_cache(maxsize=ESTIMATES_KEPT)
-def _estimates(plan: Plan, known: Known, *, today: date) -> Estimated:
+def _estimates(plan: Plan, known: StampedCatalog, *, today: date) -> Estimated:
     """Return the estimates of a plan's options, which its limits do not change."""
     return estimates_of(plan, known.catalog, today=today)
 
 
-def question_of(form: Form, *, today: date) -> Question:
+def question_of(form: Form, *, today: date) -> TrainingQuestion:
     """Return the question that the form asks."""
     tokens = form.tokens if form.amount == "tokens" else None
     data = f"{form.samples}x{form.mean}" if form.amount == "data" else str(form.samples)
-    return Question(
+    return TrainingQuestion(
         workload=form.model,
         network=_network(form),
         data=None if tokens else data,
@@ -112,7 +112,7 @@ def question_of(form: Form, *, today: date) -> Question:
         objective=_objective(form),
         adapters=lambda network: _adapters(form, network),
         own=tuple(_text(machine) for machine in form.machines if not machine.buy),
-        buy=tuple(Purchase(_text(machine), machine.usd) for machine in form.machines if machine.buy),
+        buy=tuple(MachineToBuy(_text(machine), machine.usd) for machine in form.machines if machine.buy),
         on=form.offers,
         find=form.find,
         filters=FindFilters(region=form.regions or None, terms=form.terms),
@@ -163,13 +163,13 @@ def _network(form: Form) -> ArchitectureFile | None:
 
 
 def _adapters(form: Form, network: ArchitectureFile) -> Adapters | None:
-    if form.method is Method.FULL:
+    if form.method is WeightsChoice.FULL:
         return None
-    frozen = {"frozen": FrozenFormat.NF4} if form.method is Method.QLORA else {}
+    frozen = {"frozen": FrozenFormat.NF4} if form.method is WeightsChoice.QLORA else {}
     return (network.adapters or Adapters()).model_copy(update=frozen)
 
 
-def _text(machine: Machine) -> str:
+def _text(machine: MachineRow) -> str:
     return f"{machine.count}x{machine.name}" if machine.count > 1 else machine.name
 
 
@@ -194,9 +194,9 @@ def book_of(form: Form, *, today: date) -> PriceBook | None:
     return parse_model(PriceBook, book | {"discounts": discounts, "credits": credits}, where=where, fix=FORM_FIX)
 
 
-def at_our_terms(form: Form, known: Known, *, today: date) -> Known:
+def at_our_terms(form: Form, known: StampedCatalog, *, today: date) -> StampedCatalog:
     """Return what is known at the prices of the form: with its price book, discount and credits."""
     book = book_of(form, today=today)
     if book is None:
         return known
-    return Known((*known.stamp, book.model_dump_json()), with_book(known.catalog, book, on=today))
+    return StampedCatalog((*known.stamp, book.model_dump_json()), with_book(known.catalog, book, on=today))

@@ -15,8 +15,8 @@ from planner.model.plan.find_filters import Terms
 from planner.model.plan.run_groups import MOST_RUNS
 from planner.present.page.words import Words
 from planner.ui.ask import names
-from planner.ui.ask.form import KRW_PER_USD, MOST_MACHINES, Form, Machine, Method, Start
-from planner.ui.ask.question import FORM_FIX, Known
+from planner.ui.ask.form import KRW_PER_USD, MOST_MACHINES, Form, MachineRow, Start, WeightsChoice
+from planner.ui.ask.question import FORM_FIX, StampedCatalog
 from planner.ui.state import replace_form, version
 from planner.ui.widgets import Inputs
 
@@ -26,7 +26,7 @@ NEXT = "next"
 """No method of preferences: the next token."""
 
 
-def ask(form: Form, known: Known, words: Words, *, today: date) -> Form:
+def ask(form: Form, known: StampedCatalog, words: Words, *, today: date) -> Form:
     """Draw the form, and return it as it was filled in; InputError where a value is wrong."""
     inputs = Inputs(version())
     given: dict[str, Any] = {}
@@ -53,7 +53,7 @@ def limits_of(form: Form, inputs: Inputs, words: Words, *, today: date) -> Form:
     return parse_model(Form, form.model_dump() | given, where=words("the form"), fix=words(FORM_FIX))
 
 
-def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str, Any]:
+def _training(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if form.config is None:
         networks = names.networks(known)
@@ -64,7 +64,11 @@ def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[st
         st.button(
             words("Choose by name instead"), on_click=replace_form, args=({"config": None, "model": "llama3-8b"},)
         )
-    methods = {Method.LORA.value: "LoRA", Method.QLORA.value: "QLoRA", Method.FULL.value: words("all weights")}
+    methods = {
+        WeightsChoice.LORA.value: "LoRA",
+        WeightsChoice.QLORA.value: "QLoRA",
+        WeightsChoice.FULL.value: words("all weights"),
+    }
     given["method"] = inputs.side_by_side(words("Method"), "method", form.method.value, methods)
     amounts = {"data": words("conversations"), "samples": words("samples"), "tokens": words("tokens")}
     given["amount"] = inputs.side_by_side(words("Data as"), "amount", form.amount, amounts)
@@ -118,7 +122,7 @@ def _objective(form: Form, inputs: Inputs, words: Words, *, has_lengths: bool) -
     return {"learns": objective, "completion": completion}
 
 
-def _machines(form: Form, inputs: Inputs, known: Known, words: Words) -> list[dict[str, Any]]:
+def _machines(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> list[dict[str, Any]]:
     listed = names.machines(known)
     rows = []
     for place, machine in enumerate(form.machines):
@@ -129,7 +133,7 @@ def _machines(form: Form, inputs: Inputs, known: Known, words: Words) -> list[di
     return rows
 
 
-def _machine(place: int, machine: Machine, inputs: Inputs, listed: dict[str, str], words: Words) -> dict[str, Any]:
+def _machine(place: int, machine: MachineRow, inputs: Inputs, listed: dict[str, str], words: Words) -> dict[str, Any]:
     wide, narrow = st.columns([3, 1.3], gap="small")
     n = place + 1
     with wide:
@@ -154,7 +158,7 @@ def _machine(place: int, machine: Machine, inputs: Inputs, listed: dict[str, str
 
 def _add() -> None:
     form: Form = st.session_state["form"]
-    replace_form({"machines": (*form.machines, Machine(name="RTX-4090"))})
+    replace_form({"machines": (*form.machines, MachineRow(name="RTX-4090"))})
 
 
 def _remove(place: int) -> None:
@@ -162,7 +166,7 @@ def _remove(place: int) -> None:
     replace_form({"machines": tuple(one for at, one in enumerate(form.machines) if at != place)})
 
 
-def _offers(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str, Any]:
+def _offers(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
     listed = names.offers(known)
     chosen = [one if one in listed else f"{one}:on_demand" for one in form.offers]
     options = {one: one for one in chosen if one not in listed} | listed
@@ -184,7 +188,7 @@ def _offers(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str,
     return given
 
 
-def _our_terms(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str, Any]:
+def _our_terms(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
     listed = names.providers(known)
     provider = inputs.one(words("Our terms with"), "provider", form.provider or "aws", listed)
     left, right = st.columns(2, gap="small")

@@ -17,7 +17,7 @@ from planner.present.page.words import Words
 from planner.ui.answer import parts
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import LINK_FIX
-from planner.ui.ask.question import Known, answer_form, campaign_of
+from planner.ui.ask.question import StampedCatalog, answer_form, campaign_of
 from planner.ui.ask.widgets import limits_of
 from planner.ui.catalogs import visited_catalog
 from planner.ui.state import chosen_words, current_form, remember, version
@@ -63,7 +63,7 @@ def _objective(inputs: Inputs, words: Words, problems: list[InputError]) -> Obje
 
 
 def _answer(
-    form: Form, known: Known, objective: Objective, words: Words, problems: list[InputError], today: date
+    form: Form, known: StampedCatalog, objective: Objective, words: Words, problems: list[InputError], today: date
 ) -> tuple[CampaignPage | None, Plan | None]:
     """Plan the campaign of the question; where that cannot be done, the one before it stays."""
     if not problems:
