@@ -1,4 +1,4 @@
-"""An explanation as text: from the number to the parts of the step, their formulas, constants and runs."""
+"""Writes an explanation as text: the number, the parts of the step, their formulas, constants and runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.speed.throughput.prediction_notes import part_names
 MOST_CONSTANTS = 16
 MOST_RUNS = 12
 SMALLEST_SHARE = 0.0005
-"""Of a step; `--json` has every part."""
+"""Smallest share of a step that is shown. `--json` has every part."""
 ANSWER_FROM: dict[ThroughputFrom | None, str] = {
     "runs": "measured",
     "step": "from the plan's step time",
@@ -27,7 +27,7 @@ ANSWER_FROM: dict[ThroughputFrom | None, str] = {
 
 
 def as_text(document: ExplainDocument, *, width: int | None = None) -> str:
-    """Write all options, one after another; with `width`, in lines that are no longer."""
+    """Write all options, one after another, in lines of at most `width` if it is given."""
     lines = [document.plan]
     for option in document.options:
         lines += ["", *_option(option, document)]
@@ -99,8 +99,8 @@ def _step(option: OptionExplanation) -> Iterator[str]:
         {
             "constant": constant.name, "value": f"{constant.value:.4g}", "prior": f"{constant.prior:.4g}",
             "prior +-": "-" if constant.spread is None else f"{constant.spread * 100:.0f} %",
-            "allowed range": f"{constant.low:g}-{constant.high:g}", "1 % more: step": f"{constant.percent_per_percent:+.3f} %",
-            "meaning": constant.meaning,
+            "allowed range": f"{constant.low:g}-{constant.high:g}",
+            "1 % more: step": f"{constant.percent_per_percent:+.3f} %", "meaning": constant.meaning,
         }
         for constant in shown
     ]  # fmt: skip
@@ -116,7 +116,7 @@ def _step(option: OptionExplanation) -> Iterator[str]:
 
 
 def _answer_from(option: OptionExplanation) -> str | None:
-    """Return the answer and where it comes from; None where the estimator gave it, or there is none."""
+    """Return the answer and its origin; None if it comes from the estimator, or there is none."""
     if option.throughput is None or option.throughput_from not in ANSWER_FROM:
         return None
     rate = number_text(option.throughput.value, option.throughput.unit)
@@ -143,7 +143,7 @@ def _configuration(option: OptionExplanation) -> Iterator[str]:
 
 
 def _correction(option: OptionExplanation) -> Iterator[str]:
-    """Write what the seconds of a part are the product of."""
+    """Write the factors of a part's seconds."""
     if option.correction is None:
         return
     of = option.correction
@@ -157,7 +157,7 @@ def _correction(option: OptionExplanation) -> Iterator[str]:
 
 
 def _extrapolated(option: OptionExplanation) -> Iterator[str]:
-    """Write the step and the ratios of a rate that has no parts."""
+    """Write the step and the ratios of an extrapolated rate, which has no parts."""
     of = option.extrapolation
     if of is None or option.throughput is None:
         return
@@ -204,7 +204,7 @@ def _runs(option: OptionExplanation) -> Iterator[str]:
 
 
 def _block(title: str, rows: Sequence[Row]) -> Iterator[str]:
-    """Write a title and aligned columns; the last column is not padded. Nothing where there are no rows."""
+    """Write a title and aligned columns without trailing blanks; nothing if there are no rows."""
     if not rows:
         return
     yield f"{title}:"

@@ -1,4 +1,4 @@
-"""Answers as notebooks show them: the headline and the table of the screen, as HTML."""
+"""Writes answers as HTML for notebooks: the headline and the table of the screen."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_PRICES = 20
 
 
 def screen_html(screen: Screen, *, assumed: Iterable[str] = ()) -> str:
-    """Return an answer with its whole table, what its marks mean, its notes and what was assumed."""
+    """Return an answer with its whole table, the meaning of its marks, its notes and assumptions."""
     units = scales(screen.entries, screen.currency)
     columns, rows = option_cells(screen.entries, units, screen.more)
     marks = marks_explained([entry.option for entry in screen.entries], units.money_text)
@@ -27,7 +27,7 @@ def screen_html(screen: Screen, *, assumed: Iterable[str] = ()) -> str:
 
 
 def memory_html(document: MemoryDocument) -> str:
-    """Return whether it fits, what fills a device, and the ways to checkpoint."""
+    """Return the verdict, the memory parts of a device, and the ways to checkpoint."""
     tables = [_table(columns, rows) for columns, rows in memory_tables(document)]
     return _block([verdict_text(document)], tables, [*document.notes, *again(document.answer_id)])
 

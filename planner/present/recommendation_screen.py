@@ -1,4 +1,4 @@
-"""A recommendation on a screen: what to do, the plan, how sure it is, what would change it, why not otherwise."""
+"""Shows a recommendation on a screen: the plan, its certainty, changes that would reverse it, and alternatives."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ALTERNATIVES = (
 
 
 def screen_lines(document: RecommendationDocument, *, plan: str, width: int, every: bool = False) -> list[str]:
-    """Return the whole answer as lines of a screen; with `every`, all turning points and all other options."""
+    """Return the whole answer as lines of a screen. `every` shows all turning points and all other options."""
     count = len(document.alternatives)
     return _lines(document, count, plan, width, every=True) if every else fewer_rows(
         lambda shown: _lines(document, shown, plan, width, every=False), count
@@ -39,12 +39,13 @@ def screen_lines(document: RecommendationDocument, *, plan: str, width: int, eve
 
 
 def recommendation_rows(document: RecommendationDocument) -> list[Row]:
-    """One row per thing that would change the answer, in plain numbers, for programs."""
+    """Return one row per change that would reverse the answer, in plain numbers for programs."""
     rows = [
         {
             "what": "measurement", "input": "speed", "option": measurement.option, "today": "", "at": "", "unit": "",
-            "then": measurement.instead or "", "USD": f"{measurement.usd:.2f}", "worth USD": f"{measurement.worth_usd:.2f}",
-            "says": measurement.sentence, "command": measurement.command or "",
+            "then": measurement.instead or "", "USD": f"{measurement.usd:.2f}",
+            "worth USD": f"{measurement.worth_usd:.2f}", "says": measurement.sentence,
+            "command": measurement.command or "",
         }
         for measurement in document.measurements
     ]  # fmt: skip
@@ -94,21 +95,21 @@ def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, 
 def _placements(document: RecommendationDocument) -> list[dict[str, str]]:
     return [
         {
-            "machine": placement.display_name, "runs": f"{placement.runs:,}", "start": str(placement.start), "end": str(placement.end),
-            "usd": USD.value(placement.usd),
+            "machine": placement.display_name, "runs": f"{placement.runs:,}", "start": str(placement.start),
+            "end": str(placement.end), "usd": USD.value(placement.usd),
         }
         for placement in document.placements
     ]  # fmt: skip
 
 
 def _sure(document: RecommendationDocument) -> str:
-    """Write how surely the plan keeps its limits; nothing without any."""
+    """Write the chance that the plan keeps its limits; empty without limits."""
     chance = document.chance_both
     return "" if chance is None else f"It keeps the limits with {percent_text(min(chance, 0.99))}."
 
 
 def _robustness(document: RecommendationDocument) -> str:
-    """Write the price of being surer, or less: `Sure at 95 % 26 USD more, done by 2027-04-02.`"""
+    """Write the cost of other confidences: `Sure at 95 % 26 USD more, done by 2027-04-02.`"""
     parts = []
     own = next((level.done_by for level in document.at_confidence if level.confidence == document.confidence), None)
     for level in document.at_confidence:
@@ -156,7 +157,7 @@ def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
 
 
 def _why(alternative: Alternative, document: RecommendationDocument) -> str:
-    """Write why not: of an option that may be recommended how much dearer and later it is, by the figures shown."""
+    """Write why an option is not recommended: for a feasible one, how much dearer and later it is."""
     own = next((each for each in document.at_confidence if each.confidence == document.confidence), None)
     base, end = (own.usd, own.done_by) if own is not None and document.feasible else (None, None)
     if (

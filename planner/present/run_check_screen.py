@@ -1,4 +1,4 @@
-"""The answer of `check-run` on one screen."""
+"""Shows the answer of `check-run` on one screen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.present.short_figures import Scale
 
 RATE = Scale("samples/s", 1.0)
 SEEN = 0.005
-"""Of a step: shorter phases are left out."""
+"""Smallest share of a step for which a phase is shown."""
 CAUSES = (
     Column(key="number", right=True),
     Column(key="cause", title="may hold it back", wrap=20),
@@ -23,7 +23,7 @@ CAUSES = (
 
 
 def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = False) -> list[str]:
-    """Return the screen in lines of at most `width`; with `details`, how gains and probabilities are computed."""
+    """Return the screen in lines of at most `width`. `details` adds the formulas of gains and probabilities."""
     title = f"{document.workload} on {document.accelerators}x {document.accelerator} ({document.run})"
     expected = "not known" if document.expected is None else _rate(document.expected)
     causal = "" if document.causal_share_of_peak is None else f" (causal {document.causal_share_of_peak:.0%})"
@@ -66,7 +66,7 @@ def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = F
 
 
 def _rollouts(log: RolloutLog) -> str:
-    """Write the phases of a step with rollouts, the largest first, then lengths and divergence."""
+    """Write the phases of a step with rollouts, longest first, then lengths and divergence."""
     whole = log.step_seconds or sum(log.phase_seconds.values())
     said = []
     if whole:

@@ -1,4 +1,4 @@
-"""A campaign as a page shows it: what runs where, on a calendar, and what is spent by when."""
+"""Renders a campaign as a page: a calendar of the trainings, and the spending over time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from planner.present.page.templating import render
 from planner.present.page.words import Words
 
 ROOM = 1.04
-"""The calendar ends so far beyond what it must hold."""
+"""Length of the calendar, relative to the drawn work."""
 WITHIN_REACH = 3.0
-"""A deadline beyond so many times the work is said in words."""
+"""Ratio of a deadline to the work beyond which it is only written."""
 PAID_AHEAD = (PriceKind.CAPACITY_BLOCK, PriceKind.LEASE)
 
 
@@ -37,7 +37,7 @@ class CalendarBar:
 
 @dataclass(frozen=True)
 class CampaignCalendar:
-    """All bars, where the deadline stands (None: there is none, or it is too far), and both ends."""
+    """Bars of a calendar with its ends, and the position of the deadline; None if there is none or it is too far."""
 
     rows: Sequence[CalendarBar]
     deadline: float | None
@@ -48,7 +48,7 @@ class CampaignCalendar:
 
 @dataclass(frozen=True)
 class CampaignPage:
-    """An answer with the words in which it is shown."""
+    """A campaign with its limits and the language of the page."""
 
     document: CampaignDocument
     words: Words
@@ -58,12 +58,12 @@ class CampaignPage:
 
     @property
     def money(self) -> MoneyFormat:
-        """How its amounts are written."""
+        """Format of its amounts."""
         return MoneyFormat(self.words, self.document.currency)
 
     @property
     def plan(self) -> FeasiblePlan | None:
-        """The plan, else the nearest one."""
+        """Plan of the campaign, else the nearest feasible one."""
         document = self.document
         if not document.feasible:
             return document.nearest_feasible
@@ -73,11 +73,11 @@ class CampaignPage:
         return FeasiblePlan(**{name: getattr(document, name) for name in names})
 
     def headline_html(self) -> str:
-        """Render what runs where, or what stands against every plan."""
+        """Render the sentences of the headline."""
         return render("answer.html", "headline", self, self.words, sentences=self.sentences())
 
     def sentences(self) -> list[str]:
-        """Return it as sentences."""
+        """Return where the trainings run, or which limits forbid every plan."""
         words, document, plan = self.words, self.document, self.plan
         said = []
         if not document.feasible:
@@ -106,22 +106,22 @@ class CampaignPage:
         return said
 
     def figures_html(self) -> str:
-        """Render done by, to pay and how sure."""
+        """Render the figures "done by", "to pay" and "how sure"."""
         return render("answer.html", "figures", self, self.words, figures=self.figures())
 
     def figures(self) -> Sequence[KeyFigure]:
-        """Return them; dashes where there is no plan at all."""
+        """Return the three figures of the plan; dashes if there is no plan."""
         if self.plan is None:
             return [KeyFigure(self.words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
         return mix_figures(self.plan, self.words, self.money, asked=self.confidence)
 
     def calendar_html(self) -> str:
-        """Render the calendar; nothing where there is no plan."""
+        """Render the calendar; empty if there is no plan."""
         drawn = self.calendar()
         return "" if drawn is None else render("campaign.html", "calendar", self, self.words, drawn)
 
     def calendar(self) -> CampaignCalendar | None:
-        """Return a bar a placement, from the campaign's start to beyond its end."""
+        """Return one bar per placement, from the campaign's start to beyond its end; None if there is no plan."""
         if self.plan is None or not self.plan.placements:
             return None
         placed = self.plan.placements
@@ -145,13 +145,13 @@ class CampaignPage:
         return CampaignCalendar(rows, line, off, days(first.date()), days((first + wide).date()))
 
     def _when(self, start: datetime, end: datetime) -> str:
-        """Write both ends: days, and hours where it takes less than four days."""
+        """Write both ends as days, with hours if they are less than four days apart."""
         if end - start > timedelta(days=4):
             return f"{self.words.day(start.date())} - {self.words.day(end.date())}"
         return f"{self.words.day(start.date())} {start:%H:%M} - {self.words.day(end.date())} {end:%H:%M}"
 
     def spent(self) -> list[tuple[datetime, float]]:
-        """Return what is spent by when, in USD: rent and electricity as they run, purchases and blocks at once."""
+        """Return the USD spent up to each moment: rent and electricity as they run, purchases and blocks at once."""
         if self.plan is None or not self.plan.placements:
             return []
         ahead = {
@@ -164,7 +164,7 @@ class CampaignPage:
         return points + [(moment, sum(_paid(span, moment) for span in spans)) for moment in moments]
 
     def front_html(self) -> str:
-        """Render the plans of which none is better in both; nothing where they were not asked for."""
+        """Render the plans of the front of cost and time; empty if it was not asked for."""
         if not self.document.front:
             return ""
         rows = [
@@ -178,7 +178,7 @@ class CampaignPage:
 
 
 def _groups(placed: PlacedRuns) -> str:
-    """Write how many runs of which groups there are; nothing where all are of one."""
+    """Write the number of runs of each group; empty if there is only one group."""
     if len(placed.groups) < 2:
         return ""
     return ", ".join(f"{name} {count:,}" for name, count in placed.groups.items())
@@ -193,7 +193,7 @@ def _end_of(day: date, zone: tzinfo | None) -> datetime:
 
 
 def _paid(span: tuple[datetime, datetime, float, bool], moment: datetime) -> float:
-    """Return what of a placement is paid at a moment."""
+    """Return the USD of a placement that are paid up to a moment."""
     start, end, usd, ahead = span
     if moment < start:
         return 0.0

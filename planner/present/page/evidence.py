@@ -1,4 +1,4 @@
-"""Runs as a page lists them: measured, predicted, and what the audit says, the worst misses first."""
+"""Renders runs as a page: measured and predicted speed and the audit's verdict, the worst misses first."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Checked:
 
     @property
     def ratio(self) -> float | None:
-        """Measured / predicted; None where nothing is predicted."""
+        """Measured / predicted speed; None without a prediction."""
         expected = self.check.expected
         return None if expected is None else self.check.measured.value / expected.value
 
 
 @dataclass(frozen=True)
 class Row:
-    """What stands in a line of the page."""
+    """Texts of one line of the page."""
 
     id: str
     workload: str
@@ -49,12 +49,12 @@ class Row:
 
 
 def worst_first(runs: Sequence[Checked]) -> list[Checked]:
-    """Return the runs by |ln(measured / predicted)|, the largest first; those that are not predicted last."""
+    """Sort the runs by |ln(measured / predicted)|, largest first. Runs without a prediction come last."""
     return sorted(runs, key=lambda run: -abs(math.log(run.ratio)) if run.ratio else 1.0)
 
 
 def runs_html(runs: Sequence[Checked], words: Words) -> str:
-    """Render the runs, each of which opens its verdicts."""
+    """Render the runs. Each opens to its verdicts."""
     head = render("lists.html", "runs_head", words)
     return head + render("lists.html", "runs", words, [_row(run, words) for run in worst_first(runs)])
 

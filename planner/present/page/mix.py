@@ -1,4 +1,4 @@
-"""The three figures of a mix of options."""
+"""Computes the three figures of a mix of options."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.present.page.words import Words
 
 @dataclass(frozen=True)
 class KeyFigure:
-    """One of the three figures: what it is, the figure, and a line below it."""
+    """One of the three figures: its name, its value, and a line below it."""
 
     name: str
     value: str
@@ -20,7 +20,7 @@ class KeyFigure:
 
 
 def mix_figures(mix: FeasiblePlan, words: Words, money: MoneyFormat, *, asked: float) -> Sequence[KeyFigure]:
-    """Return done by, to pay and how sure."""
+    """Return the figures "done by", "to pay" and "how sure"."""
     hours, usd = mix.campaign_hours, mix.campaign_usd
     chances = [chance for chance in (mix.chance_deadline, mix.chance_budget) if chance is not None]
     kept = min(chances, default=asked) if mix.chance_both is None else mix.chance_both

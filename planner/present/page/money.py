@@ -1,4 +1,4 @@
-"""Amounts on a page: in dollars, or in the plan's own currency at its rate."""
+"""Writes amounts on a page, in dollars or in the plan's own currency at its rate."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ IN_MILLIONS = 10 * MILLION
 
 @dataclass(frozen=True)
 class MoneyFormat:
-    """How amounts are written."""
+    """Format of amounts in one language and currency."""
 
     words: Words
     currency: Currency | None = None
 
     @property
     def code(self) -> str:
-        """The currency in which amounts stand first."""
+        """Code of the currency of all amounts."""
         return self.currency.code if self.currency else "USD"
 
     def text(self, usd: float) -> str:
@@ -31,7 +31,7 @@ class MoneyFormat:
         return self._written(usd * self._per_usd)
 
     def most(self, plan: Promised) -> str:
-        """Write what a plan stays under at the confidence, never below it."""
+        """Write the upper bound of a plan's cost at the confidence, rounded up."""
         assert plan.usd_confident is not None, "its cost is known"
         amount = plan.usd_confident * self._per_usd if plan.local_confident is None else plan.local_confident
         step = 10.0 ** (math.floor(math.log10(amount)) - 2) if amount > 0 else 1.0
@@ -47,7 +47,7 @@ class MoneyFormat:
         return f"{self.words.number(amount)} {self.code}"
 
     def range(self, usd: Quantity) -> str:
-        """Write the 90 % range with two digits; nothing where there is none."""
+        """Write the 90 % range with two digits; empty if there is none."""
         if usd.low == usd.high:
             return ""
         low, high = (max(0.0, end) * self._per_usd for end in (usd.low, usd.high))
@@ -59,5 +59,5 @@ class MoneyFormat:
         return f"{self.words.number(low, digits=2)}-{self.words.number(high, digits=2)}"
 
     def dollars(self, usd: float) -> str:
-        """Write the same amount in dollars, beside one in another currency; nothing where dollars stand first."""
+        """Write an amount in dollars to add to another currency; empty if the currency is the dollar."""
         return "" if self.currency is None else f"{self.words.number(usd)} USD"

@@ -1,4 +1,4 @@
-"""What would turn an answer, as a page shows it."""
+"""Renders the changes that would reverse an answer."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ SHOWN = 6
 
 @dataclass(frozen=True)
 class AnswerTurn:
-    """What would have to be otherwise, or be measured, and the command for it."""
+    """A change or a measurement that would reverse the answer, with the command for it."""
 
     sentence: str
     command: str | None
 
 
 def turns_of(document: RecommendationDocument, words: Words) -> list[AnswerTurn]:
-    """Return the runs that are worth making, and the nearest values at which another option wins."""
+    """Return the worthwhile measurements, and the nearest values at which another option wins."""
     measured = [
         AnswerTurn(translated(measurement.sentence, words), measurement.command)
         for measurement in document.measurements
@@ -30,5 +30,5 @@ def turns_of(document: RecommendationDocument, words: Words) -> list[AnswerTurn]
 
 
 def turns_html(document: RecommendationDocument, words: Words) -> str:
-    """Render them."""
+    """Render the changes that would reverse an answer."""
     return render("answer.html", "turns", words, turns_of(document, words))

@@ -1,4 +1,4 @@
-"""Own or rent as a page shows it."""
+"""Renders "own or rent" as a page."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from planner.present.table import NOT_KNOWN
 
 @dataclass(frozen=True)
 class YearPage:
-    """An answer with the words in which it is shown."""
+    """An "own or rent" answer with the language of the page."""
 
     document: OwnOrRentDocument
     words: Words
 
     def headline_html(self) -> str:
-        """Render what to do, and what to know beside it."""
+        """Render the sentences of the headline."""
         return render(
             "answer.html",
             "headline",
@@ -34,14 +34,14 @@ class YearPage:
         )
 
     def horizons_html(self) -> str:
-        """Render what this campaign and a year of such work ask for; nothing where that is not told."""
+        """Render the sentences about this campaign and about a year of such work; empty if there are none."""
         both = self.document.horizons
         if both is None:
             return ""
         return f'<p class="small">{escape(horizons_text(both, self.words))}</p>'
 
     def ways_html(self) -> str:
-        """Render a row a way to do the year's trainings; nothing where their time is not known."""
+        """Render one row per way to do the year's trainings; empty if their time is unknown."""
         year = self.document.by_plan
         if year is None:
             return ""
@@ -59,7 +59,7 @@ class YearPage:
         return self.words(column.head(YearTable.PAGE), code=currency.code if currency else "")
 
     def cells(self, column: YearColumn, entry: YearEntry) -> tuple[str, ...]:
-        """Return what a column says of a machine; of a quantity also its 90 % range."""
+        """Return the text of a cell, with that of the 90 % range for a quantity."""
         value, words = column.value(entry), self.words
         if isinstance(value, Quantity) and value.unit in (Unit.USD, Unit.USD_PER_YEAR):
             usd = MoneyFormat(words)

@@ -1,4 +1,4 @@
-"""The report as Markdown: first what to do and what it rests on, then every number."""
+"""Writes the report as Markdown: first the recommendation with its basis, then every number."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def _heading(level: int, text: str) -> str:
 
 
 def _table(rows: list[Row], words: Words) -> str:
-    """Return a Markdown table whose columns are named in the language."""
+    """Return a Markdown table with translated column names."""
     return markdown_text.table([{words(name): row.get(name, "") for name in rows[0]} for row in rows])
 
 

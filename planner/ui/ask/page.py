@@ -1,4 +1,4 @@
-"""Ask: a question without a plan file, with its answer beside it that follows every change."""
+"""Page "Ask": a question without a plan file, with an answer that follows every change."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def render() -> None:
         except InputError as error:
             problems.append(error)
     answered = _answer(form, known, problems, today=today)
-    if not problems:  # before it is drawn: whoever goes on to another page meanwhile keeps the question
+    if not problems:  # before drawing, so that a change of the page meanwhile keeps the question
         remember(form, words, columns=",".join(more))
     with right:
         parts.problems(problems, words, stands=answered is not None)
@@ -52,7 +52,7 @@ def render() -> None:
 
 
 def _start(form: Form, words: Words) -> Form:
-    """Choose where the question starts; another choice is another form."""
+    """Let the user choose a starting point, which replaces the form."""
     starts = {
         Start.TRAIN.value: words("Fine-tune or train"),
         Start.BUY.value: words("Buy or rent"),
@@ -68,7 +68,7 @@ def _start(form: Form, words: Words) -> Form:
 
 
 def _plan(form: Form, words: Words) -> Form:
-    """Choose an example, or upload a plan."""
+    """Let the user choose an example or upload a plan."""
     inputs = Inputs(version())
     plans = {name: example_plan(path).name for name, path in examples().items()}
     if form.plan is not None:
@@ -84,7 +84,7 @@ def _plan(form: Form, words: Words) -> Form:
 
 
 def _uploaded(form: Form, problems: list[InputError]) -> Form:
-    """Take up a plan or a config.json that has just been uploaded; a wrong one leaves the form as it is."""
+    """Apply a new upload of a plan or a config.json. A wrong one leaves the form unchanged."""
     for kind, read in (("plan_file", _with_plan), ("config_file", _with_config)):
         file = st.session_state.get(kind)
         if file is None or st.session_state.get(f"taken-{kind}") == file.file_id:
@@ -108,10 +108,10 @@ def _with_config(form: Form, name: str, data: bytes) -> Form:
 
 
 def _answer(form: Form, known: StampedCatalog, problems: list[InputError], *, today: date) -> Answered | None:
-    """Answer the form; where that cannot be done, the answer before it stays.
+    """Answer the form. If that fails, return the previous answer.
 
-    It goes where the form names a network that is not known, or anything that is not modelled: the answer of another
-    would look like its own.
+    An unknown network, or anything that is not modelled, returns None, because the previous answer would look like its
+    own.
     """
     if not problems:
         try:

@@ -1,4 +1,4 @@
-"""Paste a command or a log: what was understood, and the form that follows from it."""
+"""Box for a pasted command or log, which fills the form."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ NOTHING = "Nothing was understood."
 
 @dataclass(frozen=True)
 class Understood:
-    """Changes of the form, and a line for each."""
+    """Changes of the form, with a line for each."""
 
     changes: dict[str, Any]
     lines: tuple[str, ...]
 
 
 def paste_box(form: Form, known: StampedCatalog, words: Words) -> None:
-    """Draw the box, and below it what was understood of the last text."""
+    """Draw the box, and below it the settings understood from the last text."""
     with st.expander(words("Paste a command or a log")):
         st.text_area(
             words("A trainer's command, its configuration, or lines of its log"), key="pasted", height=120,
@@ -67,7 +67,7 @@ def _read(known: StampedCatalog) -> None:
 
 
 def understood(text: str, form: Form, catalog: Catalog) -> Understood:
-    """Return what a text says: a log's run where it is one, else what a command or a configuration names."""
+    """Read a text as a log, else as a command or a configuration."""
     record = _record(text, form, catalog)
     if record is not None:
         lines = [
@@ -97,7 +97,7 @@ def _changes(said: Pasted, form: Form) -> dict[str, Any]:
 
 
 def _record(text: str, form: Form, catalog: Catalog) -> RunRecord | None:
-    """Return the run of a log; None where the text is none, InputError where a fact of it is missing."""
+    """Return the run of a log; None for another text. Raises InputError if a fact of the log is missing."""
     machine = next(
         (machine for machine in form.machines if not machine.buy and machine.name in catalog.accelerators), None
     )

@@ -1,4 +1,4 @@
-"""The form's question in the terms of `planner ask`, and its answer."""
+"""Converts the form to a question of `planner ask`, and answers it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ESTIMATES_KEPT = 32
 
 @dataclass(frozen=True)
 class Answered:
-    """A plan with its answer, and what was assumed in it."""
+    """A plan with its answer and assumptions."""
 
     plan: Plan
     document: ComparisonDocument
@@ -50,7 +50,7 @@ class Answered:
 
 @dataclass(frozen=True)
 class StampedCatalog:
-    """A catalog that is known by a stamp, so that its answers can be kept."""
+    """A catalog with a stamp that identifies it, so that its answers can be cached."""
 
     stamp: tuple[object, ...]
     catalog: Catalog
@@ -64,7 +64,7 @@ class StampedCatalog:
 
 @lru_cache(maxsize=ANSWERS_KEPT)
 def answer_form(form: Form, known: StampedCatalog, *, today: date) -> Answered:
-    """Answer the form's question, or its plan within the form's limits."""
+    """Answer the form's question, or its plan under the form's limits."""
     ours = at_our_terms(form, known, today=today)
     catalog = ours.catalog
     if form.start is Start.PLAN:
@@ -81,24 +81,24 @@ def answer_form(form: Form, known: StampedCatalog, *, today: date) -> Answered:
 
 @lru_cache(maxsize=ADVICE_KEPT)
 def turning_points(form: Form, plan: Plan, known: StampedCatalog, *, today: date, asked: str) -> RecommendationDocument:
-    """Return what would turn the answer to a plan, at the form's terms; `asked` is the plan's file in commands."""
+    """Return the changes that would reverse the answer to a plan. `asked` is the plan's file for commands."""
     return recommend(plan, at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
 
 
 @lru_cache(maxsize=ADVICE_KEPT)
 def campaign_of(form: Form, plan: Plan, known: StampedCatalog, objective: str, *, today: date) -> CampaignDocument:
-    """Return what of a plan runs where and when, at the form's terms."""
+    """Plan the campaign of a plan at the form's prices."""
     return campaign(plan, at_our_terms(form, known, today=today).catalog, today=today, objective=objective)
 
 
 @lru_cache(maxsize=ESTIMATES_KEPT)
 def _estimates(plan: Plan, known: StampedCatalog, *, today: date) -> Estimated:
-    """Return the estimates of a plan's options, which its limits do not change."""
+    """Return the estimates of a plan's options, which do not depend on its limits."""
     return estimates_of(plan, known.catalog, today=today)
 
 
 def question_of(form: Form, *, today: date) -> TrainingQuestion:
-    """Return the question that the form asks."""
+    """Return the form's question."""
     tokens = form.tokens if form.amount == "tokens" else None
     data = f"{form.samples}x{form.mean}" if form.amount == "data" else str(form.samples)
     return TrainingQuestion(
@@ -127,7 +127,7 @@ def question_of(form: Form, *, today: date) -> TrainingQuestion:
 
 
 def _objective(form: Form) -> MethodSettings:
-    """Return what is optimized, with the length of the answers where it is said."""
+    """Return the training objective, with the length of answers if stated."""
     if form.learns is None:
         return NEXT_TOKEN
     lengths = None if form.completion is None else CompletionTokens(mean=float(form.completion))
@@ -135,7 +135,7 @@ def _objective(form: Form) -> MethodSettings:
 
 
 def currency_of(form: Form, *, today: date) -> Currency | None:
-    """Return the form's currency at its rate; None where it is the dollar."""
+    """Return the form's currency at its rate; None for the dollar."""
     if form.currency == "USD":
         return None
     if form.per_usd is None and form.currency == "KRW":
@@ -147,7 +147,7 @@ def currency_of(form: Form, *, today: date) -> Currency | None:
 
 
 def log_of(form: Form) -> RunRecord | None:
-    """Return the run of the log that was pasted."""
+    """Return the run of the pasted log."""
     if form.log is None:
         return None
     where = "the log"
@@ -174,7 +174,7 @@ def _text(machine: MachineRow) -> str:
 
 
 def book_of(form: Form, *, today: date) -> PriceBook | None:
-    """Return the visit's price book with the discount and the credits of the form's provider; None: there is none."""
+    """Return the visit's price book with the form's discount and credits; None if there are none."""
     where = "the price book"
     book: dict[str, Any] = {"schema_version": 1, "as_of": today}
     if form.book:
@@ -195,7 +195,7 @@ def book_of(form: Form, *, today: date) -> PriceBook | None:
 
 
 def at_our_terms(form: Form, known: StampedCatalog, *, today: date) -> StampedCatalog:
-    """Return what is known at the prices of the form: with its price book, discount and credits."""
+    """Return the catalog at the form's prices, with its price book, discount and credits."""
     book = book_of(form, today=today)
     if book is None:
         return known

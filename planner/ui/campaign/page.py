@@ -1,4 +1,4 @@
-"""Campaign: which trainings run where and when, and what is spent by when."""
+"""Page "Campaign": which trainings run where and when, and the spending over time."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def render() -> None:
             problems.append(error)
         objective = _objective(inputs, words, problems)
     page, plan = _answer(form, known, objective, words, problems, today)
-    if not problems:  # before it is drawn: whoever goes on to another page meanwhile keeps the limits
+    if not problems:  # before drawing, so that a change of the page meanwhile keeps the limits
         remember(form, words, objective=None if objective is Objective.COST else objective.value)
     with right:
         parts.problems(problems, words, stands=page is not None)
@@ -53,7 +53,7 @@ def render() -> None:
 
 
 def _objective(inputs: Inputs, words: Words, problems: list[InputError]) -> Objective:
-    """Choose what the plan is best in."""
+    """Let the user choose the objective of the plan."""
     given = st.query_params.get(OBJECTIVE, Objective.COST.value)
     listed = {"cost": words("cheapest"), "time": words("soonest"), "front": words("both")}
     if given not in listed:
@@ -65,7 +65,7 @@ def _objective(inputs: Inputs, words: Words, problems: list[InputError]) -> Obje
 def _answer(
     form: Form, known: StampedCatalog, objective: Objective, words: Words, problems: list[InputError], today: date
 ) -> tuple[CampaignPage | None, Plan | None]:
-    """Plan the campaign of the question; where that cannot be done, the one before it stays."""
+    """Plan the campaign of the question. If that fails, return the previous one."""
     if not problems:
         try:
             plan = answer_form(form, known, today=today).plan

@@ -1,4 +1,4 @@
-"""Evidence: the runs that answers rest on, what was predicted of them, and what the audit finds."""
+"""Page "Evidence": the runs behind the answers, their predictions, and the audit's findings."""
 
 from __future__ import annotations
 

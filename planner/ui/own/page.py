@@ -1,4 +1,4 @@
-"""Own or rent: what a year of the question's trainings costs on each way, with its inputs on sliders."""
+"""Page "Own or rent": the yearly cost of the question's trainings on each way, with inputs on sliders."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from planner.use_cases.yearly_question import Year, own_or_rent_in, yearly_costs
 
 EXAMPLE = "station_own_or_rent"
 NUMBERS = ("trainings", "keep", "price", "usd_kwh", "others")
-"""In the address: what the sliders say."""
+"""Parameters of the sliders in the address."""
 
 
 @dataclass(frozen=True)
 class PlanOnPage:
-    """The plan that the page is about, and whose it is."""
+    """Plan of the page."""
 
     plan: Plan
     example: bool
@@ -73,14 +73,14 @@ def render() -> None:
 
 
 def _asked(plan: Plan | None) -> PlanOnPage:
-    """Return the question's plan as it is; without a machine to own the example."""
+    """Return the question's plan, or the example if it has no machine to own."""
     if plan is None or all(option.offer for option in plan.options):
         return PlanOnPage(example_plan(examples()[EXAMPLE]), example=True)
     return PlanOnPage(plan, example=False)
 
 
 def _site(plan: Plan, known: StampedCatalog, words: Words) -> str | None:
-    """Choose the machine that is asked about, the plan's first one to begin with."""
+    """Let the user choose the machine in question, first the plan's first one."""
     sites = owned_machines(plan, known.catalog)
     if not sites:
         return None
@@ -89,7 +89,7 @@ def _site(plan: Plan, known: StampedCatalog, words: Words) -> str | None:
 
 
 def _used_by_others(plan: Plan, site: str | None, known: StampedCatalog) -> float:
-    """Return the share of the machine's busy hours that others use, as the plan states it."""
+    """Return the stated share of the machine's busy hours that others use."""
     options = (
         candidate.option
         for candidate in expand(plan, known.catalog)
@@ -109,7 +109,7 @@ def _base(
 
 
 def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words, others: float) -> Year:
-    """Return what the sliders change; one that nobody moved changes nothing, wherever its steps let it stand."""
+    """Return the changes by sliders. An untouched slider changes nothing, even if its position is rounded."""
     inputs = {each.name: each.quantity.value for each in first.inputs}
     planned = first.by_plan
     usual = max(1, round(planned.trainings_wanted)) if planned and planned.trainings_wanted else 50

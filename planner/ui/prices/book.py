@@ -1,4 +1,4 @@
-"""The price book of a visit, edited as two small tables: discounts and credits; no file is written."""
+"""Edits the price book of a visit as two small tables, discounts and credits. Writes no file."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Rows = Sequence[Mapping[str, Any]]
 
 
 def edit_book(form: Form, known: StampedCatalog, words: Words, problems: list[InputError], *, today: date) -> Form:
-    """Draw the tables and return the form with the book that they say; a wrong row is reported."""
+    """Draw the tables, and return the form with their price book. A wrong row is reported."""
     listed = list(providers(known))
     where = "the price book"
     first = (
@@ -64,7 +64,7 @@ def edit_book(form: Form, known: StampedCatalog, words: Words, problems: list[In
 
 
 def book_of_rows(discounts: Rows, credits: Rows, *, today: date) -> PriceBook | None:
-    """Return the book that the tables say; None where they are empty. Rows that lack something are left out."""
+    """Return the price book of the tables; None if they are empty. Incomplete rows are left out."""
     entries = [
         {
             "name": f"discount-{place}",
@@ -93,7 +93,7 @@ def book_of_rows(discounts: Rows, credits: Rows, *, today: date) -> PriceBook | 
 
 
 def _edited(name: str, rows: list[dict[str, Any]], columns: dict[str, Any]) -> Rows:
-    """Draw a table that rows can be added to, and return its rows."""
+    """Draw a table with room for new rows, and return its rows."""
     kept = st.session_state.setdefault(f"book-rows-{name}", rows)
     import pandas as pd
 

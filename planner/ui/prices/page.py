@@ -1,4 +1,4 @@
-"""Prices: what is known of them, how old it is, and a price book for this visit."""
+"""Page "Prices": known prices with their age, and a price book for this visit."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _filters(known: StampedCatalog, words: Words) -> dict[str, str]:
     lists = {
         "card": (words("Card"), cards(known)),
         "provider_is": (words("Provider"), providers(known)),
-        "region_is": (words("Region"), {one: one for one in regions(known)}),
+        "region_is": (words("Region"), {region: region for region in regions(known)}),
         "kind": (words("Terms"), kinds),
     }
     chosen = {}
