@@ -13,7 +13,7 @@ EFFORT = 20.0
 
 
 def large_instance(seed: int, *, deadline: float) -> Instance:
-    """Return options with 1 to 8 sets of machines each, some not there at once; work of a run: 0.2 to 5 units."""
+    """Return options with 1 to 8 sets of machines each, some available later. A run has 0.2 to 5 units of work."""
     draw = random.Random(seed)
     work = [draw.uniform(0.2, 5) for _ in range(20)]
     bins, options, ways = [], [], []

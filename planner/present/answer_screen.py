@@ -1,4 +1,4 @@
-"""The answers of `compare`, `campaign` and `estimate` on one screen: title, headline, table, and where to read on."""
+"""Shows the answers of `compare`, `campaign` and `estimate`: title, headline, table and further commands."""
 
 from __future__ import annotations
 
@@ -26,36 +26,38 @@ from planner.quantity.time_units import SECONDS_PER_HOUR
 
 SOURCES = ("Sources", "--details")
 LATER = 1.05
-"""Times as long as its lines from which a plan says why."""
+"""Ratio of a plan's time to the span of its lines from which the screen explains the difference."""
 
 
 @dataclass(frozen=True)
 class Screen:
-    """What is shown, before it is fitted to a width."""
+    """Content of a screen before it is fitted to a width."""
 
     title: str
     headline: Sequence[str]
     entries: Sequence[Entry]
     currency: Currency | None
     commands: Sequence[tuple[str, str]]
-    """What each is for, and the command."""
+    """Purpose and text of each command."""
     notes: Sequence[str] = ()
     answer_id: str | None = None
-    """None: of an answer from before there were ids."""
+    """Id of the answer; None for an answer that is older than ids."""
     more: Sequence[str] = ()
-    """Columns beside the usual ones, by their keys."""
+    """Keys of columns besides the usual ones."""
 
 
 def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Screen:
-    """Show the recommendation, with the options best first; `plan` is its file, with the options that were given.
+    """Show the recommendation and the options, best first.
 
-    None: there is no file, so that no other command can go on from it.
+    `plan` is the plan's file with the given options. Without a file, no further commands are shown.
     """
     commands = [("Why", f"planner explain {plan}")] if plan else []
     if plan and document.mix is not None:
         commands.insert(0, ("What runs when", f"planner campaign {plan}"))
     owned = [option for option in document.options if option.site is not None]
-    if plan and owned and all(option.usd_total is not None for option in owned):  # else own-or-rent may have no answer
+    if (
+        plan and owned and all(option.usd_total is not None for option in owned)
+    ):  # otherwise own-or-rent may have no answer
         commands.append(("Own or rent", f"planner own-or-rent {plan}"))
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)
@@ -82,11 +84,11 @@ BINDING = {
     "deadline": "the deadline", "budget": "the budget", "confidence": "no plan is sure enough",
     "nodes_not_asked": "no option has the nodes that its runs may have",
 }  # fmt: skip
-"""Words for the codes of what no plan keeps."""
+"""Words for the limits that no plan keeps, by code."""
 
 
 def campaign_screen(document: CampaignDocument, *, plan: str | None) -> Screen:
-    """Show the whole campaign on each option alone, in the plan's order."""
+    """Show the whole campaign, and the campaign on each option alone in the plan's order."""
     commands = [*([("Recommendation", f"planner compare {plan}")] if plan else []), SOURCES]
     return Screen(
         f"{document.plan}: {_trainings(document.runs)}", _planned(document), entries_of(document), document.currency,
@@ -95,7 +97,7 @@ def campaign_screen(document: CampaignDocument, *, plan: str | None) -> Screen:
 
 
 def _planned(document: CampaignDocument) -> list[str]:
-    """Return the plan in sentences, a line for each option that takes part."""
+    """Return the plan in sentences, with a line for each option that takes part."""
     if document.feasible is None:
         return []
     limits = CampaignLimits()
@@ -114,10 +116,10 @@ def _planned(document: CampaignDocument) -> list[str]:
 
 
 def _last_of_several(document: CampaignDocument) -> list[str]:
-    """Say why the plan takes longer than its lines: each is likely, and the last of several ends later than likely."""
+    """Explain why a plan takes longer than its lines: each end is a median, and the latest of several is later."""
     assert document.campaign_hours is not None, "it is a plan"
-    starts = [datetime.fromisoformat(one.start) for one in document.placements]
-    ends = [datetime.fromisoformat(one.end) for one in document.placements]
+    starts = [datetime.fromisoformat(placement.start) for placement in document.placements]
+    ends = [datetime.fromisoformat(placement.end) for placement in document.placements]
     likely, hours = (max(ends) - min(starts)).total_seconds() / SECONDS_PER_HOUR, document.campaign_hours.value
     if len(ends) < 2 or hours <= LATER * likely:
         return []
@@ -148,7 +150,7 @@ def _promise(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
 
 
 def _chances(plan: CampaignDocument | FeasiblePlan) -> str:
-    """Write the chance to keep all limits at once, and those of each: `78 %: deadline 82 %, budget 86 %`."""
+    """Write the chance to keep all limits at once, and the chance for each limit."""
     each = (
         ("the deadline", plan.chance_deadline), ("the budget", plan.chance_budget),
         ("its windows", plan.chance_windows),
@@ -181,7 +183,7 @@ def estimate_screen(document: EstimateDocument, *, plan: str | None) -> Screen:
 
 
 def screen_lines(screen: Screen, *, width: int, whole: bool = False) -> list[str]:
-    """Return the screen in lines of at most `width`: 30 of them unless the `whole` table is wanted."""
+    """Return the screen in lines of at most `width`. Without `whole`, show as many rows as 30 lines hold."""
     rows = len(screen.entries)
     return _lines(screen, rows, width) if whole else fewer_rows(lambda shown: _lines(screen, shown, width), rows)
 
@@ -206,14 +208,14 @@ def _lines(screen: Screen, shown: int, width: int) -> list[str]:
 
 
 def _kept(entries: Sequence[Entry], count: int) -> list[Entry]:
-    """Return the first entries, and of the others those that carry a mark of the answer and one that is owned."""
+    """Return the first entries, with the marked ones and the first owned one of the others."""
     owned = next((entry for entry in entries if entry.option.hold is Hold.HAVE), None)
     marked = [entry for entry in entries[count:] if entry.mark or entry is owned]
     return [*entries[: count - len(marked)], *marked] if count < len(entries) else list(entries)
 
 
 def _limits(document: ComparisonDocument) -> str:
-    """Write what is asked: `50 trainings by 2027-06-30 for 20,000 USD`."""
+    """Write the work with its limits: `50 trainings by 2027-06-30 for 20,000 USD`."""
     by = f" by {document.deadline}" if document.deadline else ""
     budget = ""
     if document.budget_usd is not None:

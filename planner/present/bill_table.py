@@ -1,4 +1,4 @@
-"""A bill as rows: every line, and the total, in cents."""
+"""Writes a bill as table rows: every line and the total, in cents."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ TOTAL = "total"
 
 
 def bill_rows(bill: Bill) -> list[Row]:
-    """One row per line, and the total."""
+    """Return one row per line, and the total."""
     code = bill.local_total.code if bill.local_total else None
     rows = [_line_row(line, code) for line in bill.lines]
     total = _row(TOTAL, "", "", bill.usd_total, "")

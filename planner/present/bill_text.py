@@ -1,4 +1,4 @@
-"""A bill in words: its lines, how much is priced, the total in the plan's own currency."""
+"""Writes a bill in words: its lines, the coverage of its prices, and the total in the plan's currency."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def bill_text(bill: Bill) -> str:
 
 
 def coverage_text(bill: Bill) -> str:
-    """Return how much is priced, what has no price and why, and what no version counts."""
+    """Write how many parts are priced, the parts without a price and the reason, and the parts never counted."""
     coverage = bill.coverage
     whole = len(coverage.priced) + len(coverage.no_price)
     parts = [] if bill.usd_upfront is None else [f"{bill.usd_upfront:,.2f} USD are paid ahead"]
@@ -31,13 +31,13 @@ def coverage_text(bill: Bill) -> str:
 
 
 def local_text(option: OptionEstimate) -> str:
-    """Write the bill's total in the plan's own currency, behind the USD: ` = 5,357,100 KRW`; nothing without one."""
+    """Write the bill's total in the plan's own currency, to follow the USD: ` = 5,357,100 KRW`; empty without one."""
     amount = option.bill.local_total if option.bill else None
     return "" if amount is None else f" = {amount_text(amount)}"
 
 
 def currency_text(currency: Currency) -> str:
-    """Write the rate with its range, date and source."""
+    """Write the exchange rate with its range, date and source."""
     spread = "" if currency.lowest == currency.highest else f" ({currency.lowest:,g} to {currency.highest:,g})"
     return f"{currency.per_usd:,g} a USD{spread} of {currency.as_of}, {currency.source}"
 

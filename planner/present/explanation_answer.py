@@ -1,4 +1,4 @@
-"""What the comparison answers of an option, as `planner explain` begins: verdict, days, chance, money, bill, doubts."""
+"""Writes the comparison's answer about an option at the top of `planner explain`: verdict, dates, money, doubts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.present.facts import quantity_of
 from planner.present.table import number_text, quantity_text
 
 LARGEST_LINES = 4
-"""Of a bill; the others are added up."""
+"""Lines of a bill that are shown. The others are added up."""
 MONEY = {
     "campaign_usd": "cost",
     "pay_now_usd": "pay now",
@@ -28,7 +28,7 @@ WHEN = {"cash_usd": " by the end", "to_pay_usd": " after credits", "left_usd": "
 
 
 def answer_lines(option: RankedOption, document: ExplainDocument) -> Iterator[str]:
-    """Write what to know before any part of a step: the verdict, a line a fact, each doubt of the evidence."""
+    """Write the verdict, one line per fact, and each doubt about the evidence."""
     if option.id == document.recommended:
         yield "Recommended."
     else:
@@ -90,7 +90,7 @@ def _bill_text(bill: Bill) -> str:
     if others:
         said.append(f"{len(others)} more {number_text(sum(line.usd.value for line in others), Unit.USD)}")
     lacking = ", ".join(dict.fromkeys(missing.what for missing in bill.coverage.no_price))
-    guessed = ", ".join(dict.fromkeys(one.what for one in bill.coverage.assumed))
+    guessed = ", ".join(dict.fromkeys(rate.what for rate in bill.coverage.assumed))
     total = f"{number_text(bill.usd_total.value, Unit.USD)} USD"
     total += f": {', '.join(said)}" if said else ""
     total += f"; at an assumed rate: {guessed}" if guessed else ""

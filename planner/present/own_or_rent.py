@@ -1,4 +1,4 @@
-"""The answer to "own or rent" as rows of tables."""
+"""Writes the answer to "own or rent" as rows of tables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.quantity.conversion import derived, interval
 
 
 def cost_rows(document: OwnOrRentDocument) -> list[Row]:
-    """One row per part of the yearly cost, and the sum: of the year in the headline, where that is known."""
+    """Return one row per part of the yearly cost, and the sum, for the headline's year if known."""
     lines = document.year_parts or document.annual
     rows = [
         {
@@ -33,7 +33,7 @@ def _a_node_year(document: OwnOrRentDocument) -> Quantity:
     year = document.by_plan
     if year is None or not document.year_parts:
         return document.annual_usd_per_node
-    usd = next(one.usd_per_year for one in year.options if one.id == year.owning)
+    usd = next(option.usd_per_year for option in year.options if option.id == year.owning)
     assert usd is not None, "the machine that is asked about has a cost"
     each = interval(usd, Unit.USD_PER_YEAR).scaled(1 / document.nodes)
     return derived(each, Unit.USD_PER_YEAR, usd, source="sum of the parts")
@@ -46,7 +46,7 @@ def _per_busy_hour(document: OwnOrRentDocument) -> Quantity:
 
 
 def rival_rows(document: OwnOrRentDocument) -> list[Row]:
-    """One row per rented option."""
+    """Return one row per rented option."""
     return [
         {
             "rented": rival.display_name or rival.id,
@@ -64,7 +64,7 @@ def rival_rows(document: OwnOrRentDocument) -> list[Row]:
 
 
 def choice_rows(document: OwnOrRentDocument) -> list[Row]:
-    """One row per thing that can be done, cheapest first."""
+    """Return one row per choice, cheapest first."""
     return [
         {
             "choice": choice.kind.value.replace("_", " "),
@@ -81,7 +81,7 @@ def choice_rows(document: OwnOrRentDocument) -> list[Row]:
 
 
 def sensitivity_rows(document: OwnOrRentDocument) -> list[Row]:
-    """One row per input, the one that moves the answer most first."""
+    """Return one row per input, the most influential first."""
     return [
         {
             "input": each.input,
@@ -96,7 +96,7 @@ def sensitivity_rows(document: OwnOrRentDocument) -> list[Row]:
 
 
 def detail_notes(document: OwnOrRentDocument) -> list[str]:
-    """Both questions with their answers, the sentence at the site's busy share, incentives, defaults, notes."""
+    """Return both questions with their answers, the sentence at the site's busy share, incentives, defaults, notes."""
     local = beside(document.local_per_busy_gpu_hour)
     lines = [
         document.full_question,
@@ -115,7 +115,7 @@ def detail_notes(document: OwnOrRentDocument) -> list[str]:
 
 
 def input_rows(document: OwnOrRentDocument) -> list[Row]:
-    """One row per input, as it was resolved."""
+    """Return one row per resolved input."""
     return [
         {
             "input": each.name,
@@ -128,7 +128,7 @@ def input_rows(document: OwnOrRentDocument) -> list[Row]:
 
 
 def beside(amount: LocalAmount | None) -> str:
-    """Write an amount in the plan's own currency, to stand behind the one in USD; nothing where there is none."""
+    """Write an amount in the plan's own currency, to follow the one in USD; empty if there is none."""
     return "" if amount is None else f" = {amount_text(amount)}"
 
 

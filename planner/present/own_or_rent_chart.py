@@ -1,4 +1,4 @@
-"""The own-or-rent curve: a pure function from the answer to an altair chart, and to SVG without any network."""
+"""Draws the own-or-rent curve, as an altair chart or as SVG, without network access."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ if TYPE_CHECKING:
 
 OWN, RENT = "#0072B2", "#777777"
 HIGHEST = 2.0
-"""The axis ends at this many times the highest rent, or the cost at the planned share; the curve rises far beyond."""
+"""End of the axis, relative to the highest rent or the cost at the planned share. The curve rises far beyond it."""
 
 
 def curve_chart(document: OwnOrRentDocument) -> alt.LayerChart:
     """Draw USD per busy GPU-hour against the busy share: the curve with its band, and a line for each rent.
 
-    Rents are those of the work that one owned accelerator does in an hour. Where a line meets the curve, owning breaks
-    even.
+    A rent is the price of the work that one owned accelerator does in an hour. Owning breaks even where a line crosses
+    the curve.
     """
     import altair as alt
 
@@ -59,7 +59,7 @@ def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
 
 
 def curve_svg(document: OwnOrRentDocument) -> str | None:
-    """Return the chart as SVG, drawn offline; None where the app's extra is missing."""
+    """Return the chart as SVG, drawn offline; None if the app's extra is missing."""
     try:
         import altair  # noqa: F401
         import vl_convert

@@ -1,4 +1,4 @@
-"""Where the hours of a training go, as rows and in words."""
+"""Writes the hours of a training by cause, as rows and in words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ TOTAL, LAUNCH = "wall clock, first step to last", "before the first step: launch
 
 
 def time_rows(time: TrainingTime) -> list[Row]:
-    """One row per line, their sum, and what comes before the first step."""
+    """Return one row per line, their sum, and the time before the first step."""
     rows = [_row(line.what, line.hours) for line in time.lines]
     rows.append(_row(TOTAL, time.wall_hours))
     if time.launch_hours is not None:
@@ -19,7 +19,7 @@ def time_rows(time: TrainingTime) -> list[Row]:
 
 
 def time_facts(time: TrainingTime) -> list[str]:
-    """Return what the lines rest on: goodput, steps, interruptions, the interval beside the best one, convergence."""
+    """Return the basis of the lines: goodput, steps, interruptions, checkpoint interval, practices, convergence."""
     facts = [f"goodput {share_text(time.goodput)}"]
     if time.optimizer_steps is not None:
         facts.append(f"{time.optimizer_steps:,.0f} optimizer steps")
@@ -31,8 +31,8 @@ def time_facts(time: TrainingTime) -> list[str]:
         beside = "" if best is None else f"; the best interval, after Young and Daly: {quantity_text(best)}"
         facts.append(f"checkpoints every {number_text_of(time.checkpoint_interval_hours)}{beside}")
     facts += [
-        f"practice {one.practice.value}: {quantity_text(one.wall_hours)}, {one.factor.value:.3g} x benchmark speed"
-        for one in time.practices
+        f"practice {pace.practice.value}: {quantity_text(pace.wall_hours)}, {pace.factor.value:.3g} x benchmark speed"
+        for pace in time.practices
     ]
     facts += time.limited_by
     facts += [f"not counted: {missing.what} ({missing.reason})" for missing in time.uncounted]
@@ -40,7 +40,7 @@ def time_facts(time: TrainingTime) -> list[str]:
 
 
 def convergence_facts(time: TrainingTime) -> list[str]:
-    """Return how far runs to the plan's quality target spread; nothing for a fixed amount of work."""
+    """Return the spread of runs to the plan's quality target; empty for a fixed amount of work."""
     spread = time.convergence
     if spread is None:
         return []
@@ -60,7 +60,7 @@ def share_text(share: Quantity) -> str:
 
 
 def number_text_of(quantity: Quantity) -> str:
-    """Write value and unit alone."""
+    """Write value and unit."""
     return f"{number_text(quantity.value, quantity.unit)} {quantity.unit.value}"
 
 

@@ -1,4 +1,4 @@
-"""The app: which pages there are. It reads and plans; it spends nothing and needs no credential."""
+"""Lists the pages of the app. It reads and plans; it spends nothing and needs no credential."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner.ui.state import CHOICE, LANGUAGE, chosen_words
 
 
 def main() -> None:
-    """Show the page that the address names."""
+    """Show the page of the address."""
     st.set_page_config(page_title="Training planner", layout="wide", initial_sidebar_state="collapsed")
     _stop_for_another_page()
     words = chosen_words()
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def _stop_for_another_page() -> None:
-    """Show nothing to a session of another address, where this file was run without the guard before it."""
+    """Refuse a session of another address, because this file may run without the address guard."""
     headers = st.context.headers
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
     hosts, origins, port = headers.get_all("Host"), headers.get_all("Origin"), int(st.get_option("server.port"))

@@ -1,4 +1,4 @@
-"""Warnings of secrets in what a visit uploads, types or opens by a link: the sentences of the command line."""
+"""Shows warnings about secrets in uploads, inputs and links of a visit, in the words of the command line."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ KEPT = "secrets"
 
 @contextmanager
 def secrets_shown(words: Words) -> Iterator[None]:
-    """Show above a page what was noted of secrets while it was drawn, and before in this visit.
+    """Show the warnings about secrets of this visit above a page.
 
-    A text is cleaned once, where it enters: later runs of the page find nothing to note, so the visit keeps it.
+    A text is cleaned once, when it enters, and later runs of the page find no secret. So the visit keeps the warnings.
     """
     place = st.container()
     kept: list[str] = st.session_state.setdefault(KEPT, [])

@@ -1,4 +1,4 @@
-"""Ways to spread a training over a machine, ranked."""
+"""Ranks the ways to spread a training over a machine."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ MODELLED = (
 def find_strategies(
     network: ArchitectureFile, machine: str, cluster: Cluster, asked: TrainingSetup, catalog: Catalog
 ) -> dict[str, Any]:
-    """Return the ways that fit, the fastest first, as the document of `planner strategies --json`.
+    """Return the ways that fit, fastest first, as the document of `planner strategies --json`.
 
-    `asked` states what the command states: its `workload` names the network for messages. What it leaves open is taken
-    from the network's file.
+    `asked` holds the settings of the command, and its `workload` names the network in messages. Open settings come from
+    the network's file.
     """
     workload, accelerator = asked.workload, cluster.accelerator
     if network.architecture.sample != "tokens":

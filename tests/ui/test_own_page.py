@@ -12,7 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from planner import clock
 from planner.ui.ask.link import form_of
-from planner.ui.ask.question import Known, answer_form
+from planner.ui.ask.question import StampedCatalog, answer_form
 from planner.ui.scenario import examples
 from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.owning import own_or_rent
@@ -61,7 +61,7 @@ def test_the_page_keeps_the_machines_of_the_question_and_counts_as_the_command_d
     page = opened(**QUESTION)
     (machine,) = [one for one in page.selectbox if one.label == "Machine asked about"]
     assert machine.value == "own/RTX-4090-x1"
-    known = Known(("bundled",), open_catalog())
+    known = StampedCatalog(("bundled",), open_catalog())
     plan = answer_form(form_of({name: [value] for name, value in QUESTION.items()}), known, today=clock.today()).plan
     expected = own_or_rent(plan, known.catalog, today=clock.today())
     text = said(page)

@@ -13,7 +13,7 @@ from planner.speed.calibration.by_source import wilson_90
 from planner.use_cases.published import whole_trainings as whole_trainings_module
 from planner.use_cases.published.accuracy import accuracy
 from planner.use_cases.published.training_plans import plan_of
-from planner.use_cases.published.whole_trainings import foretell, left_out_document, whole_figures
+from planner.use_cases.published.whole_trainings import left_out_document, predict_trainings, whole_figures
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog()
@@ -40,7 +40,7 @@ def test_adapters_and_short_samples():
 
 
 def test_what_no_plan_can_say_has_a_reason():
-    _, without = foretell([ROWS["swin-b-1"], ROWS["dolly-12b-reader"]], CATALOG, today=TODAY)
+    _, without = predict_trainings([ROWS["swin-b-1"], ROWS["dolly-12b-reader"]], CATALOG, today=TODAY)
     assert without == {
         "swin-b-1": "a plan has no formula for swin_base_patch4_window7_224",
         "dolly-12b-reader": "the length of its samples is not stated",
@@ -79,7 +79,7 @@ def test_no_owner_is_scored_by_a_fit_to_its_own(monkeypatch):
 
 
 def test_figures_weigh_sources_alike():
-    told, _ = foretell([ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")], CATALOG, today=TODAY)
+    told, _ = predict_trainings([ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")], CATALOG, today=TODAY)
     figures = whole_figures(told)
     ratios = {one.training.run.id: one.typical_ratio for one in told}
     meta = (ratios["llama2-7b"] * ratios["llama2-13b"]) ** 0.5

@@ -1,7 +1,7 @@
-"""The columns of tables of options, one entry each: what each is called, and what it says of an option.
+"""Defines the columns of tables of options.
 
-A new column is one `OptionColumn` here. `--columns +KEY` then shows it in every table; `LAYOUTS` in `registry.py` says
-which columns stand there without being asked for.
+To add a column, add one `OptionColumn` here. `--columns +KEY` then shows it in every table. `LAYOUTS` in `registry.py`
+lists the columns that a table always has.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NARROWEST_NAME = 20
 
 
 def value_of_field(option: OptionEstimate, name: str) -> Value:
-    """Return what a field of an answer's option holds; texts joined, None where this kind of option has none."""
+    """Return the value of a field of an answer's option, with texts joined; None if this kind of option lacks it."""
     if name in QUANTITIES:
         return quantity_of(option, name)
     value = getattr(option, name, None)
@@ -33,7 +33,7 @@ def value_of_field(option: OptionEstimate, name: str) -> Value:
 
 
 def _quantity(key: str, title: str, *, local: bool = False, on_screen: str = "") -> OptionColumn:
-    """Return the column of one of an option's quantities; `local`: the plan's own currency stands behind it."""
+    """Return the column of one of an option's quantities. `local` adds the amount in the plan's own currency."""
     return OptionColumn(
         key=key,
         title=title,
@@ -79,7 +79,7 @@ def _verdict(entry: Entry) -> str:
 
 
 def _why_not(option: OptionEstimate) -> str:
-    """Write what stands against the option; of a stored answer, which has the sentence alone, all of that."""
+    """Write the reasons against the option. A stored answer has only its sentence."""
     if isinstance(option, RankedOption) or not option.reasons:
         return option.why_not or ""
     return text_of(option.blocking_reasons) or ""
@@ -187,4 +187,4 @@ WRITTEN = (
         stated_by="assumptions.carbon_kg_per_kwh", value=lambda entry: entry.option.carbon_kg,
     ),
 )  # fmt: skip
-"""Columns whose title or text is their own."""
+"""Columns with their own title or writer."""

@@ -1,4 +1,4 @@
-"""Amounts on a page: in dollars, or in the plan's own currency at its rate."""
+"""Writes amounts on a page, in dollars or in the plan's own currency at its rate."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ IN_MILLIONS = 10 * MILLION
 
 
 @dataclass(frozen=True)
-class Money:
-    """How amounts are written."""
+class MoneyFormat:
+    """Format of amounts in one language and currency."""
 
     words: Words
     currency: Currency | None = None
 
     @property
     def code(self) -> str:
-        """The currency in which amounts stand first."""
+        """Code of the currency of all amounts."""
         return self.currency.code if self.currency else "USD"
 
     def text(self, usd: float) -> str:
@@ -31,7 +31,7 @@ class Money:
         return self._written(usd * self._per_usd)
 
     def most(self, plan: Promised) -> str:
-        """Write what a plan stays under at the confidence, never below it."""
+        """Write the upper bound of a plan's cost at the confidence, rounded up."""
         assert plan.usd_confident is not None, "its cost is known"
         amount = plan.usd_confident * self._per_usd if plan.local_confident is None else plan.local_confident
         return self._written(_rounded_up(amount))
@@ -46,7 +46,7 @@ class Money:
         return f"{self.words.number(amount)} {self.code}"
 
     def range(self, usd: Quantity) -> str:
-        """Write the 90 % range with two digits; nothing where there is none."""
+        """Write the 90 % range with two digits; empty if there is none."""
         if usd.low == usd.high:
             return ""
         low, high = (max(0.0, end) * self._per_usd for end in (usd.low, usd.high))

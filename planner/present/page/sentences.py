@@ -1,7 +1,7 @@
-"""Sentences that the planner wrote in English, in the reader's language: each is one of known forms, with values in it.
+"""Translates sentences that the planner wrote in English.
 
-A sentence is matched against the forms below and its values are put into the form's translation; values that are
-phrases themselves are translated the same way. What matches no form stays as it is.
+Each sentence is matched against the forms below, and its values are inserted into the form's translation. Values that
+are phrases are translated the same way. A sentence without a matching form stays English.
 """
 
 from __future__ import annotations
@@ -152,8 +152,10 @@ SENTENCES = (
     "l fits only with a loss in chunks, as Liger's: --loss chunked.", "d network divided: {what}.",
     "w needs {what}: the trainer must be ported to it.",
 )  # fmt: skip
-"""Of the headlines of `compare` and `own-or-rent`, of what `recommend` says turns the answer, and of the marks below a
-table; a longer form stands before a shorter one that holds it too."""
+"""Forms of headlines, of turning points and of the marks below a table.
+
+A longer form precedes a shorter one that would match the same sentence.
+"""
 PHRASES = (
     "done in {n} minutes", "done in a minute", "done in {n} hours", "done by {day}",
     "at most {usd} of electricity", "at most {usd} in all", "at most {usd}", "all of it paid by credits",
@@ -212,22 +214,22 @@ VALUES = {
     "times": r"[\d,.]+",
     "unit": r"USD a kWh|preemptions an hour|[A-Z]{3} a USD",
 }
-"""What a value may be, by its name; of others anything, as short as it can be. Names hold commas."""
+"""Patterns of values by name. Other values match any text, as short as possible, because names contain commas."""
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 def translated(sentence: str, words: Words) -> str:
-    """Return a sentence in the language; as it is, where it has no known form."""
+    """Translate a sentence. Return it unchanged if it has no known form."""
     return sentence if words.language == "en" else _by_form(sentence, words, SENTENCES) or sentence
 
 
 def horizons_text(both: Horizons, words: Words) -> str:
-    """Return what this campaign and a year of such work ask for, in the language."""
+    """Translate the sentences about this campaign and about a year of such work."""
     return f"{translated(both.campaign, words)} {translated(both.year, words)}"
 
 
 def notes_text(document: ComparisonDocument, words: Words) -> list[str]:
-    """Return what is to be known of all options alike, in the language where a note has a known form."""
+    """Return the notes on all options, translated if they have a known form."""
     both = document.horizons
     if both is None:
         return [_note(one, words) for one in document.notes]
@@ -242,7 +244,7 @@ def _note(note: str, words: Words) -> str:
 
 
 def phrase(text: str, words: Words) -> str:
-    """Return a phrase in the language; as it is, where it has no known form."""
+    """Translate a phrase. Return it unchanged if it has no known form."""
     return text if words.language == "en" else _by_form(text, words, PHRASES) or text
 
 
@@ -257,7 +259,7 @@ def _by_form(text: str, words: Words, forms: Sequence[str]) -> str | None:
 
 @cache
 def _pattern(form: str) -> re.Pattern[str]:
-    """Return what a form matches."""
+    """Return the pattern of a form."""
     parts = PLACE.split(form)
     texts = [
         re.escape(part) if place % 2 == 0 else f"(?P<{part}>{VALUES.get(part, ANYTHING)})"

@@ -1,4 +1,4 @@
-"""What a campaign has spent by when, against its budget and deadline: an altair chart."""
+"""Draws the spending of a campaign over time, with its budget, as an altair chart."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from planner.present.page.campaign import CampaignPage
 
 LINE, LIMIT = "#0072B2", "#D55E00"
 WITHIN_REACH = 4.0
-"""A budget beyond so many times what is spent would flatten the line: it is said below the chart."""
+"""Ratio of the budget to the spending beyond which it is only written, because it would flatten the line."""
 
 
 def spend_chart(page: CampaignPage) -> Any:
-    """Return the chart; None where there is no plan."""
-    import altair as alt  # here: takes 0.5 s
+    """Return the chart; None if there is no plan."""
+    import altair as alt  # imported late: takes 0.5 s
 
     points = page.spent()
     if not points:
@@ -45,7 +45,7 @@ def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
 
 
 def drawn_budget(page: CampaignPage) -> float | None:
-    """Return the budget where a line of it can be drawn."""
+    """Return the budget if it is near enough to be drawn; else None."""
     budget, points = page.budget_usd, page.spent()
     if budget is None or not points or budget > WITHIN_REACH * points[-1][1]:
         return None

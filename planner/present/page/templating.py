@@ -1,4 +1,4 @@
-"""The pages' templates; all text is escaped."""
+"""Renders the pages' templates. All text is escaped."""
 
 from __future__ import annotations
 

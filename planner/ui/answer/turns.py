@@ -1,4 +1,4 @@
-"""What would turn the answer: asked for by a button, as it takes some seconds."""
+"""Shows the changes that would reverse the answer, after a button, because computing them takes seconds."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from planner.present.page.turns import turns_html
 from planner.present.page.words import Words
 from planner.ui.answer.parts import html, problems
 from planner.ui.ask.form import Form
-from planner.ui.ask.question import Answered, Known, turning_points
+from planner.ui.ask.question import Answered, StampedCatalog, turning_points
 
 FILE = "plan.yaml"
 
 
-def turns(form: Form, answered: Answered, known: Known, words: Words, *, today: date) -> None:
-    """Draw the button, and below it what was found for this question."""
+def turns(form: Form, answered: Answered, known: StampedCatalog, words: Words, *, today: date) -> None:
+    """Draw the button, and below it the changes found for this question."""
     if st.button(words("Find the values at which the answer turns"), key="turns"):
         st.session_state["turns-of"] = form
     if st.session_state.get("turns-of") != form:

@@ -1,4 +1,4 @@
-"""The step of a machine on which a log was written: as the log measured it, unless that cannot be true."""
+"""Takes the step time of a machine from the log that it wrote, unless that speed is impossible."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ CHECK = "see: planner check-run LOG"
 
 
 def step_of_log(draft: Draft, accelerators: int) -> dict[str, Any]:
-    """Return the `step` of an option with so many accelerators; empty where the question's log is of no such machine.
+    """Return the `step` of an option with this number of accelerators; empty if the log is of another machine.
 
-    Empty too where the log's speed cannot be true: the estimator answers, as `check-run` does of the same training.
+    Also empty if the log's speed is impossible. The estimator then answers, as `check-run` does for the same training.
     """
     log = draft.question.log
     if log is None or log.global_batch is None or log.hardware.accelerators != accelerators:
         return {}
     checked = check_run(log, draft.catalog)
-    wrong = next((one.says for one in checked.audit.findings if one.severity is Severity.IMPOSSIBLE), None)
+    wrong = next((finding.says for finding in checked.audit.findings if finding.severity is Severity.IMPOSSIBLE), None)
     if wrong is not None:
         draft.assume(f"an estimate in place of the log's speed, which cannot be true: {wrong.rstrip('.')}", CHECK)
         return {}
