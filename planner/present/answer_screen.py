@@ -80,7 +80,7 @@ def _likely(mix: FeasiblePlan, units: Scales) -> str:
 
 BINDING = {
     "deadline": "the deadline", "budget": "the budget", "confidence": "no plan is sure enough",
-    "nodes_not_asked": "no option has the nodes that its runs may have",
+    "nodes_not_asked": "no option has a number of nodes that its trainings may use",
 }  # fmt: skip
 """Words for the codes of what no plan keeps."""
 

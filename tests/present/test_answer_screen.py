@@ -359,15 +359,18 @@ def test_a_speed_that_offloaded_weights_leave_open_is_named():
     ("whole", "campaign", "explained"),
     [
         pytest.param(
-            3.0, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 3 "
+            3.0, 1.0, "d the trainer must split the model: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; "
+            "by plain FSDP or ZeRO 3 "
             "hours.", id="what any trainer needs",
         ),
         pytest.param(
-            3.0, 4.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 12 "
+            3.0, 4.0, "d the trainer must split the model: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; "
+            "by plain FSDP or ZeRO 12 "
             "hours.", id="four runs one after another, as in the row",
         ),
         pytest.param(
-            None, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.", id="any other does not fit"
+            None, 1.0, "d the trainer must split the model: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.",
+            id="any other does not fit"
         ),
     ],
 )  # fmt: skip

@@ -57,11 +57,13 @@ def recommend(
     alone = case.alone()
     limits, options = case.limits, alone.options
     chosen_mix = best_mix(alone, catalog, today=today)
-    document = with_mix(compare(campaign_document(plan, alone), limits, today=today), chosen_mix, limits)
+    kept_mix = chosen_mix if chosen_mix is not None and chosen_mix.kept else None
+    compared = compare(campaign_document(plan, alone), limits, today=today, mix=kept_mix)
+    document = with_mix(compared, chosen_mix, limits)
     by_id = {option.id: option for option in options}
     chosen = by_id.get(document.recommended or document.nearest or "")
-    if chosen_mix is not None and chosen_mix.kept:
-        return recommend_mix(case, alone, chosen_mix, document, asked=asked)
+    if kept_mix is not None:
+        return recommend_mix(case, alone, kept_mix, document, asked=asked)
     near_options = NearOptions.of(case, options)
     near, beside = near_options.case, near_options.options
     regret, valued = worth_measuring(near, beside)

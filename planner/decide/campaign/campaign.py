@@ -229,11 +229,13 @@ def _window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, 
 
 
 def _group_reasons(groups: Sequence[Runs], nodes: int | None) -> tuple[Reason, ...]:
-    """Return which groups of runs may not have this number of nodes, so that the option alone does not do them all."""
+    """Return which groups of runs may not use this number of nodes, so that the option alone cannot do them all."""
     names = [group.name for group in groups if not group.takes(nodes)]
     if not names:
         return ()
-    text = f"its {nodes} {'node is' if nodes == 1 else 'nodes are'} not what {' and '.join(names)} may have"
+    machines = "1 node" if nodes == 1 else f"{nodes} nodes"
+    groups_rule = f"group {names[0]} rules" if len(names) == 1 else f"groups {' and '.join(names)} rule"
+    text = f"has {machines} a training, which {groups_rule} out"
     return (Reason(code=ReasonCode.NODES_NOT_ASKED, text=text),)
 
 

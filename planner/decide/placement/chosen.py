@@ -57,6 +57,11 @@ class Chosen:
     """The plan's own."""
 
     @property
+    def options(self) -> frozenset[str]:
+        """Return the ids of the options that take part."""
+        return frozenset(placed.option for placed in self.plan.placements)
+
+    @property
     def kept(self) -> bool:
         """Return whether it keeps all limits, at once, with the plan's confidence."""
         return self.keeps(self.plan.confidence)

@@ -190,7 +190,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
 
 
 _UNKNOWN = Reason(code=ReasonCode.TIME_OR_COST_NOT_KNOWN, text="time or cost is not known")
-_WRONG_NODES = Reason(code=ReasonCode.NODES_NOT_ASKED, text="no group of runs may have so many nodes")
+_WRONG_NODES = Reason(code=ReasonCode.NODES_NOT_ASKED, text="no group of runs may use its number of nodes")
 
 
 def run_hours(candidate: Candidate, work: float) -> Quantity:

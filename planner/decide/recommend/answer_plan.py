@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import date
+from typing import TYPE_CHECKING
 
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.options.estimate_plan import Estimated, Paced, estimate_options
@@ -13,6 +14,9 @@ from planner.decide.recommend.row_notes import at_once_note
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from planner.decide.placement.chosen import Chosen
 
 
 def campaign_document(plan: Plan, alone: Alone) -> CampaignDocument:
@@ -34,12 +38,13 @@ def answer_plan(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimat
     The solver is imported where a mix may be better.
     """
     alone = each_alone(plan, catalog, today=today, estimated=estimated)
-    document = _compared(plan, catalog, alone, today=today)
     if not may_mix(alone):
-        return document
+        return _compared(plan, catalog, alone, today=today)
     from planner.decide.recommend.mix import best_mix, with_mix
 
-    return with_mix(document, best_mix(alone, catalog, today=today), alone.limits)
+    mix = best_mix(alone, catalog, today=today)
+    kept = mix if mix is not None and mix.kept else None
+    return with_mix(_compared(plan, catalog, alone, today=today, mix=kept), mix, alone.limits)
 
 
 def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
@@ -48,10 +53,12 @@ def rank_alone(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimate
     return _compared(plan, catalog, alone, today=today)
 
 
-def _compared(plan: Plan, catalog: Catalog, alone: Alone, *, today: date) -> ComparisonDocument:
+def _compared(
+    plan: Plan, catalog: Catalog, alone: Alone, *, today: date, mix: Chosen | None = None
+) -> ComparisonDocument:
     """Compare the options; where the first one divides the network, also with every network left whole."""
     campaign = campaign_document(plan, alone)
-    document = compare(campaign, alone.limits, today=today)
+    document = compare(campaign, alone.limits, today=today, mix=mix)
     first = next((one for one in alone.estimated.options if one.option.id == document.recommended), None)
     if first is None or first.speed is None or first.speed.whole is None:
         return document
@@ -64,4 +71,4 @@ def _compared(plan: Plan, catalog: Catalog, alone: Alone, *, today: date) -> Com
         paced = [Paced(replace(one.candidate, position=place), one.speed) for place, one in enumerate(paced)]
     estimated = estimate_options(plan, catalog, today=today, paced=paced)
     left_whole = campaign_document(plan, each_alone(plan, catalog, today=today, estimated=estimated))
-    return compare(campaign, alone.limits, today=today, left_whole=left_whole)
+    return compare(campaign, alone.limits, today=today, left_whole=left_whole, mix=mix)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
+from typing import TYPE_CHECKING
 
 from planner.decide.campaign.chances import hours_to
 from planner.decide.options.rollout_note import rollout_note
@@ -26,6 +27,9 @@ from planner.model.answer.reason import ReasonCode, codes_of, text_of
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
 
+if TYPE_CHECKING:
+    from planner.decide.placement.chosen import Chosen
+
 Rule = Callable[[Sequence[CampaignOption]], list[CampaignOption]]
 """Puts options in order, the recommended one first."""
 AS_SOON = 1.15
@@ -33,12 +37,18 @@ AS_SOON = 1.15
 
 
 def compare(
-    campaign: CampaignDocument, limits: CampaignLimits, *, today: date, left_whole: CampaignDocument | None = None
+    campaign: CampaignDocument,
+    limits: CampaignLimits,
+    *,
+    today: date,
+    left_whole: CampaignDocument | None = None,
+    mix: Chosen | None = None,
 ) -> ComparisonDocument:
     """Rank the options under the limits, mark the Pareto front, recommend one and say why not the others.
 
     The options carry their chances already (`planner/decide/campaign/chances.py`). `left_whole`: the same options with
-    networks that no trainer divides; what would be recommended then is said where it is another.
+    networks that no trainer divides; what would be recommended then is said where it is another. `mix`: the one that is
+    recommended in place of a single option, which notes are about.
     """
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
@@ -57,13 +67,16 @@ def compare(
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
         sentences = without_recommendation(nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0)
-    waits = waiting_note(order, limits, deadline_hours=deadline_hours)
+    mix_hours = None if mix is None else mix.hours_confident
+    waits = waiting_note(order, limits, deadline_hours=deadline_hours, mix_hours=mix_hours)
     sold = block_note(campaign.options) if choice is not None else None
-    term = term_note(recommended, order, phrases)
+    alone = recommended if mix is None else None
+    term = term_note(alone, order, phrases)
     second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
+    takes_part = recommended is not None and (mix is None or recommended.id in mix.options)
     notes = (
-        *_instead(recommended, second, phrases),
-        *surer_than(recommended, order, limits, today=today),
+        *_instead(recommended if takes_part else None, second, phrases),
+        *surer_than(alone, order, limits, today=today),
         *filter(None, (waits, sold, term)),
         *_of_the_recommended(campaign, recommended),
     )

@@ -153,8 +153,8 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
     if option.fits is None:
         yield "Whether the model fits its memory was not checked: try one step first."
     if option.split is not None:
-        as_trainer = f", as {option.trainers[-1]} does: try a step with it" if option.trainers else None
-        yield f"Its network is divided ({option.split}){as_trainer or ': try a step with such a framework'} first."
+        known = f", as {option.trainers[-1]} does" if option.trainers else ""
+        yield f"Your trainer must split the model ({option.split}){known}: try a step first."
     if option.hold is Hold.BUY and option.pay_now_usd is not None:
         left = f"; {phrases.money(option.left_usd.value)} of it would be left then" if option.left_usd else ""
         ready = f", ready on {option.ready_on}" if option.wait_hours > 0 else ""

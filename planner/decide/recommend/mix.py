@@ -18,7 +18,7 @@ from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.pareto import is_known
 from planner.decide.recommend.phrases import WORDS, Phrases, joined, nothing_to_pay
 from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked, ranking_usd
-from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of, percent_text
+from planner.decide.recommend.wording import confidence_text, kept_and_asked, may_not_fit, name_of, percent_text
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
@@ -73,9 +73,8 @@ def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: Campai
     if chosen is None:
         return document
     if not chosen.kept:
-        chance, asked = percent_text(chosen.least_chance), percent_text(limits.confidence)
-        options = f"a mix of {len(chosen.plan.placements)} options"
-        first = f"Best chance: {options} keeps the limits with {chance}, {asked} is asked for."
+        kept, asked = kept_and_asked(chosen.least_chance, limits.confidence)
+        first = f"Best chance: mixing {len(chosen.plan.placements)} options keeps the limits {kept}; {asked}."
         shares = _shares([(one.runs, one.name) for one in chosen.plan.placements])
         unsure = (first, shares, "What runs when: planner campaign.")
         return document.model_copy(update={"headline": unsure, "sentence": " ".join(unsure)})

@@ -85,23 +85,24 @@ def _cannot_be_had(option: CampaignOption, reason: Reason, phrases: Phrases) -> 
 
 def _uncertain(option: CampaignOption, phrases: Phrases) -> tuple[str, ...]:
     chance, asked = kept_and_asked(chance_of(option), phrases.limits.confidence)
-    kept, wanted = f"{name_of(option)} keeps {_unsure(option)} with {chance}", [f"{asked} is asked for"]
+    kept, wanted = f"{name_of(option)} {_unsure(option)} {chance}", [asked]
     if is_measured(option) or option.hold is Hold.USE:
-        return (joined([f"Best chance: {kept}"], optional=wanted), _would(option, phrases))
+        return (joined([f"Best chance: {kept}"], optional=wanted, between="; "), _would(option, phrases))
     run = "planner bench" if option.hold is Hold.HAVE else "planner launch"
     return (
-        joined([f"Measure first: {kept}"], optional=wanted),
+        joined([f"Measure first: {kept}"], optional=wanted, between="; "),
         _short_run(option, run, phrases),
         _would(option, phrases),
     )
 
 
 def _unsure(option: CampaignOption) -> str:
-    """Return the limit that decides the chance to keep them: both, where their chances multiply."""
-    for name, chance in (("the deadline", option.chance_deadline), ("the budget", option.chance_budget)):
+    """Return in words that the limit is kept that decides the chance to keep all: both, if neither alone does."""
+    chances = (("keeps the deadline", option.chance_deadline), ("stays in the budget", option.chance_budget))
+    for kept, chance in chances:
         if chance is not None and chance < chance_of(option) + SAME_CHANCE:
-            return name
-    return "both limits"
+            return kept
+    return "keeps both limits"
 
 
 def _short_run(option: CampaignOption, run: str, phrases: Phrases) -> str:
@@ -123,7 +124,7 @@ def _binding(option: CampaignOption, phrases: Phrases) -> str:
         budget = phrases.money(phrases.limits.budget_usd or 0)
         missed.append(f"{whose} costs up to {phrases.most(option)} of {budget}")
     if not missed:
-        missed.append(f"the nearest, {name}, keeps deadline and budget together with {percent_text(chance_of(option))}")
+        missed.append(f"the nearest, {name}, keeps both limits with a chance of {percent_text(chance_of(option))}")
     return joined([f"Nothing fits: {missed[0]}"], optional=missed[1:])
 
 

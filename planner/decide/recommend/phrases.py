@@ -101,10 +101,10 @@ class Phrases:
         return usd * self.currency.per_usd, self.currency.code
 
 
-def joined(parts: Sequence[str], *, optional: Sequence[str] = ()) -> str:
+def joined(parts: Sequence[str], *, optional: Sequence[str] = (), between: str = ", ") -> str:
     """Return a sentence of the parts, with as many of the optional ones as twenty words hold."""
-    text = ", ".join(parts)
+    text = between.join(parts)
     for part in optional:
-        longer = f"{text}, {part}"
+        longer = f"{text}{between}{part}"
         text = longer if len(longer.split()) <= WORDS else text
     return f"{text}."

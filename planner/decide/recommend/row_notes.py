@@ -17,6 +17,8 @@ from planner.model.prices.offer import PriceKind
 
 NAMED = 3
 """Options that a note names."""
+PAID_AHEAD = {PriceKind.CAPACITY_BLOCK: "the block", PriceKind.GRANT: "the grant", PriceKind.LEASE: "the lease"}
+"""Names of what is paid ahead; of other kinds it is a term."""
 
 
 def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | None]) -> str | None:
@@ -59,10 +61,9 @@ def block_note(options: Sequence[CampaignOption]) -> str | None:
 
 
 def term_note(recommended: CampaignOption | None, order: Sequence[CampaignOption], phrases: Phrases) -> str | None:
-    """Return what paying as one goes likely costs, where a term is recommended that the work does not fill.
+    """Return the likely cost of paying by the hour, if the recommended option is paid ahead and likely dearer.
 
-    A term holds what the work stays under with the confidence. Where it is likely dearer, its buyer should know. None:
-    it is not.
+    A term or a block is sized for the hours that the work stays under with the confidence. None if it is not dearer.
     """
     if recommended is None or recommended.smallest_purchase_usd is None:
         return None
@@ -72,8 +73,9 @@ def term_note(recommended: CampaignOption | None, order: Sequence[CampaignOption
     cheapest = min(as_used, key=_likely_usd, default=None)
     if term is None or cheapest is None or _likely_usd(cheapest) >= term.value:
         return None
+    ahead = PAID_AHEAD.get(recommended.price_kind or PriceKind.ON_DEMAND, "the term")
     return (
-        f"{name_of(cheapest)} likely costs {phrases.money(_likely_usd(cheapest))}: the term is cheaper only if "
+        f"{name_of(cheapest)} likely costs {phrases.money(_likely_usd(cheapest))}: {ahead} is cheaper only if "
         f"the work takes over {term.value / _likely_usd(cheapest):.2g} times as long as estimated: measure first"
     )
 
@@ -82,11 +84,19 @@ def _likely_usd(option: CampaignOption) -> float:
     return option.payable_usd.value if option.payable_usd is not None else math.inf
 
 
-def waiting_note(order: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float) -> str | None:
-    """Return what an hour of waiting (`campaign.waiting_usd_per_hour`) changes in the order; None: nothing."""
+def waiting_note(
+    order: Sequence[CampaignOption], limits: CampaignLimits, *, deadline_hours: float, mix_hours: float | None = None
+) -> str | None:
+    """Return what an hour of waiting (`campaign.waiting_usd_per_hour`) changes in the order; None if nothing.
+
+    `mix_hours`: hours at the confidence of a mix that is recommended, whose waiting counts beside the best option's.
+    """
     each = limits.waiting_usd_per_hour
     if not each or not order:
         return None
+    if mix_hours is not None:
+        counts = f"waiting at {usd_text(each)} an hour counts {usd_text(each * mix_hours)} with the mix"
+        return f"{counts} and {usd_text(order[0].waiting_usd)} with {name_of(order[0])} alone"
     free = [option.model_copy(update={"waiting_usd": 0.0}) for option in order]
     without = ranked(free, limits, deadline_hours=deadline_hours)
     if [option.id for option in without] == [option.id for option in order]:

@@ -77,7 +77,7 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
         text = f"ends on {option.finish}, after the deadline {limits.deadline}"
         if late <= 0:
             kept, asked = kept_and_asked(chance, limits.confidence)
-            text = f"keeps the deadline with {kept}, {asked} is asked for"
+            text = f"keeps the deadline {kept}; {asked}"
         figures: dict[str, float] = {"late_days": max(0, late), "chance": chance}
         reasons.append(Reason(code=ReasonCode.MISSES_DEADLINE, text=text, figures=figures))
     if not option.within_budget:
@@ -87,13 +87,13 @@ def _missed(option: CampaignOption, limits: CampaignLimits) -> tuple[Reason, ...
         text = f"costs {usd_text(owed.value)}, {usd_text(owed.value - budget)} over the budget"
         if owed.value <= budget:
             kept, asked = kept_and_asked(chance, limits.confidence)
-            text = f"stays in the budget with {kept}, {asked} is asked for"
+            text = f"stays in the budget {kept}; {asked}"
         figures = {"to_pay_usd": owed.value, "budget_usd": budget, "chance": chance}
         reasons.append(Reason(code=ReasonCode.OVER_BUDGET, text=text, figures=figures))
     if not reasons:
         chance = option.chance_both or 0.0
         kept, asked = kept_and_asked(chance, limits.confidence)
-        text = f"keeps deadline and budget together with {kept}, {asked} is asked for"
+        text = f"keeps deadline and budget together {kept}; {asked}"
         return (Reason(code=ReasonCode.LIMITS_TOGETHER, text=text, figures={"chance": chance}),)
     return tuple(sorted(reasons, key=lambda reason: reason.figures["chance"]))
 

@@ -109,9 +109,9 @@ def with_reason(name: str, reason: str) -> str:
 
 
 def kept_and_asked(chance: float, confidence: float) -> tuple[str, str]:
-    """Write a chance that is too low, and the one that is asked for; they never read alike."""
+    """Write a chance that is too low, and the one that the plan asks for; they never read alike."""
     kept, asked = percent_text(chance), percent_text(confidence)
-    return (f"just under {asked}" if kept == asked else kept), asked
+    return f"with a chance of {f'just under {asked}' if kept == asked else kept}", f"you asked for {asked}"
 
 
 def percent_text(chance: float) -> str:

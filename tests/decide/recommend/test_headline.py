@@ -86,14 +86,14 @@ def test_confidence_in_words(confidence: float, words: str) -> None:
 )
 def test_a_divided_network_is_named_before_anything_is_spent(split: Split, degrees: str) -> None:
     sentence = said(option("cards", 10, 10, split=split, throughput=GUESS))[1]
-    assert sentence == f"Its network is divided ({degrees}): try a step with such a framework first."
+    assert sentence == f"Your trainer must split the model ({degrees}): try a step first."
     assert len(sentence.split()) <= 20
-    assert not any("divided" in line for line in said(option("cards", 10, 10, throughput=GUESS)))
+    assert not any("split" in line for line in said(option("cards", 10, 10, throughput=GUESS)))
 
 
 def test_the_trainer_that_divides_a_network_is_named() -> None:
     cards = option("cards", 10, 10, split=Split(tensor=4), trainers=("torchtitan",), throughput=GUESS)
-    assert said(cards)[1] == "Its network is divided (tensor 4), as torchtitan does: try a step with it first."
+    assert said(cards)[1] == "Your trainer must split the model (tensor 4), as torchtitan does: try a step first."
 
 
 @pytest.mark.parametrize(
@@ -234,20 +234,20 @@ def test_measure_first_where_an_unmeasured_option_has_an_even_chance() -> None:
     answer = compared([guess], CampaignLimits(budget_usd=100.0))
     assert answer.recommended is None
     assert answer.nearest == "guess"
-    assert answer.headline[0] == "Measure first: guess keeps the budget with 60 %, 80 % is asked for."
+    assert answer.headline[0] == "Measure first: guess stays in the budget with a chance of 60 %; you asked for 80 %."
     assert "planner launch" in answer.headline[1]
 
 
 def test_best_chance_where_it_was_measured() -> None:
     answer = compared([option("known", 5, 90, spread=2.0)], CampaignLimits(budget_usd=100.0))
     assert answer.recommended is None
-    assert answer.headline[0] == "Best chance: known keeps the budget with 60 %, 80 % is asked for."
+    assert answer.headline[0] == "Best chance: known stays in the budget with a chance of 60 %; you asked for 80 %."
 
 
 def test_a_long_name_leaves_no_room_for_what_is_asked() -> None:
     guess = option("2 nodes of our own, 16x RTX 3090", 5, 90, spread=2.0, throughput=GUESS)
     first = said(guess, budget_usd=100.0)[0]
-    assert first == "Measure first: 2 nodes of our own, 16x RTX 3090 keeps the budget with 60 %."
+    assert first == "Measure first: 2 nodes of our own, 16x RTX 3090 stays in the budget with a chance of 60 %."
 
 
 def test_many_nodes_are_asked_for() -> None:
