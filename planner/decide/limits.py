@@ -145,7 +145,7 @@ def _of_price(terms: MachineTerms) -> Reason | None:
     most = MOST_SPOT_PRICE_DAYS if terms.is_spot else MOST_PRICE_DAYS
     if terms.price_days <= most or not terms.price_stale:
         return None
-    text = f"its price is {terms.price_days} days old: nobody plans with it before it is renewed"
+    text = f"its price is {terms.price_days} days old, too old to plan with: renew it first"
     return Reason(code=ReasonCode.PRICE_TOO_OLD, text=text, figures={"days": terms.price_days})
 
 

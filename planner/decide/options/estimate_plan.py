@@ -36,7 +36,16 @@ class Estimated:
     """The estimate of every option, with what a campaign's bill multiplies."""
 
     document: EstimateDocument
+    """Without notes that depend on which option is recommended (`answer`)."""
     options: tuple[EstimatedOption, ...]
+
+    @property
+    def answer(self) -> EstimateDocument:
+        """The document as an answer of its own, with the phases of a step with rollouts on the cheapest option."""
+        phases = rollout_note(self.document.options)
+        return self.document if phases is None else self.document.model_copy(
+            update={"notes": (*self.document.notes, phases)}
+        )  # fmt: skip
 
 
 class Paced(NamedTuple):
@@ -48,7 +57,7 @@ class Paced(NamedTuple):
 
 def estimate_plan(plan: Plan, catalog: Catalog, *, today: date | None = None) -> EstimateDocument:
     """Estimate one training of the plan's job on each of its options; with `today`, prices show their age."""
-    return estimate_options(plan, catalog, today=today).document
+    return estimate_options(plan, catalog, today=today).answer
 
 
 def without_limits(plan: Plan) -> Plan:
@@ -106,7 +115,6 @@ def estimate_options(
                 (
                     job.samples_note,
                     plan.found,
-                    rollout_note(options),
                     old_rate_note(plan.currency, today=today),
                     *_borrowed_prices(plan, catalog, estimated),
                     practice_note(plan, [one.option for one in estimated]),

@@ -78,7 +78,8 @@ def compare(
         *_instead(recommended if takes_part else None, second, phrases),
         *surer_than(alone, order, limits, today=today),
         *filter(None, (waits, sold, term)),
-        *_of_the_recommended(campaign, recommended),
+        *campaign.notes,
+        *filter(None, [rollout_note(campaign.options if recommended is None else [recommended])]),
     )
     front = pareto_front(campaign.options)
     apart = ranges_apart(campaign.options, limits, today=today)
@@ -113,12 +114,6 @@ def compare(
         switching_rates=switches,
         options=tuple(with_rank(option) for option in by_rank),
     )
-
-
-def _of_the_recommended(campaign: CampaignDocument, recommended: CampaignOption | None) -> list[str]:
-    """Return a campaign's notes, with the phases of a step with rollouts as they are on the recommended option."""
-    cheapest, here = rollout_note(campaign.options), rollout_note([recommended] if recommended else [])
-    return [here if here is not None and note == cheapest else note for note in campaign.notes]
 
 
 def _instead(recommended: CampaignOption | None, second: CampaignOption | None, phrases: Phrases) -> Iterator[str]:
