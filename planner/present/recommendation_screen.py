@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import TIE_FRACTION
-from planner.decide.recommend.wording import percent_text, ratio_text, short_amount, up_to_amount
+from planner.decide.recommend.wording import percent_text, ratio_text
 from planner.model.answer.recommendation import Alternative, RecommendationDocument
+from planner.model.plan.plan import CampaignLimits
 from planner.present.screen import Column, again, command_item, fewer_rows, table_lines, wrapped, wrapped_items
-from planner.present.short_figures import Scale
 from planner.present.table import Row
 
-USD = Scale("USD", 1.0, money=True)
 CENT = 0.005
 TURNS_SHOWN = 4
 MEASUREMENTS_SHOWN = 1
@@ -20,11 +20,11 @@ PLACEMENTS = (
     Column(key="runs", title="runs", right=True),
     Column(key="start", title="start"),
     Column(key="end", title="done by"),
-    Column(key="usd", title="USD", right=True),
+    Column(key="usd", title="cost", right=True),
 )
 ALTERNATIVES = (
     Column(key="machine", title="not recommended", wrap=20),
-    Column(key="usd", title="USD at most", right=True, drop=2),
+    Column(key="usd", title="at most", right=True, drop=2),
     Column(key="done", title="done by", drop=1),
     Column(key="why", title="why not", wrap=18),
 )
@@ -91,11 +91,16 @@ def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, 
     ]
 
 
+def _phrases(document: RecommendationDocument) -> Phrases:
+    """Return the phrases for amounts, in the plan's currency where it has one."""
+    return Phrases(CampaignLimits(), document.currency)
+
+
 def _placements(document: RecommendationDocument) -> list[dict[str, str]]:
     return [
         {
             "machine": one.display_name, "runs": f"{one.runs:,}", "start": str(one.start), "end": str(one.end),
-            "usd": USD.value(one.usd),
+            "usd": _phrases(document).money(one.usd.value),
         }
         for one in document.placements
     ]  # fmt: skip
@@ -122,8 +127,8 @@ def _robustness(document: RecommendationDocument) -> str:
             other = f" ({name})" if name and one.recommended != document.recommended else ""
             more = "more" if one.more_usd >= 0 else "less"
             done = f", done by {one.done_by}" if one.done_by is not None and one.done_by != own else ""
-            usd = short_amount(abs(one.more_usd))
-            parts.append(f"{sure} {'the same cost' if abs(one.more_usd) < CENT else f'{usd} USD {more}'}{other}{done}")
+            usd = _phrases(document).money(abs(one.more_usd))
+            parts.append(f"{sure} {'the same cost' if abs(one.more_usd) < CENT else f'{usd} {more}'}{other}{done}")
     text = "; ".join(parts)
     return f"Sure {text}." if parts else ""
 
@@ -145,7 +150,7 @@ def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
     return [
         {
             "machine": one.display_name,
-            "usd": "" if one.usd_confident is None else up_to_amount(one.usd_confident),
+            "usd": "" if one.usd_confident is None else _phrases(document).most(one),
             "done": str(one.done_by_confident or ""),
             "why": _why(one, document),
         }

@@ -18,7 +18,8 @@ def alternatives(document: ComparisonDocument) -> tuple[Alternative, ...]:
         Alternative(
             option=option.id, display_name=name_of(option), runner_up=option.id in able, feasible=is_feasible(option),
             done_by=option.done_by,
-            usd_confident=option.usd_confident, done_by_confident=option.done_by_confident,
+            usd_confident=option.usd_confident, local_confident=option.local_confident,
+            done_by_confident=option.done_by_confident,
             why_not=option.why_not, why_not_codes=option.why_not_codes,
         )
         for option in others
