@@ -153,7 +153,7 @@ def _of_number(terms: MachineTerms, machines: int, days: float) -> Reason | None
     if not terms.is_spot:
         if terms.hold is not Hold.RENT or machines <= MOST_UNKNOWN_MACHINES or terms.known_available:
             return None
-        text = f"ask for a quote: nobody says that {machines} nodes can be had on these terms"
+        text = f"ask for a quote: no source says that {machines} nodes are available on these terms"
         return Reason(code=ReasonCode.ASK_FOR_QUOTE, text=text, figures={"nodes": machines})
     if machines <= MOST_SPOT_MACHINES and days <= most_days(terms):
         return None

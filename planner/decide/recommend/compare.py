@@ -1,4 +1,4 @@
-"""A campaign of options in, a recommendation out."""
+"""Compare the campaigns of all options and recommend one."""
 
 from __future__ import annotations
 
@@ -146,17 +146,17 @@ def _choice(order: Sequence[CampaignOption], rule: Rule, without_price: int) -> 
 
 
 def _cheaper_owned(first: CampaignOption, others: Sequence[CampaignOption]) -> CampaignOption | None:
-    """Return the cheapest machine that stands there, where it costs less than the recommended one."""
-    owned = [one for one in others if one.hold is Hold.HAVE and ranking_usd(one) < ranking_usd(first)]
+    """Return the cheapest owned machine that costs less than the recommended option; None if there is none."""
+    owned = [option for option in others if option.hold is Hold.HAVE and ranking_usd(option) < ranking_usd(first)]
     return None if first.hold is Hold.HAVE else min(owned, key=ranking_usd, default=None)
 
 
 def _soonest(options: Sequence[CampaignOption]) -> CampaignOption | None:
-    """Return the cheapest of those that are within 15 % of the fastest."""
+    """Return the cheapest of the options that take at most 15 % longer than the fastest."""
     if not options:
         return None
     least = min(map(hours_of, options))
-    return min((one for one in options if hours_of(one) <= AS_SOON * least), key=ranking_usd)
+    return min((option for option in options if hours_of(option) <= AS_SOON * least), key=ranking_usd)
 
 
 def _id(option: CampaignOption | None) -> str | None:

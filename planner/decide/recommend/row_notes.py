@@ -1,4 +1,4 @@
-"""Notes on what moved the rows of an answer: trainings side by side, what waiting is worth."""
+"""Write notes on the rows of an answer: trainings side by side, blocks, terms, the cost of waiting."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAID_AHEAD = {PriceKind.CAPACITY_BLOCK: "the block", PriceKind.GRANT: "the grant
 
 
 def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | None]) -> str | None:
-    """Return which options run several trainings at once to keep the limits, and why; None: none does."""
+    """Return which options run several trainings at once to keep the limits, and why; None if none does."""
     said = []
     for hurry in Hurry:
         kept = [
@@ -52,7 +52,7 @@ def is_sold_as_block(option: CampaignOption) -> bool:
 
 
 def block_note(options: Sequence[CampaignOption]) -> str | None:
-    """Return which options have a price as a block alone; None: none has."""
+    """Return which options have a price only as a block; None if none has."""
     names = [name_of(option) for option in options if is_sold_as_block(option)]
     if not names:
         return None
@@ -69,7 +69,9 @@ def term_note(recommended: CampaignOption | None, order: Sequence[CampaignOption
         return None
     term = recommended.payable_usd
     allowed = [option for option in order if option.not_allowed is None and not refusals(option)]
-    as_used = [one for one in allowed if one.price_kind is PriceKind.ON_DEMAND and one.payable_usd is not None]
+    as_used = [
+        option for option in allowed if option.price_kind is PriceKind.ON_DEMAND and option.payable_usd is not None
+    ]
     cheapest = min(as_used, key=_likely_usd, default=None)
     if term is None or cheapest is None or _likely_usd(cheapest) >= term.value:
         return None

@@ -255,7 +255,7 @@ def test_many_nodes_are_asked_for() -> None:
     answer = compared([option("AWS p5", 4320, 8_000_000, nodes=32, usd_per_hour=dated)])
     assert answer.recommended is None
     assert answer.headline[:2] == (
-        "Nothing fits as listed: nobody says that 32 nodes can be had at once.",
+        "Nothing fits as listed: no source says that 32 nodes are available at once.",
         "Ask for a quote of AWS p5: done by 2027-05-20, at most 8,000,000 USD.",
     )
 
