@@ -1,4 +1,4 @@
-"""The options that are not recommended, with the reason."""
+"""List the options that are not recommended, with the reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ RUNNERS_UP = 3
 
 
 def alternatives(document: ComparisonDocument) -> tuple[Alternative, ...]:
-    """Return every option by rank but the recommended one, which beside a mix is one of them; three are runners-up."""
+    """Return every option by rank except the recommended one; beside a mix all options. Three are runners-up."""
     others = [option for option in document.options if option.id != document.recommended or document.mix is not None]
     able = [option.id for option in others if is_feasible(option)][:RUNNERS_UP]
     return tuple(

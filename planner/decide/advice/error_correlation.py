@@ -1,4 +1,4 @@
-"""How the errors of a plan's speeds go together: a machine that is slower than thought says something of the others."""
+"""Correlate the errors of a plan's speeds: a machine that is slower than estimated tells about the others."""
 
 from __future__ import annotations
 
@@ -28,50 +28,50 @@ from planner.speed.throughput.prediction import Prediction
 def correlation(job: Job, paced: Sequence[Paced], widths: Sequence[float], catalog: Catalog) -> Array:
     """Return the correlation of the logarithmic errors of the machines' speeds.
 
-    Estimated ones: as the estimator's own error does, given the runs that correct it already. Carried over from a run
-    by ratios: those of one accelerator share the ratio's error. The same machine at another price is one machine.
-    Others err by themselves. `widths`: standard deviations of the speeds.
+    Estimated speeds correlate as the estimator's errors do, given the runs that correct it already. Speeds that are
+    scaled from a run share the error of the ratio of one accelerator. The same machine at another price is one machine.
+    Other errors are independent. `widths`: standard deviations of the speeds.
     """
     count = len(paced)
     together = np.eye(count)
-    asked = {number: query for number, one in enumerate(paced) if (query := asked_of(job, one, catalog)) is not None}
+    asked = {number: query for number, pace in enumerate(paced) if (query := asked_of(job, pace, catalog)) is not None}
     for sample in ("tokens", "image"):
         places = [number for number, query in asked.items() if query.sample == sample]
         if places:
             queries = [asked[number] for number in places]
             calibration = catalog.calibration_for(sample)
             assert calibration is not None, "it made the predictions"
-            own = list({one.id: one for query in queries for one in query.own}.values())
+            own = list({run.id: run for query in queries for run in query.own}.values())
             observations = [query.observation for query in queries]
             together[np.ix_(places, places)] = of_estimates(
                 kind_of(queries[0], calibration), fitted(calibration), observations, own
             )
     ratio = math.log(RATIO_FACTOR) / TAIL
-    for one in range(count):
-        for other in range(one):
-            if _machine(paced[one]) == _machine(paced[other]):
+    for first in range(count):
+        for other in range(first):
+            if _machine(paced[first]) == _machine(paced[other]):
                 shared = 1.0
-            elif one in asked or other in asked or not _same_ratio(paced[one], paced[other]):
+            elif first in asked or other in asked or not _same_ratio(paced[first], paced[other]):
                 continue
             else:
-                shared = min(1.0, ratio**2 / max(widths[one] * widths[other], 1e-9))
-            together[one, other] = together[other, one] = shared
+                shared = min(1.0, ratio**2 / max(widths[first] * widths[other], 1e-9))
+            together[first, other] = together[other, first] = shared
     return together
 
 
-def asked_of(job: Job, one: Paced, catalog: Catalog) -> EstimatorQuery | None:
-    """Return what the estimator was asked for a machine; None where its speed is no estimate."""
-    speed = one.speed
+def asked_of(job: Job, pace: Paced, catalog: Catalog) -> EstimatorQuery | None:
+    """Return the estimator's query for a machine; None if its speed is not estimated."""
+    speed = pace.speed
     if speed is None or speed.samples_per_s is None or speed.basis is not Basis.MODELLED or job.mfu is not None:
         return None
-    if one.candidate.option.step is not None:
+    if pace.candidate.option.step is not None:
         return None
-    predicted = predict(job, one.candidate, catalog, speed.fit)
+    predicted = predict(job, pace.candidate, catalog, speed.fit)
     return predicted.asked if isinstance(predicted, Prediction) else None
 
 
 def of_estimates(kind: NetworkKind, learnt: Fit, asked: Sequence[Observation], own: Sequence[Observation]) -> Array:
-    """Return C / (sd sd'), C the covariance of the estimator's errors, less what `own` known runs tell already."""
+    """Return C / (sd sd'), C being the covariance of the estimator's errors given the `own` runs."""
     place = kind.model(learnt, asked).place
     left = covariance(place, place)
     if own:
@@ -85,13 +85,13 @@ def of_estimates(kind: NetworkKind, learnt: Fit, asked: Sequence[Observation], o
     return np.asarray(shared)
 
 
-def _machine(one: Paced) -> tuple[object, ...]:
-    candidate = one.candidate
+def _machine(pace: Paced) -> tuple[object, ...]:
+    candidate = pace.candidate
     return (candidate.node.id, candidate.nodes, candidate.accelerators_per_node, candidate.strategy, candidate.split)
 
 
-def _same_ratio(one: Paced, other: Paced) -> bool:
-    """Whether both were carried over from a run by the ratio of the same two accelerators."""
-    if one.candidate.accelerator.id != other.candidate.accelerator.id or one.speed is None or other.speed is None:
+def _same_ratio(pace: Paced, other: Paced) -> bool:
+    """Return whether both were scaled from a run by the ratio of the same two accelerators."""
+    if pace.candidate.accelerator.id != other.candidate.accelerator.id or pace.speed is None or other.speed is None:
         return False
-    return one.speed.basis is other.speed.basis is Basis.MODELLED
+    return pace.speed.basis is other.speed.basis is Basis.MODELLED

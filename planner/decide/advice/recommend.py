@@ -1,4 +1,4 @@
-"""A plan in; what to do, why not otherwise, how sure, and what would change it, out."""
+"""Recommend an option for a plan: why not another, how sure the answer is, and what would change it."""
 
 from __future__ import annotations
 
@@ -50,8 +50,7 @@ def recommend(
 ) -> RecommendationDocument:
     """Answer a plan with listed options as `compare` does, and say how firmly the answer stands.
 
-    `asked`: names the plan and the answer in the commands of measurements; `paced`: its machines with their speeds, if
-    known.
+    `asked` names the plan and the answer in the commands of measurements. `paced`: its machines with speeds, if known.
     """
     case = Case.of(plan, catalog, today=today, paced=paced)
     alone = case.alone()
@@ -68,8 +67,8 @@ def recommend(
     near, beside = near_options.case, near_options.options
     regret, valued = worth_measuring(near, beside)
     inputs = moved_inputs(near, beside, [by_id[option.id] for option in document.options if option.rank])
-    moving = [] if chosen is None else [swing(near, beside, one) for one in inputs]
-    turning = [] if chosen is None else [point for one in inputs for point in turning_points(near, beside, one)]
+    moving = [] if chosen is None else [swing(near, beside, moved) for moved in inputs]
+    turning = [] if chosen is None else [point for moved in inputs for point in turning_points(near, beside, moved)]
     turning += busy_points(case)
     return RecommendationDocument(
         answer_id=asked.answer_id,
@@ -88,8 +87,8 @@ def recommend(
         simulated=_simulated(near, chosen) if chosen_mix is None else chosen_mix.summary(),
         regret_usd=regret,
         measurements=tuple(
-            _measurement(case, one, chosen, asked, settles=document.recommended is None)
-            for one in _worth_making(valued, document.nearest)
+            _measurement(case, found, chosen, asked, settles=document.recommended is None)
+            for found in _worth_making(valued, document.nearest)
         ),
         turning_points=tuple(sorted(turning, key=distance)),
         swings=_told(moving, chosen),
@@ -129,45 +128,47 @@ def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign |
 
 
 def _worth_making(valued: Sequence[Valued], nearest: str | None) -> list[Valued]:
-    """Return the measurements that are worth more than they cost; before them the nearest option's, where no option is
-    recommended: it settles whether that one keeps the limits.
+    """Return the measurements that are worth more than they cost.
+
+    If no option is recommended, the nearest option's comes first, because it settles whether that keeps the limits.
     """
-    settling = [one for one in valued if one.option.id == nearest]
-    return settling + [one for one in valued if one.option.id != nearest and (one.worth_usd > one.usd or _probes(one))]
+    settling = [found for found in valued if found.option.id == nearest]
+    others = [found for found in valued if found.option.id != nearest]
+    return settling + [found for found in others if found.worth_usd > found.usd or _probes(found)]
 
 
-def _probes(one: Valued) -> bool:
+def _probes(found: Valued) -> bool:
     """Return whether a probe is worth more than it costs, and leaves more over than the run does."""
-    return one.probe is not None and one.probe.worth_usd - one.probe.usd > max(0.0, one.worth_usd - one.usd)
+    return found.probe is not None and found.probe.worth_usd - found.probe.usd > max(0.0, found.worth_usd - found.usd)
 
 
 def _measurement(
-    case: Case, one: Valued, chosen: CampaignOption | None, asked: AskedPlan, *, settles: bool
+    case: Case, found: Valued, chosen: CampaignOption | None, asked: AskedPlan, *, settles: bool
 ) -> SuggestedMeasurement:
-    rivals = [name_of(option) for option in (chosen, one.instead) if option is not None]
+    rivals = [name_of(option) for option in (chosen, found.instead) if option is not None]
     decides = f": it decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
-    if settles and one.option is chosen:
+    if settles and found.option is chosen:
         decides = ": it settles whether that keeps the limits"
-    probes = _probes(one) and not settles
+    probes = _probes(found) and not settles
     words = (
-        probe_words(one.paced, one.option, plan=asked)
+        probe_words(found.paced, found.option, plan=asked)
         if probes
-        else launch_words(case, one.paced, one.option, plan=asked)
+        else launch_words(case, found.paced, found.option, plan=asked)
     )
-    price = one.probe.usd if probes and one.probe is not None else one.usd
+    price = found.probe.usd if probes and found.probe is not None else found.usd
     usd = f"about {price:,.0f} USD" if price >= 1 else "under 1 USD"
     told = "Probe {} for two minutes" if probes else "Measure {} with one 20-minute run"
     return SuggestedMeasurement(
-        option=one.option.id,
-        display_name=name_of(one.option),
-        usd=one.usd,
-        worth_usd=one.worth_usd,
-        chance_to_change=one.chance_to_change,
-        instead=one.instead.id if one.instead else None,
+        option=found.option.id,
+        display_name=name_of(found.option),
+        usd=found.usd,
+        worth_usd=found.worth_usd,
+        chance_to_change=found.chance_to_change,
+        instead=found.instead.id if found.instead else None,
         command=None if words is None else shlex.join(words),
-        sentence=f"{told.format(name_of(one.option))}, {usd}{decides}.",
-        probe_usd=None if one.probe is None else one.probe.usd,
-        probe_worth_usd=None if one.probe is None else one.probe.worth_usd,
+        sentence=f"{told.format(name_of(found.option))}, {usd}{decides}.",
+        probe_usd=None if found.probe is None else found.probe.usd,
+        probe_worth_usd=None if found.probe is None else found.probe.worth_usd,
     )
 
 
@@ -177,14 +178,18 @@ def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[
         return ()
     usd = chosen.usd_confident
     turned = {
-        one.input + (one.option or "") for one in moving if {one.decision_at_low, one.decision_at_high} != {chosen.id}
+        moved.input + (moved.option or "")
+        for moved in moving
+        if {moved.decision_at_low, moved.decision_at_high} != {chosen.id}
     }
-    told = [one for one in moving if width(one, usd) > WORTH_SAYING or one.input + (one.option or "") in turned]
-    return tuple(sorted(told, key=lambda one: (-width(one, usd), one.input, one.option or "")))
+    told = [
+        moved for moved in moving if width(moved, usd) > WORTH_SAYING or moved.input + (moved.option or "") in turned
+    ]
+    return tuple(sorted(told, key=lambda moved: (-width(moved, usd), moved.input, moved.option or "")))
 
 
 def _at_confidences(case: Case) -> tuple[AtConfidence, ...]:
-    """Return what would be recommended at other confidences, and what it costs more than at the plan's own."""
+    """Return the recommendation at other confidences, with its extra cost over the plan's own."""
     own = case.limits.confidence
     rows = []
     for confidence in sorted({*CONFIDENCES, own}):
@@ -213,7 +218,7 @@ def _more(option: CampaignOption, base: CampaignOption | None) -> float | None:
 def _notes(
     case: Case, options: Sequence[CampaignOption], recommended: CampaignOption | None, left_out: str | None
 ) -> tuple[str, ...]:
-    """Return what decides beside the figures of the table, as `compare` says it, and what was not looked at."""
+    """Return the notes that `compare` has too, and one on options that were not examined."""
     until = hours_to(case.limits, today=case.today)
     order = ranked(options, case.limits, deadline_hours=until)
     waits = waiting_note(order, case.limits, deadline_hours=until)

@@ -35,24 +35,24 @@ class Errors:
 
 @dataclass(frozen=True)
 class Learnt:
-    """What the options' hours are thought to be after one result."""
+    """Estimates of the options' hours after one result."""
 
     shift: Array
-    """Of each option's ln hours."""
+    """Change of each option's ln hours."""
     covariance: Array
     measured: int
 
 
 @dataclass(frozen=True)
 class SampleValue:
-    """Of one measurement, before its result is known."""
+    """Value of one measurement before its result is known."""
 
     worth: float
-    """Expected regret before, less that after: in the unit of the regret. Below 0 where the rule errs on the side of
-    caution: it pays for being sure."""
+    """Expected regret before less that after, in the unit of the regret. Below 0 if the rule is cautious: it pays for
+    certainty."""
     chance_to_change: float
     instead: int | None
-    """The option that most often takes the chosen one's place."""
+    """Option that most often replaces the chosen one."""
 
 
 Decide = Callable[[Learnt], int]
