@@ -74,8 +74,8 @@ def _likely(mix: FeasiblePlan, units: Scales) -> str:
     time = " ".join(filter(None, (units.time.value(hours), units.time.title, units.time.interval(hours))))
     cost = " ".join(filter(None, (units.money.value(usd), units.money.title, units.money.interval(usd))))
     before = " before credits" if mix.credits_usd else ""
-    chance = "" if mix.chance_both is None else f", {percent_text(mix.chance_both)} to keep the limits"
-    return f"The mix likely takes {time} and costs {cost}{before}{chance}."
+    chance = "" if mix.chance_both is None else f", {percent_text(mix.chance_both)}"
+    return f"Mix: {time}, {cost}{before}{chance}."
 
 
 BINDING = {

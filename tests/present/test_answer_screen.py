@@ -264,11 +264,11 @@ def test_a_campaign_s_plan_is_in_the_plan_s_currency_and_its_upper_bound_is_roun
     ("changes", "written"),
     [
         pytest.param(
-            {}, "The mix likely takes 50 days (40-61) and costs 2,000 USD (1,500-3,100), 83 % to keep the limits.",
+            {}, "Mix: 50 days (40-61), 2,000 USD (1,500-3,100), 83 %.",
             id="dollars",
         ),
         pytest.param(
-            {"currency": WON}, "costs 2.80 million KRW (2.1-4.3), 83 % to keep", id="1,400 won a USD",
+            {"currency": WON}, "Mix: 50 days (40-61), 2.80 million KRW (2.1-4.3), 83 %.", id="1,400 won a USD",
         ),
     ],
 )  # fmt: skip

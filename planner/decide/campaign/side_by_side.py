@@ -26,9 +26,9 @@ MORE = 3
 class Hurry(Enum):
     """Reason why several trainings run at once."""
 
-    DEADLINE = "does not surely keep the deadline"
-    BOTH = "keeps the deadline and the budget, but not both at once"
-    CREDITS = "ends too late for its credits"
+    DEADLINE = "to keep the deadline"
+    BOTH = "to keep deadline and budget together"
+    CREDITS = "to end before credits expire"
 
 
 class OptionAlone(NamedTuple):

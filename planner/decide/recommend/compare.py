@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from planner.decide.campaign.chances import hours_to
 from planner.decide.options.rollout_note import rollout_note
-from planner.decide.recommend.headline import Choice, headline
+from planner.decide.recommend.headline import SOONER, Choice, headline
 from planner.decide.recommend.instead import next_best, quote_request
 from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
@@ -131,7 +131,7 @@ def _choice(order: Sequence[CampaignOption], rule: Rule, without_price: int) -> 
         return None
     first, *others = feasible
     fastest = min(feasible, key=hours_of)
-    soonest_firm = _soonest([option for option in feasible if is_firm(option)])
+    soonest_firm = _sooner_owned(first, others) or _soonest([option for option in feasible if is_firm(option)])
     bought = [option for option in order if option.hold is Hold.BUY and option.pay_now_usd and option is not first]
     return Choice(
         recommended=first,
@@ -149,6 +149,12 @@ def _cheaper_owned(first: CampaignOption, others: Sequence[CampaignOption]) -> C
     """Return the cheapest owned machine that costs less than the recommended option; None if there is none."""
     owned = [option for option in others if option.hold is Hold.HAVE and ranking_usd(option) < ranking_usd(first)]
     return None if first.hold is Hold.HAVE else min(owned, key=ranking_usd, default=None)
+
+
+def _sooner_owned(first: CampaignOption, others: Sequence[CampaignOption]) -> CampaignOption | None:
+    """Return the cheapest owned machine that is much sooner than the recommended one; None if there is none."""
+    owned = [option for option in others if option.hold is Hold.HAVE and hours_of(first) > SOONER * hours_of(option)]
+    return min(owned, key=ranking_usd, default=None)
 
 
 def _soonest(options: Sequence[CampaignOption]) -> CampaignOption | None:

@@ -38,7 +38,7 @@ class Choice:
     fastest: CampaignOption | None
     """Fastest option that keeps the limits if another is recommended."""
     fastest_firm: CampaignOption | None
-    """Fastest option that keeps the limits and cannot be taken away."""
+    """Fastest option that keeps the limits and cannot be taken away; before it an owned machine that is sooner."""
     purchase: CampaignOption | None
     """Cheapest purchase if the plan lists one and it is not recommended."""
     owned: CampaignOption | None = None

@@ -33,7 +33,7 @@ def at_once_note(options: Sequence[CampaignOption], hurries: Sequence[Hurry | No
         if kept:
             others = f", and {len(kept) - NAMED} more" if len(kept) > NAMED else ""
             named = f"{'; '.join(kept[:NAMED])}{others}"
-            said.append(f"one training after another {hurry.value}, so several run at once: {named}")
+            said.append(f"{hurry.value}, several trainings run at once: {named}")
     return "; ".join(said) or None
 
 

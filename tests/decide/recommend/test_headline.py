@@ -131,6 +131,15 @@ def test_the_firm_option_is_the_one_that_would_be_recommended_among_firm_ones() 
     assert answer.runner_up_firm == answer.next_best == "hours"
 
 
+def test_an_owned_machine_that_is_sooner_is_named_before_a_rented_one_that_is_sooner_still() -> None:
+    """30 hours for 3 USD are recommended: 12 hours for 5 USD are 2.5 times as fast, and 8 hours cost 232 USD."""
+    ours = [option("pc", 30, 3, **OURS), option("server", 12, 5, **OURS | {"site": "server"})]
+    assert (
+        said(*ours, option("rent", 8, 232))[1] == "Sooner: server, done in 12 hours, at most 5.00 USD of electricity."
+    )
+    assert said(ours[0], option("rent", 8, 232))[1] == "Sooner: rent, done in 8.0 hours, at most 232 USD."
+
+
 def test_that_no_firm_option_exists_is_said() -> None:
     assert "no firm option" in " ".join(said(option("spot", 10, 10, price_kind=PriceKind.SPOT)))
 
