@@ -49,20 +49,28 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
-        costs = "costs {}" if _usd(own) > _usd(best) else "at {} is not surely cheaper"
-        new = " as if bought today" if own.as_if_bought else ""
-        end = f"; {DOING[own.hold]} {costs.format(short_usd(_usd(own)) + new)}"
+        usd = short_usd(_usd(own)) + (" as if bought today" if own.as_if_bought else "")
+        cheaper = best.chance_owning_cheaper if _usd(own) <= _usd(best) else None
+        end = f"; {DOING[own.hold]} {_costs_less(usd, cheaper)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
     less = _usd(firm) - _usd(own)
     if less <= 0:
-        end = f"; {firm.display_name} at {short_usd(_usd(firm))} is not surely cheaper"
+        cheaper = None if firm.chance_owning_cheaper is None else 1 - firm.chance_owning_cheaper
+        end = f"; {firm.display_name} {_costs_less(short_usd(_usd(firm)), cheaper)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     end = f", {short_usd(less)} less than renting"
     if year.trainings is None:
         return readable(f"{start}{work}{end}.", f"{start}{work}.")
     return readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
+
+
+def _costs_less(usd: str, chance: float | None) -> str:
+    """Write the cost of a cheaper option, with the chance that it costs less; without one that is not known."""
+    if chance is None:
+        return f"costs {usd}"
+    return f"at {usd} costs less in {min(99, max(1, round(100 * chance)))} of 100 cases"
 
 
 def readable(*forms: str) -> str:

@@ -60,6 +60,11 @@ class Chosen:
     """Currency of the plan."""
 
     @property
+    def options(self) -> frozenset[str]:
+        """Return the ids of the options that take part."""
+        return frozenset(placed.option for placed in self.plan.placements)
+
+    @property
     def kept(self) -> bool:
         """Return whether the plan stays within all limits at once, with its own confidence."""
         return self.keeps(self.plan.confidence)
