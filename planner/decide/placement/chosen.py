@@ -63,7 +63,8 @@ class Chosen:
 
     def keeps(self, confidence: float) -> bool:
         """Return whether it keeps all limits, at once, with this confidence."""
-        each = self.row is None or (bool(self.row.meets_deadline) and bool(self.row.within_budget))
+        row = self.row
+        each = row is None or (row.not_allowed is None and bool(row.meets_deadline) and bool(row.within_budget))
         return each and self.least_chance >= confidence - STANDARD_ERROR
 
     @property
@@ -120,8 +121,7 @@ def chosen_plan(
     if row is not None:
         played = next(candidate.outcomes for candidate in question.candidates if candidate.alone is row)
         windows = played.chance_held() if closed else None
-        both = windows if row.chance_both is None else row.chance_both
-        chances = (row.chance_deadline, windows, row.chance_budget, both)
+        chances = (row.chance_deadline, windows, row.chance_budget, row.chance_both)
         return Chosen(
             billed_as(plan, row), asked, question.calendar, played, *chances, row, currency=question.currency
         )  # fmt: skip
@@ -147,7 +147,7 @@ def by_middle_values(question: Question, solution: Solution) -> Solution:
     bins = tuple(replace(spot, opens=question.instance.bins[spot.origin].opens) for spot in solution.instance.bins)
     ways = tuple(
         replace(middle[way.group, way.option], bin=way.bin, billed_hours=way.billed_hours)
-        if bins[way.bin].block_hours else replace(middle[way.group, way.option], bin=way.bin)
+        if bins[way.bin].blocks else replace(middle[way.group, way.option], bin=way.bin)
         for way in solution.instance.ways
     )  # fmt: skip
     instance = replace(solution.instance, ways=ways, bins=bins)
@@ -170,7 +170,7 @@ def _plan(question: Question, solution: Solution, limits: CampaignLimits, budget
             runs = [_runs(question, solution, one) for one in of_lane if instance.ways[one.way].option == number]
             closes = calendar.moment(spot.closes) if spot.closes < candidate.planned_until else None
             billed = sum(instance.ways[one.way].billed_hours * one.runs for one in of_lane)
-            usable = spot.block_for(billed) - spot.block_lost_hours if spot.block_hours else None
+            usable = spot.block_for(billed).usable_hours if spot.blocks else None
             opens, ends = calendar.moment(spot.opens), calendar.moment(end)
             of_option[number].append(Lane(opens, closes, tuple(_in_order(question, runs)), ends, usable))
     spent = option_usd(instance, solution.placed)
@@ -289,7 +289,7 @@ def _hourly_share(candidate: Candidate, lanes: tuple[Lane, ...], usd: float) -> 
     window or a service nothing.
     """
     machine, costs = candidate.estimated.candidate, next(iter(candidate.costs.values()))
-    if machine is None or machine.option.window is not None or costs.block_hours or usd <= 0:
+    if machine is None or machine.option.window is not None or costs.terms.blocks or usd <= 0:
         return 0.0
     if costs.lane_usd_per_hour > 0:
         busy = max(sum(one.runs * candidate.costs[one.work].billed.value for one in lane.runs) for lane in lanes)

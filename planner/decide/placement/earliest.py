@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from planner.decide.campaign.calendar import Calendar
-from planner.decide.campaign.ready import Ready, ready, stated_wait
+from planner.decide.campaign.ready import ready, stated_wait
 from planner.decide.options.option import EstimatedOption
 from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
@@ -19,17 +19,12 @@ from planner.quantity.time_units import HOURS_PER_DAY
 def earliest_of(
     estimated: EstimatedOption, limits: CampaignLimits, catalog: Catalog, calendar: Calendar, *, today: date
 ) -> Quantity | None:
-    """Return the hours from the campaign's start until the option's first run can begin; None: nobody knows."""
-    readiness = ready(estimated, catalog, begins=limits.start or today, today=today)
-    return earliest_start(estimated, readiness, calendar)
+    """Return the hours from the campaign's start until the option's first run can begin; None: nobody knows.
 
-
-def earliest_start(estimated: EstimatedOption, readiness: Ready, calendar: Calendar) -> Quantity | None:
-    """Return these hours, where the day on which it is ready is known.
-
-    A wait of the plan, or the lead time of what is bought, with its range; else the option's first day. A rented
+    A wait of the plan, or the lead time of what is ordered today, with its range; else the option's first day. A rented
     machine that its provider had when its price was read can be had at once; of others nobody knows.
     """
+    readiness = ready(estimated, catalog, begins=limits.start or today, today=today)
     candidate, option = estimated.candidate, estimated.option
     day = calendar.begin_of(readiness.on)
     wait = stated_wait(candidate.option) if candidate is not None else None
@@ -38,8 +33,8 @@ def earliest_start(estimated: EstimatedOption, readiness: Ready, calendar: Calen
         hours = Interval(*(since + value for value in interval(wait, Unit.HOURS)))
         return derived(hours, Unit.HOURS, wait, source=wait.source)
     if readiness.lead is not None:
-        days, begin = interval(readiness.lead, Unit.DAYS), calendar.hours_to(readiness.on)
-        hours = Interval(*(max(0.0, begin + (value - days.value) * HOURS_PER_DAY) for value in days))
+        days, ahead = interval(readiness.lead, Unit.DAYS), (calendar.first - today).days
+        hours = Interval(*(max(0.0, (value - ahead) * HOURS_PER_DAY) for value in days))
         return derived(hours, Unit.HOURS, readiness.lead, source=readiness.lead.source)
     if candidate is not None and candidate.option.window is not None:
         opens = max(0.0, calendar.hours(candidate.option.window.start))

@@ -154,12 +154,11 @@ def _term_rows(
     program: Program, spot: Bin, lanes: int, billed: list[tuple[int, float]]
 ) -> list[tuple[int, float]]:  # fmt: skip
     """Return what the hours cost that are bought for the lanes of a bin."""
-    if spot.block_hours:
-        bought = [(program.column(upper=program.upper[lanes], whole=True), hours) for hours in spot.block_hours]
+    if spot.blocks:
+        bought = [(program.column(upper=program.upper[lanes], whole=True), block) for block in spot.blocks]
         program.row([*((column, 1.0) for column, _ in bought), (lanes, -1.0)], low=0.0, high=0.0)
-        held = [(column, -(hours - spot.block_lost_hours)) for column, hours in bought]
-        program.row([*billed, *held], high=TOLERANCE)
-        return [(column, spot.usd_per_hour * hours) for column, hours in bought]
+        program.row([*billed, *((column, -block.usable_hours) for column, block in bought)], high=TOLERANCE)
+        return [(column, spot.usd_per_hour * block.hours) for column, block in bought]
     beyond = program.column()
     program.row([*billed, (lanes, -spot.least_hours), (beyond, -1.0)], high=0.0)
     return [(lanes, spot.usd_per_hour * spot.least_hours), (beyond, spot.usd_per_hour)]

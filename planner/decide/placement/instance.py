@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Objective(StrEnum):
@@ -28,6 +29,13 @@ class Group:
     """All runs of a phase begin after all runs of the phase before have ended."""
 
 
+class Block(NamedTuple):
+    """Hours that are bought at once, and those of them in which machines can be used."""
+
+    hours: float
+    usable_hours: float
+
+
 @dataclass(frozen=True)
 class Bin:
     """Lanes alike: `lanes` sets of machines, each of which runs its trainings one after another in one window."""
@@ -46,10 +54,8 @@ class Bin:
     """Of a term that is bought once: what each hour beyond `least_hours` costs, of one lane."""
     least_hours: float = 0.0
     """Of a term that is bought once: paid for each lane that is used."""
-    block_hours: tuple[float, ...] = ()
-    """Lengths in which hours are sold; one is bought for each lane that is used."""
-    block_lost_hours: float = 0.0
-    """At the end of a block that no run can use."""
+    blocks: tuple[Block, ...] = ()
+    """In which hours are sold; one is bought for each lane that is used."""
     origin: int = 0
     """Its place in the question: lanes that were separated have that of their bin."""
     twins: int | None = None
@@ -63,18 +69,18 @@ class Bin:
     def term_usd(self, billed_hours: float) -> float:
         """Return what one lane of a term costs that is used so long; infinite where no block is so long.
 
-        term:  USD/h x max(least hours, hours);  block:  USD/h x the shortest length that holds hours + those lost
+        term:  USD/h x max(least hours, hours);  block:  USD/h x the shortest one in which so many can be used
         """
         if not self.by_term or billed_hours <= 0:
             return 0.0
-        if not self.block_hours:
+        if not self.blocks:
             return self.usd_per_hour * max(self.least_hours, billed_hours)
-        return self.usd_per_hour * self.block_for(billed_hours)
+        return self.usd_per_hour * self.block_for(billed_hours).hours
 
-    def block_for(self, billed_hours: float) -> float:
-        """Return the hours of the shortest block that holds so many and those lost; infinite where none is so long."""
-        fitting = (one for one in self.block_hours if billed_hours + self.block_lost_hours <= one * (1 + TOLERANCE))
-        return next(fitting, math.inf)
+    def block_for(self, billed_hours: float) -> Block:
+        """Return the shortest block in which so many hours can be used; an infinite one where none is so long."""
+        fitting = (one for one in self.blocks if billed_hours <= one.usable_hours * (1 + TOLERANCE))
+        return next(fitting, Block(math.inf, math.inf))
 
 
 @dataclass(frozen=True)

@@ -139,6 +139,7 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
     pools: dict[str, int] = {}
     left_out: list[tuple[str, Reason]] = []
     numbers: dict[tuple[str, int, Span], int] = {}
+    sure = alone.limits.confidence - STANDARD_ERROR
     for estimated, option in zip(alone.estimated.options, alone.options, strict=True):
         against = _against(estimated, option)
         candidate = None if against else _candidate(estimated, option, alone, catalog, calendar, today=today)
@@ -161,10 +162,12 @@ def question_of(alone: Alone, catalog: Catalog, *, today: date) -> Question:
             key = (pool, option.nodes or 0, span)
             if key not in numbers:
                 numbers[key] = len(bins)
-                bins.append(_bin(candidate, span, lanes, pool if machines is not None else None, origin=len(bins)))
+                bins.append(_bin(candidate, span, lanes, pool if machines is not None else None, origin=len(bins),
+                                 most_hours=sum(group.runs * candidate.billed_hours(group.work, sure)
+                                                for _, group in runs)))  # fmt: skip
             for place, group in runs:
                 hours, run_usd = run_hours(candidate, group.work).value, candidate.costs[group.work].run_usd
-                billed = candidate.billed_hours(group.work, alone.limits.confidence - STANDARD_ERROR)
+                billed = candidate.billed_hours(group.work, sure)
                 ways.append(Way(place, number, numbers[key], hours, run_usd, billed))
     instance = Instance(
         groups=tuple(Group(group.runs, group.phase) for group in alone.groups),
@@ -323,7 +326,8 @@ def _too_short(
     return Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=f"{text}takes {shortest:.4g} h", figures=figures)
 
 
-def _bin(candidate: Candidate, span: Span, lanes: int, pool: str | None, *, origin: int) -> Bin:
+def _bin(candidate: Candidate, span: Span, lanes: int, pool: str | None, *, most_hours: float, origin: int) -> Bin:
+    """Return sets of machines in one window; `most_hours`: those of all runs on one of them."""
     costs = next(iter(candidate.costs.values()))
     return Bin(
         lanes=lanes,
@@ -334,8 +338,7 @@ def _bin(candidate: Candidate, span: Span, lanes: int, pool: str | None, *, orig
         lane_usd=costs.lane_usd,
         usd_per_hour=costs.lane_usd_per_hour,
         least_hours=costs.terms.minimum_hours if costs.lane_usd_per_hour else 0.0,
-        block_hours=costs.block_hours,
-        block_lost_hours=costs.block_lost_hours,
+        blocks=costs.blocks(most_hours),
         origin=origin,
     )
 
