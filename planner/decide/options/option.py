@@ -38,7 +38,6 @@ from planner.model.plan.plan_option import USED
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
-from planner.quantity.interval import sum_of
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
@@ -246,15 +245,9 @@ def on_day(
 
 
 def _longer(option: str, time: TrainingTime, causes: Causes, confidence: float, *, doubtful: bool) -> float:
-    """Return how many times its likely hours, with its launch, one training takes at most with this confidence."""
     from planner.decide.outcomes.option_outcomes import TimedOption  # with numpy: few options are paid ahead
 
-    wall, launch = time.wall_hours, time.launch_hours
-    parts = [interval(each, Unit.HOURS) for each in (wall, launch) if each is not None]
-    hours = derived(sum_of(parts), Unit.HOURS, wall, source=wall.source)
-    if hours.value <= 0:
-        return 1.0
-    return TimedOption(option, time, doubtful, causes).hours_at(hours, confidence) / hours.value
+    return TimedOption(option, time, doubtful, causes).longer(confidence)
 
 
 def _timed(
