@@ -31,8 +31,8 @@ from tests.decide.recommend.generated_plans import TODAY, drawn_plan
 CENT, MINUTE = 0.01, 1 / 60
 NOON = datetime(TODAY.year, TODAY.month, TODAY.day, 12, tzinfo=UTC)
 SEEDS = [pytest.param(seed, id=str(seed), marks=() if seed < 20 else (pytest.mark.slow,)) for seed in range(220)]
-FEW = SEEDS[:3] + SEEDS[20:40]
-"""For what runs a whole command, or looks at every offer."""
+FEW, FOUND = SEEDS[:3] + SEEDS[20:40], SEEDS[:1] + SEEDS[20:30]
+"""For what runs whole commands, and for what looks at every offer."""
 OF_CAMPAIGN = {
     "bill": "what keeping a machine costs by the day",
     "notes": "when the machines can be had",
@@ -147,8 +147,9 @@ def test_app_and_python_say_what_the_command_line_says(
     assert planned.model_dump(mode="json") == told("campaign", "--objective", "cost")
 
 
-@pytest.mark.parametrize("seed", FEW)
+@pytest.mark.parametrize("seed", FOUND)
 def test_find_says_what_a_plan_with_all_offers_says(seed: int, tmp_path: Path) -> None:
+    """But for other setups, which find suggests before its notes, and in the headline where nothing is recommended."""
     plan = drawn_plan(seed) | {"workload": {"ref": "llama3-8b"}, "work": {"tokens": 1e8}, "options": "auto"}
     path = tmp_path / "plan.yaml"
     path.write_text(yaml.safe_dump(plan), encoding="utf-8")
@@ -156,4 +157,6 @@ def test_find_says_what_a_plan_with_all_offers_says(seed: int, tmp_path: Path) -
         str(path), FindFilters(), tokens=None, seq_len=None, training=Training(), adapters=None, home=None, today=TODAY
     ).document
     auto = planner.compare(path).document
-    assert found.model_copy(update={"suggestions": ()}) == auto.model_copy(update={"suggestions": ()})
+    unlike = {name for name in ComparisonDocument.model_fields if getattr(found, name) != getattr(auto, name)}
+    assert unlike <= ({"notes"} if auto.recommended else {"notes", "headline", "sentence"})
+    assert found.notes[-len(auto.notes) :] == auto.notes
