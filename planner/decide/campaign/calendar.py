@@ -28,6 +28,11 @@ class Calendar:
         passed = passed_hours(stated=limits.start, start=first, today=today)
         return cls(_midnight(first, zone) + timedelta(hours=passed), zone)
 
+    @property
+    def first(self) -> date:
+        """Return the campaign's first day."""
+        return self.start.astimezone(self.zone).date()
+
     def hours(self, moment: datetime) -> float:
         """Return the hours from the start until a moment that carries its zone."""
         return (moment.astimezone(UTC) - self.start).total_seconds() / SECONDS_PER_HOUR

@@ -19,6 +19,7 @@ from planner.duration.runtime_inputs import goodput_assumptions, is_preempted
 from planner.model.answer.documents import Assumption, EstimateDocument
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
@@ -29,6 +30,9 @@ from planner.scenario.job import resolve_job
 from planner.scenario.own_machine import host_kw
 from planner.scenario.places import check_limits
 from planner.speed.throughput.speed import Speed, fastest
+
+HELD_AT_CONFIDENCE = (PriceKind.CAPACITY_BLOCK, PriceKind.GRANT)
+"""Prices of hours that are bought, or given, for as long as the work takes with the confidence."""
 
 
 @dataclass(frozen=True)
@@ -61,11 +65,15 @@ def estimate_plan(plan: Plan, catalog: Catalog, *, today: date | None = None) ->
 
 
 def without_limits(plan: Plan) -> Plan:
-    """Return the plan without limits of its campaign except the first day, the only one that estimates depend on.
+    """Return the plan with no limits of its campaign but those on which estimates of one training rest.
 
-    Plans that are equal without limits have the same estimates (`estimate_options`).
+    These are the first day, and the confidence with which a block or grant holds it. Plans that are equal so have the
+    same estimates (`estimate_options`).
     """
-    return plan.model_copy(update={"campaign": CampaignLimits(start=plan.campaign.start)})
+    left = CampaignLimits(start=plan.campaign.start)
+    if any(option.price in HELD_AT_CONFIDENCE for option in plan.options):
+        left = left.model_copy(update={"confidence": plan.campaign.confidence})
+    return plan.model_copy(update={"campaign": left})
 
 
 def paced_candidates(plan: Plan, catalog: Catalog) -> list[Paced]:

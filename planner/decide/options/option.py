@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -44,10 +43,8 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.own_machine import offered_notes, own_notes
 from planner.scenario.places import reasons_not_allowed
+from planner.speed.estimator.shared_causes import Causes
 from planner.speed.throughput.speed import Speed, fastest
-
-BLOCK_CONFIDENCE = 0.8
-"""Confidence with which a block holds one training; a campaign's holds its runs with that of the plan."""
 
 
 @dataclass(frozen=True)
@@ -102,15 +99,15 @@ def estimate_option(
     )
     doubts = (*speed.doubts, *_found_wrong(speed, catalog))
     building, tariff = pue(site, plan, catalog) if site else cloud_pue(plan, catalog), paid_in(site, plan, catalog)
-    rates = None
+    causes, rates = error_causes(candidate, speed, timed.time, plan.practice), None
     if site is None and price is not None:
         rates = bill_rates(plan, job, candidate, price, catalog)
     if site is not None:
         money = option_money.owned(plan, candidate, catalog, usage, paid_in=tariff)
     else:
-        blocks = rates is not None and rates.terms.blocks
-        surely = _surely(candidate.id, timed.time, doubts, BLOCK_CONFIDENCE) if blocks else 0.0
-        longer = surely / timed.time.wall_hours.value if timed.time is not None and surely else 1.0
+        blocks, longer = rates is not None and rates.terms.blocks, 1.0
+        if blocks and timed.time is not None:
+            longer = _longer(candidate.id, timed.time, causes, plan.campaign.confidence, doubtful=bool(doubts))
         money = option_money.rented(candidate, catalog, rates, usage, longer=longer)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
     row = None if site is not None or candidate.has_own_price else candidate.price
@@ -142,7 +139,7 @@ def estimate_option(
         whole_hours=hours_of(throughput_of(speed.whole[1]), job, epochs=job.epochs) if speed.whole else None,
         micro_batch=speed.fit.micro_batch,
         checkpointing=speed.fit.checkpointing,
-        error_causes=error_causes(candidate, speed, timed.time, plan.practice),
+        error_causes=causes,
         throughput=throughput,
         epoch_hours=usage.epoch,
         training_hours=usage.training,
@@ -224,14 +221,20 @@ def on_day(
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
         passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
-        surely = estimate.wall_hours.value
-        if price is not None and (price.node_hours_limit is not None or price.price_kind is PriceKind.GRANT):
-            surely = _surely(estimate.id, estimate.time, estimate.doubts, plan.campaign.confidence)
-        finish = last_day(start=start, hours=estimate.wall_hours.value, passed=passed)
-        ended = last_day(start=start, hours=surely, passed=passed)
+        wall, longer, granted = (
+            estimate.wall_hours.value,
+            1.0,
+            price is not None and price.price_kind is PriceKind.GRANT,
+        )
+        if estimate.time is not None and price is not None and (granted or price.node_hours_limit is not None):
+            longer = _longer(
+                estimate.id, estimate.time, estimate.error_causes, plan.campaign.confidence,
+                doubtful=bool(estimate.doubts),
+            )  # fmt: skip
+        finish = last_day(start=start, hours=wall, passed=passed)
+        ended = last_day(start=start, hours=wall * longer, passed=passed)
         provider = provider_of(estimate.offer)
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
-        longer = surely / estimate.wall_hours.value
         of_allocation = allocation_reasons(price, bill=bill, finish=ended, longer=longer)
         reasons = (*estimate.not_allowed_reasons, *of_allocation)
         on_its_days = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
@@ -240,13 +243,10 @@ def on_day(
     return estimate if committed else dated(estimate, today=today, row=price)
 
 
-def _surely(option: str, time: TrainingTime | None, doubts: Sequence[str], confidence: float) -> float:
-    """Return the upper bound of one training's hours at this confidence; 0 if they are unknown."""
-    if time is None:
-        return 0.0
+def _longer(option: str, time: TrainingTime, causes: Causes, confidence: float, *, doubtful: bool) -> float:
     from planner.decide.outcomes.option_outcomes import TimedOption  # with numpy: few options are paid ahead
 
-    return TimedOption(option, time, bool(doubts)).hours_at(time.wall_hours, confidence)
+    return TimedOption(option, time, doubtful, causes).longer(confidence)
 
 
 def _timed(

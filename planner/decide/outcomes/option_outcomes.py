@@ -25,9 +25,10 @@ from planner.model.answer.cost_by_hours import LastingCredit
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate
 from planner.model.answer.training_time import TrainingTime
 from planner.model.plan.plan import CampaignLimits
-from planner.model.quantity import Quantity
+from planner.model.quantity import Quantity, Unit
 from planner.quantity.chance import decided, doubted
-from planner.quantity.interval import Interval
+from planner.quantity.conversion import derived, interval
+from planner.quantity.interval import Interval, sum_of
 from planner.quantity.time_units import HOURS_PER_DAY
 
 
@@ -149,6 +150,15 @@ class TimedOption:
             convergence=self.convergence,
             between=between,
         )
+
+    def longer(self, confidence: float, *, runs: int = 1, at_once: int = 1) -> float:
+        """Return how many times their likely hours, with their launches, runs take at most with this confidence."""
+        if self.time is None or self.time.wall_hours.value <= 0:
+            return 1.0
+        parts = [interval(each, Unit.HOURS) for each in (self.time.wall_hours, self.time.launch_hours) if each]
+        whole = sum_of(parts).scaled(math.ceil(runs / at_once))
+        hours = derived(whole, Unit.HOURS, self.time.wall_hours, source=self.time.wall_hours.source)
+        return self.hours_at(hours, confidence, runs=runs, at_once=at_once) / hours.value
 
     def hours_at(
         self,

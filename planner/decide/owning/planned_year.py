@@ -147,7 +147,9 @@ def _owned(
 
 def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:
     option = estimated.option
-    billed = rented_a_year(estimated, trainings=work.trainings, at_once=asked.at_once)
+    billed = rented_a_year(
+        estimated, trainings=work.trainings, at_once=asked.at_once, confidence=asked.plan.campaign.confidence
+    )
     if billed is None:
         return year_option(asked.plan.currency, option, option.blocking_reasons or option.reasons, own=own)
     year, bill = billed
@@ -159,7 +161,9 @@ def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own:
     row = year_option(asked.plan.currency, option, reasons, year=year, own=own, hourly=hourly)
     if reasons:
         return row
-    even = break_even(work, asked.owned.resolved, estimated, at_once=asked.at_once)
+    even = break_even(
+        work, asked.owned.resolved, estimated, at_once=asked.at_once, confidence=asked.plan.campaign.confidence
+    )
     return row.model_copy(update={"break_even": even})
 
 

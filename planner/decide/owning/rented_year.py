@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from planner.cost.cloud.bill import Billed
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.verdict import recommended
 from planner.decide.owning.year_option import pay_as_you_go, year_option
@@ -15,6 +16,7 @@ from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import Phrases
 from planner.model.answer.planned_year import YearOption
 from planner.model.plan.plan import Plan
+from planner.model.quantity import Quantity
 from planner.quantity.time_units import HOURS_PER_YEAR
 
 
@@ -60,16 +62,17 @@ def _is_term(each: EstimatedOption) -> bool:
 
 def _row(plan: Plan, each: EstimatedOption, trainings: int) -> YearOption:
     option = each.option
-    found = rented_a_year(each, trainings=trainings, at_once=_at_once(plan, each, trainings))
+    found = _billed(plan, each, trainings)
     if found is None:
         return year_option(plan.currency, option, option.blocking_reasons or option.reasons)
     return year_option(plan.currency, option, each.limit_reasons, year=found[0], hourly=0.0 if _is_term(each) else 1.0)
 
 
-def _at_once(plan: Plan, each: EstimatedOption, trainings: int) -> int:
-    """Return how many run side by side: as the plan says, and no fewer than the hours of a year ask for."""
+def _billed(plan: Plan, each: EstimatedOption, trainings: int) -> tuple[Quantity, Billed] | None:
+    """Bill a year with as many side by side as the plan says, and no fewer than the hours of a year ask for."""
     hours = each.option.wall_hours.value if each.option.wall_hours is not None else 0.0
-    return max(plan.campaign.side_by_side, math.ceil(trainings * hours / HOURS_PER_YEAR))
+    at_once = max(plan.campaign.side_by_side, math.ceil(trainings * hours / HOURS_PER_YEAR))
+    return rented_a_year(each, trainings=trainings, at_once=at_once, confidence=plan.campaign.confidence)
 
 
 def _pays(plan: Plan, term: EstimatedOption, as_used: EstimatedOption, trainings: int) -> str:
@@ -78,9 +81,7 @@ def _pays(plan: Plan, term: EstimatedOption, as_used: EstimatedOption, trainings
     most = 0 if hours is None or hours.value <= 0 else math.floor(HOURS_PER_YEAR / hours.value)
 
     def costs_no_more(count: int) -> bool:
-        year, other = (
-            rented_a_year(each, trainings=count, at_once=_at_once(plan, each, count)) for each in (term, as_used)
-        )
+        year, other = (_billed(plan, each, count) for each in (term, as_used))
         return year is not None and other is not None and year[0].value <= other[0].value
 
     enough = bisect_left(range(1, most + 1), True, key=costs_no_more) + 1

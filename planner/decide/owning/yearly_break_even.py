@@ -14,7 +14,7 @@ from planner.quantity.recorded_number import unrecorded
 
 
 def break_even(
-    work: YearlyWork, resolved: ResolvedSite, estimated: EstimatedOption, *, at_once: int
+    work: YearlyWork, resolved: ResolvedSite, estimated: EstimatedOption, *, at_once: int, confidence: float
 ) -> BreakEven | None:
     """Return the fewest trainings a year at which owning costs no more than their bill; None: it never does.
 
@@ -24,7 +24,7 @@ def break_even(
 
     def owning_is_cheaper(trainings: int) -> bool:
         hours = trainings * work.hours.value * work.accelerators
-        rented = rented_a_year(estimated, trainings=trainings, at_once=at_once)
+        rented = rented_a_year(estimated, trainings=trainings, at_once=at_once, confidence=confidence)
         own = owning_usd(resolved.inputs, nodes=resolved.site.nodes, gpu_hours=hours, other_use=work.other_use)
         return rented is not None and own <= rented[0].value
 

@@ -47,16 +47,24 @@ def owning_a_year(resolved: ResolvedSite, work: YearlyWork, *, nodes: int) -> Qu
     return to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
 
 
-def rented_a_year(estimated: EstimatedOption, *, trainings: float, at_once: int) -> tuple[Quantity, Billed] | None:
+def rented_a_year(
+    estimated: EstimatedOption, *, trainings: float, at_once: int, confidence: float
+) -> tuple[Quantity, Billed] | None:
     """Return what a year's trainings are billed, as a campaign of them would be, and that bill; None: not known.
 
     USD = bill of all trainings in the years of its term (1 without a longer one) / those years
 
-    Of a number of trainings that is not whole, the next whole one is billed and its bill scaled.
+    Of a number of trainings that is not whole, the next whole one is billed and its bill scaled. Blocks hold the
+    trainings with the confidence.
     """
     years = _term_years(estimated)
     runs = max(1, round(trainings * years))
-    billed = campaign_bill(estimated, BilledTrainings(trainings=runs, at_once=at_once), ())
+    longer = 1.0
+    if estimated.rates is not None and estimated.rates.terms.blocks:
+        from planner.decide.outcomes.option_outcomes import TimedOption  # with numpy: few options are blocks
+
+        longer = TimedOption.of(estimated.option).longer(confidence, runs=runs, at_once=at_once)
+    billed = campaign_bill(estimated, BilledTrainings(trainings=runs, at_once=at_once, longer=longer), ())
     if billed is None:
         return None
     usd = billed.usd

@@ -100,9 +100,9 @@ def _term_usd(spot: Bin, hours: float) -> float:
     """Return what a lane of a term costs: its least hours at least, or the shortest block that is long enough."""
     if spot.usd_per_hour == 0:
         return 0.0
-    if not spot.block_hours:
+    if not spot.blocks:
         return spot.usd_per_hour * max(hours, spot.least_hours)
-    for length in sorted(spot.block_hours):
-        if hours <= length - spot.block_lost_hours + 1e-9:
-            return spot.usd_per_hour * length
+    for block in sorted(spot.blocks):
+        if hours <= block.usable_hours + 1e-9:
+            return spot.usd_per_hour * block.hours
     return math.inf

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner.decide.placement.effort import Effort
-from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Way
+from planner.decide.placement.instance import Bin, Block, Group, Instance, Objective, Option, Way
 from planner.decide.placement.solve import solve
 
 
@@ -14,7 +14,12 @@ def test_the_fastest_of_three_machines_that_share_a_pool():
     bins = (
         Bin(1, pool="site", usd_per_hour=3.0, least_hours=10.0),
         Bin(1, pool="site"),
-        Bin(2, pool="site", usd_per_hour=3.0, block_hours=(4.0, 8.0, 12.0, 24.0), block_lost_hours=0.5),
+        Bin(
+            2,
+            pool="site",
+            usd_per_hour=3.0,
+            blocks=tuple(Block(hours, hours - 0.5) for hours in (4.0, 8.0, 12.0, 24.0)),
+        ),
     )
     ways = (
         Way(0, 0, 0, 2.0, 0.0, billed_hours=2.0), Way(0, 1, 1, 1.0, 4.0, billed_hours=1.0),
