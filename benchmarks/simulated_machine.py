@@ -108,10 +108,10 @@ def _blank_kernels() -> list[KernelTime]:
         for inputs, outputs, times in (*maps, (layer.ffn_hidden, layer.hidden, 1)):
             add("products", {**shared, "inputs": inputs, "outputs": outputs, "times": times}, precision="bf16")
         add("elementwise", shared, precision="bf16")
-    for layer in ON_CUDA.attention:
+    for product in ON_CUDA.attention:
         add(
             "attention",
-            {"batch": layer.batch, "heads": layer.heads, "head_dim": layer.head_dim, "length": layer.length},
+            {"batch": product.batch, "heads": product.heads, "head_dim": product.head_dim, "length": product.length},
             precision="bf16",
             kernel="chosen: flash",
         )

@@ -173,10 +173,10 @@ def answer(plan: dict[str, Any]) -> OptionEstimate:
 @pytest.fixture(scope="module")
 def answers() -> dict[str, OptionEstimate]:
     """Return the answer of each question about hours."""
-    return {one.id: answer(one.plan) for one in TIMED}
+    return {question.id: answer(question.plan) for question in TIMED}
 
 
-@pytest.mark.parametrize("question", TIMED, ids=lambda one: one.id)
+@pytest.mark.parametrize("question", TIMED, ids=lambda question: question.id)
 def test_a_question_about_hours_is_answered(answers: dict[str, OptionEstimate], question: MethodQuestion) -> None:
     """With hours and their range, that it fits, and of rollouts where a step goes."""
     found = answers[question.id]
@@ -195,9 +195,11 @@ def test_published_hours_lie_in_the_range_as_often_as_when_the_table_was_made(
     answers: dict[str, OptionEstimate],
 ) -> None:
     """Nine of ten: a search engine that answers between turns is no part of a plan."""
-    hours = {name: one.wall_hours for name, one in answers.items()}
+    hours = {name: answered.wall_hours for name, answered in answers.items()}
     inside = [
-        one.id for one in TIMED if (found := hours[one.id]) is not None and found.low <= one.published <= found.high
+        question.id
+        for question in TIMED
+        if (found := hours[question.id]) is not None and found.low <= question.published <= found.high
     ]
     assert len(inside) >= 9, inside
 
@@ -241,7 +243,7 @@ FITS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("question", FITS, ids=lambda one: one.id)
+@pytest.mark.parametrize("question", FITS, ids=lambda question: question.id)
 def test_the_machines_are_those_that_the_source_names(planner, question: FitQuestion) -> None:
     """It fits where it ran, more likely than not does not where it failed, and the answer says what would help."""
 

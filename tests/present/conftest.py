@@ -35,7 +35,9 @@ def quantity(value: float, unit: Unit, basis: Basis, source: str, *, low: float 
 
 def option(**changes: Any) -> RankedOption:
     known = RankedOption.model_fields
-    fields: dict[str, Any] = {name: None if one.is_required() else one.get_default() for name, one in known.items()}
+    fields: dict[str, Any] = {
+        name: None if field.is_required() else field.get_default() for name, field in known.items()
+    }
     fields |= {"nodes": 1, "accelerators": 4, "accelerator": "V100-DGXS-32GB", "strategy": Strategy.DDP, "at_once": 1}
     fields |= {"runs": (), "notes": (), "doubts": (), "pareto": False, "fits": True}
     fields |= {"why_not_codes": (), "reasons": (), "not_allowed_reasons": ()}

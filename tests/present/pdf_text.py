@@ -47,7 +47,7 @@ def _glyphs(objects: dict[int, bytes], font: int) -> tuple[Glyphs, int]:
     glyphs: Glyphs = {}
     for kind, lines in SECTION.findall(text):
         for line in lines.splitlines():
-            first, *rest = (int(one, 16) for one in HEX.findall(line))
+            first, *rest = (int(text, 16) for text in HEX.findall(line))
             last, value = (first, rest[0]) if kind == b"bfchar" else rest
             glyphs |= {code: chr(value + code - first) for code in range(first, last + 1)}
     return glyphs, 2 if b"<0000> <FFFF>" in text else 1

@@ -269,10 +269,10 @@ def test_an_accelerator_that_needs_its_makers_software_says_so(accelerator: str,
 )
 def test_an_assumed_network_is_marked_and_its_range_explained(low: float | None, high: float | None, marked: str):
     network = NodeNetwork(gbit_per_s=32.0, low_gbit_per_s=low, high_gbit_per_s=high, source="somebody")
-    one = ranked("Cloud, 16x H100", Hold.RENT, 3, 500, nodes=2, network=network)
-    assert marks(one) == marked
+    option = ranked("Cloud, 16x H100", Hold.RENT, 3, 500, nodes=2, network=network)
+    assert marks(option) == marked
     explained = "n network between nodes assumed: 10 to 100 Gbit/s of each; set yours with --network."
-    assert (explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")) is bool(marked)
+    assert (explained in marks_explained([option], lambda usd: f"{usd.value:g} USD")) is bool(marked)
 
 
 @pytest.mark.parametrize(
@@ -284,15 +284,15 @@ def test_an_assumed_network_is_marked_and_its_range_explained(low: float | None,
     ],
 )
 def test_a_fit_with_a_loss_in_chunks_alone_is_marked(fits: bool, chunked: bool, marked: str):
-    one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, chunked_loss=chunked)
-    assert marks(one) == marked
+    option = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, chunked_loss=chunked)
+    assert marks(option) == marked
     explained = "l fits only with a loss in chunks, as Liger's: --loss chunked."
-    assert (explained in lines(document(one))) is bool(marked)
+    assert (explained in lines(document(option))) is bool(marked)
 
 
 def test_a_speed_that_offloaded_weights_leave_open_is_named():
-    one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, rank=None, why_not_codes=(ReasonCode.OFFLOAD_NOT_KNOWN,))
-    assert short_reason(one) == "speed with offload not known"
+    option = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, rank=None, why_not_codes=(ReasonCode.OFFLOAD_NOT_KNOWN,))
+    assert short_reason(option) == "speed with offload not known"
 
 
 @pytest.mark.parametrize(
@@ -318,16 +318,16 @@ def test_a_divided_network_is_marked_with_its_trainer_and_the_plain_time(
         name: quantity(value, Unit.HOURS, Basis.MODELLED, "test")
         for name, value in (("one", 1.0), ("three", 3.0), ("campaign", campaign))
     }
-    one = ranked("Mine, 8x H100", Hold.HAVE, 3, 500).model_copy(
+    option = ranked("Mine, 8x H100", Hold.HAVE, 3, 500).model_copy(
         update={
             "strategy": Strategy.FSDP2, "split": Split(tensor=4), "trainers": ("torchtitan",),
             "training_hours": hours["one"], "time": None, "campaign_hours": hours["campaign"],
             "whole_hours": None if whole is None else hours["three"],
         }
     )  # fmt: skip
-    assert "d" in marks(one)
-    assert explained in marks_explained([one], lambda usd: f"{usd.value:g} USD")
-    twice = marks_explained([one, one], lambda usd: f"{usd.value:g} USD")
+    assert "d" in marks(option)
+    assert explained in marks_explained([option], lambda usd: f"{usd.value:g} USD")
+    twice = marks_explained([option, option], lambda usd: f"{usd.value:g} USD")
     assert f"{explained.removesuffix('.')}; 1 more: --details." in twice
 
 
@@ -342,7 +342,7 @@ def test_a_divided_network_is_marked_with_its_trainer_and_the_plain_time(
     ],
 )
 def test_a_row_shows_its_chance_to_fit_below_95_percent(chance: float | None, fits: bool, written: str):
-    one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, fit_chance=chance)
-    assert fit_text(one) == written
-    assert (written in "\n".join(lines(document(one)))) is True
-    assert ("fits" in "\n".join(lines(document(one)))) is bool(written)
+    option = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, fits=fits, fit_chance=chance)
+    assert fit_text(option) == written
+    assert (written in "\n".join(lines(document(option)))) is True
+    assert ("fits" in "\n".join(lines(document(option)))) is bool(written)

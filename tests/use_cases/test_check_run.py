@@ -135,7 +135,7 @@ def test_of_a_run_that_is_a_hundred_times_too_slow_no_cause_claims_to_explain_it
     assert "None of these explains it" in document.sentence or "No usual cause explains it" in document.sentence
     assert document.unexplained is not None
     assert document.unexplained > 5
-    assert [one.code for one in document.candidates] == ["spill", "dead_link", "cpu_fallback", "swap"]
+    assert [candidate.code for candidate in document.candidates] == ["spill", "dead_link", "cpu_fallback", "swap"]
     assert all(cause.probability < 0.5 for cause in document.causes if cause.evidence.startswith("unseen"))
 
 

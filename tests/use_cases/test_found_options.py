@@ -39,8 +39,8 @@ def test_speeds_that_found_options_are_those_they_are_answered_with(to_find: Pla
 def test_each_option_has_a_speed_at_its_place(to_find: Plan) -> None:
     """The dozen stands in another order than the forty among which it was found."""
     plan, paced = find_options(to_find, bundled_catalog(), today=TODAY)
-    assert [one.candidate.position for one in paced] == list(range(len(plan.options)))
-    assert [one.candidate.option for one in paced] == list(plan.options)
+    assert [candidate.candidate.position for candidate in paced] == list(range(len(plan.options)))
+    assert [candidate.candidate.option for candidate in paced] == list(plan.options)
 
 
 def asked_for(**changes) -> Plan:
@@ -62,9 +62,9 @@ def test_what_is_said_to_be_had_is_planned_at_the_price_of_who_says_so() -> None
     )
     catalog = catalog.model_copy(update={"prices": (listed, said), "sites": {}})
     found = compare(asked_for(options={"available": True}), catalog, today=TODAY).options
-    assert {(one.region, one.usd_per_hour.value, one.availability) for one in found if one.usd_per_hour} == {
-        ("any", 24.0, "yes")
-    }
+    assert {
+        (option.region, option.usd_per_hour.value, option.availability) for option in found if option.usd_per_hour
+    } == {("any", 24.0, "yes")}
 
 
 @pytest.mark.slow
@@ -73,10 +73,10 @@ def test_the_plan_s_framework_says_whose_accelerators_are_offered(framework: str
     catalog = bundled_catalog()
     provider = {"Google": "gcp", "AWS": "aws"}[maker]
     asked = asked_for(options={"provider": [provider]}, training={"framework": framework})
-    found = {one.accelerator for one in compare(asked, catalog, today=TODAY).options if one.offer}
+    found = {option.accelerator for option in compare(asked, catalog, today=TODAY).options if option.offer}
     assert maker in {catalog.accelerators[name].vendor for name in found}
     unnamed = asked_for(options={"provider": [provider]})
-    others = {one.accelerator for one in compare(unnamed, catalog, today=TODAY).options if one.offer}
+    others = {option.accelerator for option in compare(unnamed, catalog, today=TODAY).options if option.offer}
     assert maker not in {catalog.accelerators[name].vendor for name in others}
 
 

@@ -56,7 +56,7 @@ def test_a_report_times_each_machine_once(name: str, monkeypatch: pytest.MonkeyP
         monkeypatch.setattr(f"planner.decide.options.{room}.fastest", once)
     report = report_of(plan, catalog, Words("en"), today=TODAY, asked="plan.yaml")
     assert report.advice is not None
-    assert sorted(timed) == sorted(one.id for one in expand(plan, catalog))
+    assert sorted(timed) == sorted(candidate.id for candidate in expand(plan, catalog))
 
 
 def test_another_first_day_is_another_estimate() -> None:
