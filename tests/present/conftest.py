@@ -152,13 +152,13 @@ def comparison() -> ComparisonDocument:
 def report_of(
     comparison: ComparisonDocument, language: str = "en", *, advice: RecommendationDocument | None = None
 ) -> Report:
-    """The report of a comparison of 21 November 2026."""
+    """Return the report of a comparison of 21 November 2026."""
     day = date(2026, 11, 21)
     return Report(comparison, Words(language), start=day, written_on=day, advice=advice)
 
 
 def advice() -> RecommendationDocument:
-    """One run worth making, and one price at which the answer turns."""
+    """Return one worthwhile run, and one price at which the answer turns."""
     return RecommendationDocument(
         plan="Which machine?", currency=None, runs=10, deadline=None, budget_usd=None, confidence=0.8,
         recommended="our-dgx", nearest=None, headline=(), sentence="", placements=(), simulated=None, regret_usd=None,

@@ -107,7 +107,7 @@ SMALL = ranked("2x RTX 4090", Hold.BUY, 29, 108, pay_now_usd=usd(6500), left_usd
 
 
 def test_what_is_left_of_a_purchase_is_said_where_it_has_room():
-    """Where a column would fall away for it, it is not written: the header is the same with and without it."""
+    """The remaining value is left out if a column would be removed for it, so the header never changes."""
     _, _, buy, row = lines(document(RENTED, SMALL))[5:9]
     assert "pay now + running - left" in buy
     assert "6,500 + 108 - 4,760 " in row
@@ -123,7 +123,7 @@ def test_what_is_left_of_a_purchase_is_said_where_it_has_room():
 
 @pytest.mark.parametrize("width", [100, 80, 60])
 def test_why_not_is_said_at_every_width(width):
-    """At 60 columns `known from` falls away, and the reason stands beside the name; nowhere twice."""
+    """At 60 columns `known from` is removed, and the reason follows the name, nowhere twice."""
     text = " ".join(" ".join(lines(document(KEPT, BOUGHT_LATE), width=width)).split())
     assert text.count("over budget") == 1
     assert ("2x H200: over budget" in text) is ("known from" not in text)
@@ -149,7 +149,7 @@ def test_after_credits_the_bill_is_named_in_the_plan_s_currency():
 @pytest.mark.parametrize(
     ("changes", "asked"),
     [
-        pytest.param({}, True, id="eight nodes that nobody promises"),
+        pytest.param({}, True, id="eight nodes without a promise"),
         pytest.param({"nodes": 2, "at_once": 2}, True, id="two trainings at once on two nodes each"),
         pytest.param({"nodes": 3}, False, id="three nodes"),
         pytest.param({"availability": "yes"}, False, id="a fresh price says that they are there"),
@@ -225,7 +225,7 @@ def test_a_campaign_is_in_the_plan_s_order_without_rows_to_name():
 
 @pytest.mark.parametrize(("usd", "named"), [(250.0, True), (None, False)], ids=["known", "not known"])
 def test_own_or_rent_is_named_where_it_has_an_answer(usd: float | None, named: bool) -> None:
-    """It refuses a machine whose full cost of owning nobody knows, as that of `{own: RTX-3090}` at hand."""
+    """A machine with an unknown full cost of owning, such as `{own: RTX-3090}` at hand, is refused."""
     full = None if usd is None else quantity(usd, Unit.USD, Basis.MODELLED, "test")
     kept = KEPT.model_copy(update={"site": "mine", "usd_total": full})
     assert any("own-or-rent" in line for line in lines(document(kept, RENTED))) is named

@@ -1,4 +1,4 @@
-"""Tables on a screen: columns fall away before words do, and no word is cut."""
+"""Tables on a screen: columns are removed before words, and no word is cut."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ tables = st.integers(1, 6).flatmap(
 
 
 def _needed(columns, rows):
-    """Return the width of the columns that never fall away, where they wrap as much as they may."""
+    """Return the least width of the columns that are never removed."""
     stay = [column for column in columns if column.drop == 0 and any(row[column.key] for row in rows)]
     total = sum(column.gap for column in stay[1:])
     for column in stay:

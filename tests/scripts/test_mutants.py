@@ -1,4 +1,4 @@
-"""A mutant is one mistake, chosen by the seed, and tests of its own folder judge it."""
+"""Mutants: each is one mistake chosen by the seed, and the tests of its folder judge it."""
 
 from __future__ import annotations
 

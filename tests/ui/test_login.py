@@ -1,4 +1,4 @@
-"""Streamlit's own login: asked for by the server's secrets alone, and then nothing is shown before it."""
+"""Streamlit's own login: only the server's secrets switch it on, and then nothing is shown before it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`check-run`: eight runs with a known fault, eight sound ones; figures from published tables, named beside each."""
+"""`check-run`: eight runs with a known fault and eight sound ones, with figures from named published tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TABLE = "catalogs/evidence"
 def run(
     network: str, accelerator: str, gpus: int, seq_len: int, micro_batch: int, tokens_per_s_per_gpu: float, **more: Any
 ) -> RunRecord:
-    """A run of a known network at so many tokens/s on each accelerator."""
+    """Return a run of a known network at a rate in tokens/s per accelerator."""
     rate = tokens_per_s_per_gpu * gpus / seq_len
     global_batch = more.pop("global_batch", micro_batch * gpus)
     framework, log = more.pop("framework", "HF Trainer"), more.pop("log", {})

@@ -1,4 +1,4 @@
-"""The options that `options: auto` finds: answered with the speeds they were found by, or afresh, they are the same."""
+"""Options of `options: auto`: the answer with the speeds of the search equals a new answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def to_find() -> Plan:
 
 @pytest.mark.slow
 def test_speeds_that_found_options_are_those_they_are_answered_with(to_find: Plan) -> None:
-    """Answered at once, and as a plan that lists what was found, whose speeds nobody knows yet."""
+    """The direct answer equals that of a plan with the found options and without known speeds."""
     catalog = bundled_catalog()
     listed = with_found_options(to_find, catalog, today=TODAY)
     assert compare(to_find, catalog, today=TODAY) == compare(listed, catalog, today=TODAY)
@@ -37,7 +37,7 @@ def test_speeds_that_found_options_are_those_they_are_answered_with(to_find: Pla
 
 
 def test_each_option_has_a_speed_at_its_place(to_find: Plan) -> None:
-    """The dozen stands in another order than the forty among which it was found."""
+    """The dozen has another order than the forty from which it was chosen."""
     plan, paced = find_options(to_find, bundled_catalog(), today=TODAY)
     assert [candidate.candidate.position for candidate in paced] == list(range(len(plan.options)))
     assert [candidate.candidate.option for candidate in paced] == list(plan.options)
@@ -50,7 +50,7 @@ def asked_for(**changes) -> Plan:
 
 
 def test_what_is_said_to_be_had_is_planned_at_the_price_of_who_says_so() -> None:
-    """Lambda's API says it of everywhere; a list has a lower price in one region, and no word on stock."""
+    """Lambda's API has a price for any region; a list has a lower price in one region without availability."""
     catalog = bundled_catalog()
     bundled = next(row for row in catalog.prices if row.node == "lambda/gpu_8x_h100_sxm5")
     today = {"as_of": TODAY, "fetched_at": TODAY}

@@ -1,4 +1,4 @@
-"""`ask FILE` and `memory FILE`: what the files of a trainer state counts where the options do not say otherwise."""
+"""`ask FILE` and `memory FILE`: settings of a trainer's files count unless the options state others."""
 
 from __future__ import annotations
 

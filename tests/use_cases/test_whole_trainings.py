@@ -1,4 +1,4 @@
-"""Whole trainings as plans, and how they are scored."""
+"""Predictions of whole trainings, and their score."""
 
 from __future__ import annotations
 
@@ -79,9 +79,11 @@ def test_no_owner_is_scored_by_a_fit_to_its_own(monkeypatch):
 
 
 def test_figures_weigh_sources_alike():
-    told, _ = predict_trainings([ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")], CATALOG, today=TODAY)
-    figures = whole_figures(told)
-    ratios = {prediction.training.run.id: prediction.typical_ratio for prediction in told}
+    predictions, _ = predict_trainings(
+        [ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")], CATALOG, today=TODAY
+    )
+    figures = whole_figures(predictions)
+    ratios = {prediction.training.run.id: prediction.typical_ratio for prediction in predictions}
     meta = (ratios["llama2-7b"] * ratios["llama2-13b"]) ** 0.5
     assert figures["sources"] == 2
     assert figures["middle"] == pytest.approx((ratios["mpt-7b"] + meta) / 2)

@@ -1,4 +1,4 @@
-"""A year's inputs changed one by one: each moves what it should, in the right direction."""
+"""Changes of a year's inputs, one by one: each moves the right figures in the right direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A training on preferences in the app: the form's question, what is pasted, and the page in both languages."""
+"""A preference training in the app: the form's question, pasted commands, and the page in both languages."""
 
 from __future__ import annotations
 
