@@ -10,7 +10,7 @@ from planner.model.answer.explanation import ExplainDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.currency import LocalAmount
 from planner.model.quantity import Quantity, Unit
-from planner.present.bill_text import amount_text
+from planner.present.bills import amount_text
 from planner.present.facts import quantity_of
 from planner.present.table import number_text, quantity_text
 

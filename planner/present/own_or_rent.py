@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.currency import LocalAmount
 from planner.model.quantity import Quantity, Unit
-from planner.present.bill_text import amount_text
+from planner.present.bills import amount_text
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.quantity.conversion import derived, interval
 

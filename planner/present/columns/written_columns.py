@@ -9,7 +9,7 @@ from __future__ import annotations
 from planner.model.answer.option_estimate import CampaignOption, OptionEstimate, RankedOption
 from planner.model.answer.reason import text_of
 from planner.model.quantity import Quantity
-from planner.present.bill_text import bill_text, local_text
+from planner.present.bills import bill_text, local_text
 from planner.present.columns.entry import Entry
 from planner.present.columns.option_column import OptionColumn, OptionTable
 from planner.present.columns.short_reasons import short_reason

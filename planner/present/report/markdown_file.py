@@ -5,8 +5,7 @@ from __future__ import annotations
 from planner.model.answer.documents import Assumption
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
-from planner.present.bill_table import bill_rows
-from planner.present.bill_text import coverage_text
+from planner.present.bills import bill_rows, coverage_text
 from planner.present.columns.entry import entries_of
 from planner.present.columns.option_column import OptionTable
 from planner.present.columns.registry import columns_of
