@@ -22,21 +22,23 @@ import numpy as np
 
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import read_calibration
-from planner.decide.advice.error_correlation import of_estimates
 from planner.decide.advice.measuring import NOISE
-from planner.decide.advice.sample_value import Errors, Learnt, given, regret_of, sample_value
-from planner.decide.outcomes.draws import Array, generator
+from planner.decide.advice.sample_value import regret_of
+from planner.decide.outcomes.draws import Array, generator, mixed, scores
+from planner.decide.outcomes.learnt import given
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import PriceKind
-from planner.quantity.chance import NORMAL, TAIL
+from planner.quantity.chance import TAIL
 from planner.speed.calibration.hold_out import gpus_of
 from planner.speed.calibration.text_accuracy import train_text_folds
 from planner.speed.estimator.network_kind import kind_of_text
+from planner.speed.estimator.own_runs import UpdatePoints
+from planner.speed.estimator.shared_causes import causes_of
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.physics.observation import Observation
 from planner.use_cases.published.evidence import bundled_evidence
 
-FEWEST, MEASURED, CONFIDENCE, DRAWS, RANDOM = 5, 3, 0.8, 2000, 200
+FEWEST, MEASURED, CONFIDENCE, SLICES, RANDOM = 5, 3, 0.8, 25, 200
 LIMITS = ("none", "deadline")
 
 
@@ -51,20 +53,19 @@ class ValueCase:
     usd: Array
     """Predicted cost of each option."""
     hours: Array
-    sd: Array
-    together: Array
+    errors: Array
+    """Errors of ln(hours) by sample and option."""
     truth: Array
     """ln(measured hours / predicted hours) of each option."""
     deadline: float
 
-    def decide(self, shift: Array, covariance: Array) -> int:
-        """Return the cheapest option at the confidence, among those that keep the deadline at the confidence."""
-        sd = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
-        z = NORMAL.inv_cdf(CONFIDENCE)
-        sure = np.log(self.hours) + shift + z * sd <= math.log(self.deadline)
+    def decide(self, errors: Array) -> int:
+        """Return the option that is cheapest at the confidence among those that keep the deadline with it."""
+        grown = np.exp(np.quantile(errors, CONFIDENCE, axis=0))
+        sure = self.hours * grown <= self.deadline
         if not sure.any():
-            return int(np.argmax((math.log(self.deadline) - np.log(self.hours) - shift) / sd))
-        return int(np.argmin(np.where(sure, self.usd * np.exp(shift + z * sd), np.inf)))
+            return int(np.argmax(np.mean(self.hours * np.exp(errors) <= self.deadline, axis=0)))
+        return int(np.argmin(np.where(sure, self.usd * grown, np.inf)))
 
     def regret(self, errors: Array) -> Array:
         """Return the regret of every option if ln(hours) is wrong by `errors`."""
@@ -91,49 +92,51 @@ def main() -> None:
 def scored(case: ValueCase) -> dict[str, float]:
     """Return the true regret before any measurement, after the proposed ones, and after random ones on average."""
     count = len(case.usd)
-    start = np.zeros(count), case.together * np.outer(case.sd, case.sd)
     regret = case.regret(case.truth[None, :])[0]
-    rng = generator(1, case.name)
-    chosen = [measure(case, rng.permutation(count)[:MEASURED], start) for _ in range(RANDOM)]
-    proposed = start
+    rng = generator("random", case.name)
+    chosen = [measure(case, rng.permutation(count)[:MEASURED]) for _ in range(RANDOM)]
+    errors = case.errors
     for _ in range(MEASURED):
-        best = propose(case, *proposed)
+        best = propose(case, errors)
         if best is None:
             break
-        proposed = result(case, best, *proposed)
+        errors = errors_after(errors, best, float(case.truth[best]))
     return {
-        "before": float(regret[case.decide(*start)]),
-        "proposed": float(regret[case.decide(*proposed)]),
+        "before": float(regret[case.decide(case.errors)]),
+        "proposed": float(regret[case.decide(errors)]),
         "random": float(np.mean([regret[option] for option in chosen])),
     }
 
 
-def measure(case: ValueCase, options: Sequence[int], start: tuple[Array, Array]) -> int:
-    """Return the option chosen after these measurements."""
-    known = start
+def measure(case: ValueCase, options: Sequence[int]) -> int:
+    """Return what is chosen after these measurements."""
+    errors = case.errors
     for option in options:
-        known = result(case, int(option), *known)
-    return case.decide(*known)
+        errors = errors_after(errors, int(option), float(case.truth[option]))
+    return case.decide(errors)
 
 
-def result(case: ValueCase, option: int, shift: Array, covariance: Array) -> tuple[Array, Array]:
-    """Return the shifts and the covariance of the errors after one measurement."""
-    gain, left = given(covariance, option, NOISE)
-    return shift + gain * (case.truth[option] - shift[option]), left
+def results(errors: Array, option: int) -> Array:
+    """Return what one run of an option would say in each sample."""
+    return np.asarray(errors[:, option] + NOISE * scores("noise", str(option)))
 
 
-def propose(case: ValueCase, shift: Array, covariance: Array) -> int | None:
-    """Return the option with the most valuable measurement; None if no measurement has a value."""
-    errors = Errors.drawn(covariance, generator(2, case.name), DRAWS)
-    regret, chosen = case.regret(shift + errors.draws), case.decide(shift, covariance)
+def errors_after(errors: Array, option: int, result: float) -> Array:
+    """Return the errors of all options, given one run."""
+    drawn = results(errors, option)
+    return np.stack([given(error, drawn, result) for error in errors.T], axis=1)
 
-    def decide(learnt: Learnt) -> int:
-        return case.decide(shift + learnt.shift, learnt.covariance)
 
-    worths = [
-        sample_value(errors, regret, chosen, number, decide, noise=NOISE, rng=generator(3, case.name)).worth
-        for number in range(len(case.usd))
-    ]
+def propose(case: ValueCase, errors: Array) -> int | None:
+    """Return the option whose measurement is worth most; None where none is worth anything."""
+    regret, chosen = case.regret(errors), case.decide(errors)
+    worths = []
+    for option in range(len(case.usd)):
+        drawn, saved = results(errors, option), 0.0
+        for samples in np.array_split(np.argsort(drawn), SLICES):
+            after = case.decide(errors_after(errors, option, float(drawn[samples].mean())))
+            saved += float((regret[samples, chosen] - regret[samples, after]).sum())
+        worths.append(saved)
     best = int(np.argmax(worths))
     return best if worths[best] > 0 else None
 
@@ -159,11 +162,24 @@ def cases(catalog: Catalog) -> Iterator[tuple[str, ValueCase]]:
             hours = 1 / (rate * np.array([gpus_of(option) for option in options]))
             truth = np.log(rate / np.array([option.tokens_per_s_per_gpu for option in options]))
             sd = np.log(guess.high_90 / rate) / TAIL
-            together = of_estimates(kind, learnt, options, [])
+            errors = np.stack(
+                [
+                    each * drawn_error(kind.model(learnt, [option]).place, option)
+                    for each, option in zip(sd, options, strict=True)
+                ],
+                axis=1,
+            )
             for limit in LIMITS:
                 deadline = math.inf if limit == "none" else float(np.median(hours))
                 name = f"{source}: {workload}"
-                yield limit, ValueCase(name, usd / usd.min(), hours, sd, together, truth, deadline)
+                yield limit, ValueCase(name, usd / usd.min(), hours, errors, truth, deadline)
+
+
+def drawn_error(place: UpdatePoints, machine: Observation) -> Array:
+    """Return the standard normal error of a machine's speed in each sample."""
+    shared = causes_of(place)
+    own = math.sqrt(max(0.0, 1 - sum(share**2 for _, share in shared)))
+    return mixed((*shared, (f"{machine.labels.accelerator} {gpus_of(machine)}", own)))
 
 
 def machines(rows: Sequence[Observation], rates: Array) -> list[Observation]:

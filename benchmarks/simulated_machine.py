@@ -12,8 +12,9 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.probe import KernelTime, ProbeRecord
 from planner.model.evidence.run import RunHardware
 from planner.scenario.candidate import Candidate
+from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.text_estimator import fitted
-from planner.speed.estimator.text_fit import Fit, with_label_effects
+from planner.speed.estimator.text_fit import with_label_effects
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.lone_kernels import lone_parts
 from planner.speed.physics.observation import Observation
@@ -108,10 +109,10 @@ def _blank_kernels() -> list[KernelTime]:
         for inputs, outputs, times in (*maps, (layer.ffn_hidden, layer.hidden, 1)):
             add("products", {**shared, "inputs": inputs, "outputs": outputs, "times": times}, precision="bf16")
         add("elementwise", shared, precision="bf16")
-    for product in ON_CUDA.attention:
+    for scores in ON_CUDA.attention:
         add(
             "attention",
-            {"batch": product.batch, "heads": product.heads, "head_dim": product.head_dim, "length": product.length},
+            {"batch": scores.batch, "heads": scores.heads, "head_dim": scores.head_dim, "length": scores.length},
             precision="bf16",
             kernel="chosen: flash",
         )

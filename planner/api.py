@@ -22,14 +22,15 @@ from planner.model.answer.price_answer import PricesDocument
 from planner.model.base import MOST_COUNT, SCHEMA_VERSION, Frozen
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
-from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
+from planner.model.network.trainer_memory import Attention, Kernels, Loss, Offload, Optimizer, WeightFormat
+from planner.model.network.training_method import Reference
 from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
 from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
 from planner.present.answer_screen import comparison_screen, estimate_screen
 from planner.present.columns.entry import OptionsDocument
 from planner.present.columns.registry import asked_columns
-from planner.use_cases import catalogs, plans, price_books
+from planner.use_cases import catalogs, networks, plans, price_books
 from planner.use_cases import prices as price_use_case
 from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import plan_of_question
@@ -258,17 +259,36 @@ def memory(
     optimizer: Optimizer | str | None = None,
     weights: WeightFormat | str | None = None,
     offload: Offload | str | None = None,
-    method: Method | str | None = None,
+    attention: Attention | str | None = None,
+    framework: str | None = None,
+    tensor: int = 1,
+    pipeline: int = 1,
+    context: int = 1,
+    method: Trained | str | None = None,
     adapters: Adapters | Mapping[str, Any] | None = None,
+    completion: str | None = None,
+    reference: Reference | str | None = None,
+    group: int | None = None,
+    prompts: int | None = None,
     home: Home = None,
 ) -> Memory:
     """Estimate the memory of one accelerator (GiB): states, activations, logits, buffers; and whether it fits.
 
     `workload`: a preset's name or the path of an architecture or plan file. `on`: an accelerator by any usual name.
-    `checkpointing=None`: the least that fits. `adapters`: as in a plan, e.g. `{"rank": 16, "frozen": "nf4"}`;
-    `method="full"` trains all weights of a file that names adapters. `loss`, `kernels` and the other trainer settings
-    are not stated if None, and the range then includes every likely setting. Raises PlannerError for wrong input.
+    `checkpointing=None`: the least that fits. `adapters`: as in a plan, e.g. `{"rank": 16, "frozen": "nf4"}`.
+    `method`: full, lora, qlora, or a method of preferences or rewards (dpo, grpo ...); "full" trains all weights of a
+    file that names adapters. `completion`: "350" tokens of an answer. `reference`: where dpo and kto keep the frozen
+    model. `group` and `prompts`: of grpo, rloo and ppo. `tensor`, `pipeline`, `context`: parts of a divided network. A
+    setting that is None is not stated, and the range holds every likely value. Raises PlannerError for wrong input.
     """
+    catalog = catalogs.open_catalog(_folder(home))
+    choice = AdapterChoice(
+        method=_chosen(Trained, method, "method"),
+        completion=completion,
+        group=_at_least_one(group, "group"),
+        prompts=_at_least_one(prompts, "prompts"),
+        reference=_chosen(Reference, reference, "reference"),
+    )
     asked = {
         "workload": workload,
         "on": on,
@@ -283,11 +303,17 @@ def memory(
         "optimizer": optimizer,
         "weights": weights,
         "offload": offload,
-        "method": method,
-        "adapters": adapters,
+        "attention": attention,
+        "framework": framework,
+        "tensor": tensor,
+        "pipeline": pipeline,
+        "context": context,
+        "objective": choice.objective(),
+        "method": Method.FULL if choice.method is Trained.FULL else None,
+        "adapters": adapters or choice.adapters(networks.find_architecture(workload, catalog)),
     }
     request = parse_model(MemoryRequest, asked, where="planner.memory")
-    return Memory(estimate_memory(request, catalogs.open_catalog(_folder(home))))
+    return Memory(estimate_memory(request, catalog))
 
 
 def prices(

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from planner.decide.recommend.wording import confidence_text, duration_text, percent_text, usd_text
+from planner.decide.recommend.phrases import Phrases, nothing_to_pay
+from planner.decide.recommend.wording import confidence_text, duration_text, percent_text
 from planner.model.answer.documents import (
     CampaignDocument,
     ComparisonDocument,
@@ -16,9 +17,10 @@ from planner.model.answer.documents import (
 )
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
+from planner.model.plan.plan import CampaignLimits
 from planner.present.columns.entry import Entry, entries_of
 from planner.present.option_marks import marks_explained
-from planner.present.option_table import option_lines, scales
+from planner.present.option_table import Scales, option_lines, scales
 from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
@@ -59,10 +61,23 @@ def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Scre
         commands.append(("Own or rent", f"planner own-or-rent {plan}"))
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)
+    entries = entries_of(document)
+    if document.mix is not None:
+        headline = (*headline, _likely(document.mix, scales(entries, document.currency)))
     return Screen(
-        f"{document.plan}: {_limits(document)}", headline, entries_of(document), document.currency, commands,
+        f"{document.plan}: {_limits(document)}", headline, entries, document.currency, commands,
         document.notes, document.answer_id,
     )  # fmt: skip
+
+
+def _likely(mix: FeasiblePlan, units: Scales) -> str:
+    """Return the likely time and cost of a mix, with the 90 % ranges and the chance that rows have."""
+    hours, usd = mix.campaign_hours, units.amount(mix.campaign_usd)
+    time = " ".join(filter(None, (units.time.value(hours), units.time.title, units.time.interval(hours))))
+    cost = " ".join(filter(None, (units.money.value(usd), units.money.title, units.money.interval(usd))))
+    before = " before credits" if mix.credits_usd else ""
+    chance = "" if mix.chance_both is None else f", {percent_text(mix.chance_both)} to keep the limits"
+    return f"The mix likely takes {time} and costs {cost}{before}{chance}."
 
 
 BINDING = {
@@ -85,16 +100,20 @@ def _planned(document: CampaignDocument) -> list[str]:
     """Return the plan in sentences, with a line for each option that takes part."""
     if document.feasible is None:
         return []
+    limits = CampaignLimits()
+    if document.confidence is not None:
+        limits = CampaignLimits(confidence=document.confidence)
+    phrases = Phrases(limits, document.currency)
     if not document.feasible:
-        limits = [BINDING.get(code, code.replace("_", " ")) for code in document.binding_limits]
-        lines = [f"Nothing fits: {' and '.join(limits) or 'no plan was found'}."]
+        missed = [BINDING.get(code, code.replace("_", " ")) for code in document.binding_limits]
+        lines = [f"Nothing fits: {' and '.join(missed) or 'no plan was found'}."]
         near = document.nearest_feasible
         if near is not None:
-            lines.append(f"Nearest: {_total(near, document.confidence)}")
-        return lines + ([_line(placed, near) for placed in near.placements] if near is not None else [])
+            lines.append(f"Nearest: {_total(near, phrases)}")
+        return lines + ([_line(placed, near, phrases) for placed in near.placements] if near is not None else [])
     lines = [
-        f"Plan: {_total(document, document.confidence)}",
-        *(_line(placed, document) for placed in document.placements),
+        f"Plan: {_total(document, phrases)}",
+        *(_line(placement, document, phrases) for placement in document.placements),
     ]
     return [*lines, *_last_of_several(document)]
 
@@ -110,25 +129,27 @@ def _last_of_several(document: CampaignDocument) -> list[str]:
     return [f"Each line is likely; in half of all cases the last of them ends within {duration_text(hours)}."]
 
 
-def _total(plan: CampaignDocument | FeasiblePlan, confidence: float | None) -> str:
+def _total(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     assert plan.campaign_usd is not None, "it is a plan"
     assert plan.campaign_hours is not None
     gap = f"within {plan.optimality_gap_pct:.2g} % of the best" if plan.optimality_gap_pct else "proven best"
     before = " before credits" if plan.credits_usd else ""
-    likely = f"{usd_text(plan.campaign_usd.value)}{before}, {duration_text(plan.campaign_hours.value)} ({gap})."
-    return " ".join(filter(None, (likely, _promise(plan, confidence), _chances(plan))))
+    usd = phrases.money(plan.campaign_usd.value)
+    likely = f"{usd}{before}, {duration_text(plan.campaign_hours.value)} ({gap})."
+    return " ".join(filter(None, (likely, _promise(plan, phrases), _chances(plan))))
 
 
-def _promise(plan: CampaignDocument | FeasiblePlan, confidence: float | None) -> str:
+def _promise(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     """Write the bounds that the plan keeps with the confidence. Draws beyond its windows count as never done."""
-    if confidence is None or plan.usd_confident is None:
+    if plan.usd_confident is None:
         return ""
     done = "not done within its windows"
     if plan.done_by_confident is not None:
         done = f"done by {plan.done_by_confident}"
-    sure = confidence_text(confidence)
+    sure = confidence_text(phrases.limits.confidence)
     after = " after credits" if plan.credits_usd else ""
-    return f"{sure[0].upper()}{sure[1:]}: {done}, at most {usd_text(plan.usd_confident)}{after}."
+    usd = nothing_to_pay(plan, bill=plan.campaign_usd) or f"at most {phrases.most(plan)}{after}"
+    return f"{sure[0].upper()}{sure[1:]}: {done}, {usd}."
 
 
 def _chances(plan: CampaignDocument | FeasiblePlan) -> str:
@@ -144,10 +165,10 @@ def _chances(plan: CampaignDocument | FeasiblePlan) -> str:
     return f"{percent_text(plan.chance_both)} to keep all limits at once: {parts}."
 
 
-def _line(placed: PlacedRuns, plan: CampaignDocument | FeasiblePlan) -> str:
+def _line(placed: PlacedRuns, plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     when = f"{_moment(placed.start)} to {_moment(placed.end)}"
     before = " before credits" if plan.credits_usd else ""
-    return f"{_trainings(placed.runs)} on {placed.name}, {when}, {usd_text(placed.usd)}{before}."
+    return f"{_trainings(placed.runs)} on {placed.name}, {when}, {phrases.money(placed.usd)}{before}."
 
 
 def _moment(iso: str) -> str:

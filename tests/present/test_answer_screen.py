@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from planner.model.answer.documents import CampaignDocument, ComparisonDocument
+from planner.model.answer.documents import CampaignDocument, ComparisonDocument, FeasiblePlan, PlacedRuns
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.reason import ReasonCode
@@ -221,6 +221,66 @@ def test_a_campaign_is_in_the_plan_s_order_without_rows_to_name():
     printed = screen_lines(campaign_screen(campaign, plan="plan.yaml"), width=100)
     assert printed[0] == "p: 10 trainings"
     assert [line[:22].strip() for line in printed[2:5]] == ["machine", "RENT  Lambda, 1x H100", "HAVE  DGX Station, 4x"]
+
+
+WON = Currency(code="KRW", per_usd=1400.0, as_of=date(2026, 11, 1), source="test")
+
+
+@pytest.mark.parametrize(
+    ("changes", "written"),
+    [
+        pytest.param({"usd_confident": 2001.0}, ["Plan: 1,500 USD, ", "at most 2,010 USD.", "1,500 USD."], id="up"),
+        pytest.param({"usd_confident": 6.051}, ["at most 6.06 USD."], id="cents up"),
+        pytest.param(
+            {"usd_confident": 2001.0, "local_confident": 2_999_000.0, "currency": WON},
+            ["Plan: 2,100,000 KRW, ", "at most 3,000,000 KRW.", "2,100,000 KRW."],
+            id="1,400 won a USD, with the doubt of the rate",
+        ),
+        pytest.param({"usd_confident": 0.0, "credits_usd": 1500.0}, ["all of it paid by credits."], id="credits"),
+        pytest.param(
+            {"usd_confident": 0.0, "campaign_usd": usd(0)}, ["4 in 5 sure: done by 2026-12-09, nothing to pay."],
+            id="a grant",
+        ),
+    ],
+)  # fmt: skip
+def test_a_campaign_s_plan_is_in_the_plan_s_currency_and_its_upper_bound_is_rounded_up(changes, written):
+    """1,500 USD at 1,400 won are 2,100,000; three digits of 2,001 that are not below it are 2,010."""
+    hours = quantity(48, Unit.HOURS, Basis.MODELLED, "test")
+    placed = PlacedRuns(
+        option="a", name="AWS p4d", runs=10, nodes=1, start="2026-12-01T00:00", end="2026-12-03T00:00", usd=1500.0,
+        groups={}, earliest_start_hours=None,
+    )  # fmt: skip
+    fields: dict[str, object] = {
+        "campaign_usd": usd(1500), "campaign_hours": hours, "done_by_confident": date(2026, 12, 9),
+        "optimality_gap_pct": 0.0, "confidence": 0.8, "feasible": True, "placements": (placed,),
+    }  # fmt: skip
+    plan = CampaignDocument(plan="p", assumptions=(), runs=10, options=(RENTED,), **fields | changes)
+    printed = " ".join(campaign_screen(plan, plan="plan.yaml").headline)
+    assert [text for text in written if text not in printed] == []
+    assert "0.00" not in printed
+
+
+@pytest.mark.parametrize(
+    ("changes", "written"),
+    [
+        pytest.param(
+            {}, "The mix likely takes 50 days (40-61) and costs 2,000 USD (1,500-3,100), 83 % to keep the limits.",
+            id="dollars",
+        ),
+        pytest.param(
+            {"currency": WON}, "costs 2.80 million KRW (2.1-4.3), 83 % to keep", id="1,400 won a USD",
+        ),
+    ],
+)  # fmt: skip
+def test_a_mix_shows_its_likely_time_and_cost_as_rows_do(changes, written):
+    """Amounts have the table's units: days, and dollars with two digits in a wide range (1,464 is over 1.5 x 960 h)."""
+    hours = quantity(1200, Unit.HOURS, Basis.MODELLED, "test", low=960, high=1464)
+    cost = quantity(2000, Unit.USD, Basis.QUOTED, "test", low=1490, high=3090)
+    mix = FeasiblePlan(
+        campaign_usd=cost, campaign_hours=hours, chance_deadline=0.83, chance_budget=None, chance_both=0.83,
+        usd_confident=2400.0, optimality_gap_pct=0.0, placements=(),
+    )  # fmt: skip
+    assert written in " ".join(lines(document(KEPT, RENTED, mix=mix, **changes), width=300))
 
 
 @pytest.mark.parametrize(("usd", "named"), [(250.0, True), (None, False)], ids=["known", "not known"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.campaign.budget import budget_of, limits_in_usd
@@ -24,6 +24,9 @@ from planner.model.plan.plan import CampaignLimits, Plan
 from planner.quantity.interval import Interval
 from planner.scenario.job import Job, resolve_job
 from planner.speed.throughput.speed import NARROWEST_FRACTION
+
+if TYPE_CHECKING:
+    from planner.decide.outcomes.outcomes import Outcomes
 
 CONFIDENCES = (0.5, 0.8, 0.95)
 """At which the answer is shown beside the plan's own."""
@@ -97,11 +100,10 @@ class Case:
         order = ranked(options, self.limits, deadline_hours=hours_to(self.limits, today=self.today))
         return Decision(order[0], is_feasible(order[0])) if order else Decision(None, False)
 
-    def again(self, option: CampaignOption) -> CampaignOption:
-        """Return an option whose hours or cost were changed, with its chances."""
-        limits = self.limits
+    def again(self, option: CampaignOption, outcomes: Outcomes) -> CampaignOption:
+        """Return an option with the chances of other outcomes."""
         budget, currency = budget_of(self.plan.campaign, self.plan.currency), self.plan.currency
-        return with_chances(option, limits, budget=budget, today=self.today, currency=currency)
+        return with_chances(option, self.limits, budget=budget, today=self.today, currency=currency, outcomes=outcomes)
 
     def replaced(self, options: Sequence[CampaignOption], number: int, paced: Paced) -> tuple[CampaignOption, ...]:
         """Return the options with one machine in another's place; its name stays."""

@@ -14,7 +14,7 @@ from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.instance import Instance, Objective, Solution
 from planner.decide.placement.milp import SolverStoppedError
-from planner.decide.placement.question import Question
+from planner.decide.placement.question import PlacementQuestion
 from planner.decide.placement.solve import solve
 from planner.decide.recommend.phrases import WORDS
 from planner.decide.recommend.wording import name_of
@@ -33,7 +33,7 @@ class MixedCase:
     """The question that a mix answers, and the mix."""
 
     case: Case
-    question: Question
+    question: PlacementQuestion
     chosen: Chosen
     objective: Objective
 

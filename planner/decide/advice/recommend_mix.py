@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from datetime import timedelta
 
 from planner.decide.advice.alternatives import alternatives
 from planner.decide.advice.case import CONFIDENCES, Case
-from planner.decide.advice.launch_words import AskedPlan, launch_words
-from planner.decide.advice.mix_measuring import MixValue, worth_measuring_mix
+from planner.decide.advice.launch_words import AskedPlan
+from planner.decide.advice.measuring import worth_measuring
+from planner.decide.advice.mix_rule import MixRule
 from planner.decide.advice.mixed import MixedCase
+from planner.decide.advice.suggested import suggested, worth_making
 from planner.decide.campaign.alone import Alone
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
@@ -17,14 +18,13 @@ from planner.decide.placement.instance import Objective
 from planner.decide.placement.plan_campaign import surest_plan
 from planner.decide.placement.question import question_of
 from planner.decide.recommend.mix import EFFORT
-from planner.decide.recommend.wording import name_of, ratio_text
+from planner.decide.recommend.wording import ratio_text
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.recommendation import (
     Alternative,
     AtConfidence,
     PlannedRuns,
     RecommendationDocument,
-    SuggestedMeasurement,
 )
 from planner.model.plan.plan import Prefer
 
@@ -40,7 +40,8 @@ def recommend_mix(
     objective = Objective.TIME if alone.limits.prefer is Prefer.TIME else Objective.COST
     mixed = MixedCase(case, question_of(alone, case.catalog, today=case.today), chosen, objective)
     by_cost = objective is Objective.COST
-    valued = worth_measuring_mix(mixed, alone.limits.confidence) if by_cost else []
+    rule = MixRule.of(mixed) if by_cost else None
+    regret, valued = (None, []) if rule is None else worth_measuring(rule, case)
     return RecommendationDocument(
         answer_id=asked.answer_id,
         plan=document.plan,
@@ -56,8 +57,12 @@ def recommend_mix(
         placements=mix_placements(chosen),
         chance_both=chosen.chance_both,
         simulated=chosen.summary(),
-        regret_usd=None,
-        measurements=tuple(_measurement(case, one, asked) for one in valued if one.worth_usd > one.usd),
+        regret_usd=regret,
+        measurements=tuple(
+            suggested(case, one, asked, decides="decides how the runs are divided")
+            for one in valued
+            if worth_making(one)
+        ),
         turning_points=tuple(mixed.turning_points()),
         swings=tuple(mixed.swings()),
         at_confidence=_at_confidences(case, alone, chosen, objective),
@@ -75,21 +80,6 @@ def mix_placements(chosen: Chosen) -> tuple[PlannedRuns, ...]:
         )
         for one in chosen.plan.placements
     )  # fmt: skip
-
-
-def _measurement(case: Case, one: MixValue, asked: AskedPlan) -> SuggestedMeasurement:
-    words = launch_words(case, one.paced, one.option, plan=asked)
-    usd = f"about {one.usd:,.0f} USD" if one.usd >= 1 else "under 1 USD"
-    return SuggestedMeasurement(
-        option=one.option.id,
-        display_name=name_of(one.option),
-        usd=one.usd,
-        worth_usd=one.worth_usd,
-        chance_to_change=one.chance_to_change,
-        instead=None,
-        command=None if words is None else shlex.join(words),
-        sentence=f"Measure {name_of(one.option)} with one 20-minute run, {usd}: it decides how the runs are divided.",
-    )
 
 
 def _at_confidences(case: Case, alone: Alone, chosen: Chosen, objective: Objective) -> tuple[AtConfidence, ...]:

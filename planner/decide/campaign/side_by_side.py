@@ -60,12 +60,11 @@ def option_alone(
         option = campaign_option(estimated, asked, catalog, today=today, groups=groups)
         return with_chances(option, limits, budget=budget, today=today, currency=currency)
 
-    one = run(limits)
-    as_asked = _named(one) if one.at_once > 1 and limits.at_once is None else one
-    hurry = _hurry(estimated, one, limits, today=today)
-    most = _most_at_once(estimated, one, limits) if hurry is not None else 1
+    as_asked = run(limits)
+    hurry = _hurry(estimated, as_asked, limits, today=today)
+    most = _most_at_once(estimated, as_asked, limits) if hurry is not None else 1
     if most < 2:
-        return OptionAlone(as_asked, None)
+        return OptionAlone(_named(as_asked, limits.runs), None)
     known: dict[int, CampaignOption] = {}
 
     def at_once(sets: int) -> CampaignOption:
@@ -80,15 +79,17 @@ def option_alone(
     fewest = bisect_left(range(most + 1), True, lo=2, hi=most, key=is_soon_enough)
     near = range(fewest, min(fewest + MORE, most + 1))
     found = next((at_once(sets) for sets in near if _keeps_all(at_once(sets))), at_once(fewest))
-    if (found.chance_both or 0.0) <= (one.chance_both or 0.0):
-        return OptionAlone(as_asked, None)
-    return OptionAlone(_named(found), hurry)
+    if (found.chance_both or 0.0) <= (as_asked.chance_both or 0.0):
+        return OptionAlone(_named(as_asked, limits.runs), None)
+    return OptionAlone(_named(found, limits.runs), hurry)
 
 
-def _named(option: CampaignOption) -> CampaignOption:
-    """Return the option with a name that says how many trainings run at once, where the plan does not say it."""
-    name = with_at_once(option.display_name or option.id, option.at_once)
-    return option.model_copy(update={"display_name": name})
+def _named(option: CampaignOption, runs: int) -> CampaignOption:
+    """Return the option with a name that says how many of the campaign's trainings run at once, where several do."""
+    sets = min(option.at_once, runs)
+    if sets < 2:
+        return option
+    return option.model_copy(update={"display_name": with_at_once(option.display_name or option.id, sets)})
 
 
 def with_at_once(name: str, at_once: int) -> str:

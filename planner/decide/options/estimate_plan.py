@@ -22,6 +22,7 @@ from planner.model.plan.plan import CampaignLimits, Plan
 from planner.model.quantity import Basis, Quantity, Unit
 from planner.quantity.conversion import to_quantity
 from planner.quantity.interval import Interval
+from planner.quantity.local_currency import old_rate_note
 from planner.scenario.allowed_offers import check_providers
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
@@ -106,6 +107,7 @@ def estimate_options(
                     job.samples_note,
                     plan.found,
                     rollout_note(options),
+                    old_rate_note(plan.currency, today=today),
                     *_borrowed_prices(plan, catalog, estimated),
                     practice_note(plan, [one.option for one in estimated]),
                     *_doubted_runs(estimated),

@@ -13,6 +13,7 @@ import numpy as np
 from planner.cost.cloud.cost_by_hours import price_range
 from planner.decide.outcomes.draws import SAMPLES, at_scores, scores
 from planner.decide.outcomes.hours_in_cost import error_beyond_hours, hourly_share
+from planner.decide.outcomes.learnt import Learnt
 from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.outcomes.play import PlayedOption, error_of_steps, play, side_by_side
 from planner.decide.outcomes.stated_time import interruptions_of
@@ -31,11 +32,17 @@ from planner.quantity.time_units import HOURS_PER_DAY
 
 
 def outcomes_of(
-    option: CampaignOption, limits: CampaignLimits, *, today: date, without: Set[str] = frozenset()
+    option: CampaignOption,
+    limits: CampaignLimits,
+    *,
+    today: date,
+    without: Set[str] = frozenset(),
+    learnt: Learnt | None = None,
 ) -> Outcomes:
     """Return what becomes of the plan's campaign on an option in each sample.
 
-    `without`: causes of error that are taken to be known, such as those that all options have in common.
+    `without`: causes of error that are taken to be known, such as those that all options have in common. `learnt`: the
+    result of a measurement.
     """
     if option.campaign_hours is None:
         owed = option.owed_usd
@@ -43,7 +50,7 @@ def outcomes_of(
         return Outcomes(None, usd, np.ones(SAMPLES, dtype=bool))
     ahead = max(0, ((limits.start or today) - today).days)
     campaign = _at_known(played_option(option, runs=limits.runs, ahead_days=ahead), without)
-    played = play([campaign], credits=_lasting_credits(option))
+    played = play([campaign], credits=_lasting_credits(option), learnt=learnt)
     return played if option.owed_usd is not None else replace(played, usd=None)
 
 
@@ -151,11 +158,13 @@ class TimedOption:
         runs: int = 1,
         at_once: int = 1,
         between: BetweenTurns | None = None,
+        learnt: Learnt | None = None,
     ) -> float:
         """Return the hours that the runs stay under with this confidence; what is paid ahead is bought for them."""
         if hours.value <= 0:
             return hours.value
-        return play([self.played(hours, runs=runs, at_once=at_once, between=between)]).hours_at(confidence)
+        played = self.played(hours, runs=runs, at_once=at_once, between=between)
+        return play([played], learnt=learnt).hours_at(confidence)
 
 
 def _at_known(option: PlayedOption, causes: Set[str]) -> PlayedOption:

@@ -52,7 +52,11 @@ class Outcomes:
 
     def chance_of_both(self, *, hours: float, budget: Array) -> float:
         """Return the chance that the campaign ends in time, each run in its window, and within its budget."""
-        return share_of(self._in_time(hours) & self._in_budget(budget), self.hours, self.usd)
+        return share_of(self.keeps(hours=hours, budget=budget), self.hours, self.usd)
+
+    def keeps(self, *, hours: float, budget: Array) -> Mask:
+        """Return whether each sample ends in time, each run in its window, and within its budget."""
+        return np.asarray(self._in_time(hours) & self._in_budget(budget))
 
     def hours_at(self, chance: float) -> float:
         """Return the hours within which the campaign ends with this chance, whether or not its windows hold it."""
@@ -128,7 +132,8 @@ def drawn_budget(budget: Quantity | None) -> Array:
 
 def _at(samples: Array, chance: float) -> float:
     """Return the smallest sample that at least this share of all samples does not exceed."""
-    return float(np.quantile(samples, chance, method="inverted_cdf"))
+    place = max(0, math.ceil(chance * len(samples)) - 1)
+    return float(np.partition(samples, place)[place])
 
 
 def _spread(percentiles: Sequence[float]) -> SimulatedSpread:

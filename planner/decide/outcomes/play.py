@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from planner.cost.cloud.cost_by_hours import credits_at, usd_at
 from planner.decide.outcomes.draws import SAMPLES, Array, at_scores, generator, in_strata, mixed, scores
+from planner.decide.outcomes.learnt import Learnt
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes
 from planner.decide.outcomes.run_times import run_times
 from planner.duration.between_turns import hours_between
@@ -115,7 +117,12 @@ def error_of_steps(hours: Interval, launch_hours: float) -> Interval:
     return Interval(1.0, max(1 / MOST, (hours.low - launch_hours) / steps), (hours.high - launch_hours) / steps)
 
 
-def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[LastingCredit]] | None = None) -> Outcomes:
+def play(
+    options: Sequence[PlayedOption],
+    *,
+    credits: Mapping[str, Sequence[LastingCredit]] | None = None,
+    learnt: Learnt | None = None,
+) -> Outcomes:
     """Return when a campaign ends and what it costs in each sample: the last run ends it, all options add up its cost.
 
     hours of n runs = speed error x interrupted hours of (n + sqrt(n) x spread) x steps + n x launch
@@ -126,10 +133,11 @@ def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[Last
     Where others take turns, the last of an option's runs ends as `hours_between` says for the mean run.
 
     Each lane runs what it was given. The steps of equal runs are drawn together: segments between checkpoints add up,
-    so their sum is distributed as that of as many draws. An option's id determines all of its draws.
+    so their sum is distributed as that of as many draws. An option's id determines all of its draws. `learnt`: a result
+    that is known, for options whose error it tells of.
     """
     size = (SAMPLES,)
-    speed = [at_scores(each.speed_error, _speed_scores(each)) for each in options]
+    speed = [at_scores(each.speed_error, _speed_scores(each, learnt)) for each in options]
     free = [_opened(each) for each in options]
     begun = [lanes[0] for lanes in free]
     used = [[np.zeros(size) for _ in each.lanes] for each in options]
@@ -140,7 +148,10 @@ def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[Last
             for number, lane in enumerate(each.lanes):
                 batches = [batch for batch in lane.batches if batch.phase == phase]
                 if batches:
-                    load = _load(each, batches, speed[place], lane=f"{number}.{phase}")
+                    load = speed[place] * _busy_hours(
+                        each.option, f"{number}.{phase}", tuple(batches), each.lost, each.convergence
+                    )
+                    load += sum(batch.runs for batch in batches) * each.launch_hours
                     used[place][number] += load
                     free[place][number] = np.maximum(free[place][number], before) + load
                     last = last if each.between else np.maximum(last, free[place][number])
@@ -158,8 +169,9 @@ def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[Last
     return Outcomes(last, _to_pay(options, usd, ends, credits or {}), in_windows)
 
 
-def _speed_scores(option: PlayedOption) -> Array:
-    return mixed(option.causes) if option.causes else scores(option.option, "speed")
+def _speed_scores(option: PlayedOption, learnt: Learnt | None) -> Array:
+    drawn = mixed(option.causes) if option.causes else scores(option.option, "speed")
+    return drawn if learnt is None else learnt.moved(drawn, option.option, option.causes)
 
 
 def _opened(option: PlayedOption) -> list[Array]:
@@ -172,16 +184,18 @@ def _opened(option: PlayedOption) -> list[Array]:
     return [np.maximum(lane.opens, option.asked_at + wait) for lane in option.lanes]
 
 
-def _load(option: PlayedOption, batches: Sequence[Batch], speed: Array, *, lane: str) -> Array:
-    """Return the hours of a lane's batches in each sample."""
-    rng, hours = generator(option.option, lane), np.zeros(speed.shape)
+@lru_cache(maxsize=1_024)
+def _busy_hours(option: str, lane: str, batches: tuple[Batch, ...], lost: Interruptions, convergence: float) -> Array:
+    """Return the hours of a lane's batches in each sample, at the most likely speed and without launches."""
+    rng, hours = generator(option, lane), np.zeros(SAMPLES)
     for number, batch in enumerate(batches):
-        steps = np.full(speed.shape, batch.runs * batch.steps_hours)
-        if option.convergence:
-            normal = scores(option.option, lane, f"steps {number}")
-            spread = math.sqrt(batch.runs) * option.convergence / TAIL * normal
+        steps = np.full(SAMPLES, batch.runs * batch.steps_hours)
+        if convergence:
+            normal = scores(option, lane, f"steps {number}")
+            spread = math.sqrt(batch.runs) * convergence / TAIL * normal
             steps = batch.steps_hours * np.maximum(0.1 * batch.runs, batch.runs + spread)
-        hours += speed * run_times(rng, steps, option.lost).hours + batch.runs * option.launch_hours
+        hours += run_times(rng, steps, lost).hours
+    hours.setflags(write=False)
     return hours
 
 

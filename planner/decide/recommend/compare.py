@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
 
 from planner.decide.campaign.chances import hours_to
 from planner.decide.options.rollout_note import rollout_note
@@ -25,6 +26,8 @@ from planner.model.answer.reason import ReasonCode, codes_of, text_of
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
 
+Rule = Callable[[Sequence[CampaignOption]], list[CampaignOption]]
+"""Puts options in order, the recommended one first."""
 AS_SOON = 1.15
 """Options within this factor of the fastest are as fast: ranges are wider than that."""
 
@@ -40,7 +43,8 @@ def compare(
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
     unpriced = [option for option in campaign.options if ReasonCode.NO_PRICE in option.why_not_codes]
-    choice = _choice(order, sum(not is_sold_as_block(option) for option in unpriced))
+    rule = partial(ranked, limits=limits, deadline_hours=deadline_hours)
+    choice = _choice(order, rule, sum(not is_sold_as_block(option) for option in unpriced))
     recommended = choice.recommended if choice else None
     nearest = order[0] if order and recommended is None else None
     switches = switching_rates(recommended, order, limits, campaign.currency)
@@ -48,8 +52,8 @@ def compare(
     if choice is not None:
         turns = switching_sentences(switches, {option.id: name_of(option) for option in order})
         if left_whole is not None:
-            undivided = _choice(ranked(left_whole.options, limits, deadline_hours=deadline_hours), 0)
-            choice = replace(choice, left_whole=undivided.recommended if undivided else None)
+            undivided = next(filter(is_feasible, rule(left_whole.options)), None)
+            choice = replace(choice, left_whole=undivided)
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
         sentences = without_recommendation(nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0)
@@ -109,21 +113,24 @@ def _instead(recommended: CampaignOption | None, second: CampaignOption | None, 
         yield f"if {name_of(recommended)} is sold out: {phrases.short(second).removesuffix('.')}"
 
 
-def _choice(order: Sequence[CampaignOption], without_price: int) -> Choice | None:
-    """Return the recommended option, the first in order, and those to name beside it."""
+def _choice(order: Sequence[CampaignOption], rule: Rule, without_price: int) -> Choice | None:
+    """Return the recommended option, the first in order, and those to name beside it.
+
+    The best firm or measured option is the one that the rule would recommend among them alone.
+    """
     feasible = [option for option in order if is_feasible(option)]
     if not feasible:
         return None
     first, *others = feasible
     fastest = min(feasible, key=hours_of)
-    firm = _soonest([option for option in feasible if is_firm(option)])
+    soonest_firm = _soonest([option for option in feasible if is_firm(option)])
     bought = [option for option in order if option.hold is Hold.BUY and option.pay_now_usd and option is not first]
     return Choice(
         recommended=first,
-        firm=None if is_firm(first) else next((option for option in others if is_firm(option)), None),
-        measured=None if is_measured(first) else next((option for option in others if is_measured(option)), None),
+        firm=None if is_firm(first) else next(iter(rule(list(filter(is_firm, others)))), None),
+        measured=None if is_measured(first) else next(iter(rule(list(filter(is_measured, others)))), None),
         fastest=None if fastest is first else fastest,
-        fastest_firm=None if firm is first else firm,
+        fastest_firm=None if soonest_firm is first else soonest_firm,
         purchase=min(bought, key=lambda option: option.pay_now_usd.value if option.pay_now_usd else 0.0, default=None),
         owned=_cheaper_owned(first, others),
         without_price=without_price,

@@ -172,6 +172,6 @@ def _of_the_option(option: CampaignOption, phrases: Phrases, today: date) -> Ite
         yield "That the service trains this network with this method is the plan's word."
     if limits.start is not None and limits.start < today:
         yield f"The start {limits.start} lies in the past."
-    if option.wait_hours > 0 and option.hold is not Hold.BUY:
+    if option.wait_hours > 0 and option.hold is not Hold.BUY and option.ready_on != (limits.start or today):
         likely = option.lead_days is not None and (option.site is None or option.hold is Hold.HAVE)  # it is waited for
         yield f"It can likely be had from {option.ready_on} on." if likely else f"It is ready on {option.ready_on}."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.decide.limits import refusals
-from planner.decide.recommend.rank import is_feasible, ranked
+from planner.decide.recommend.rank import is_feasible, is_firm, ranked
 from planner.decide.recommend.wording import name_of
 from planner.duration.duration import last_day
 from planner.model.answer.option_estimate import CampaignOption
@@ -25,10 +25,11 @@ def next_best(
     *,
     deadline_hours: float,
 ) -> CampaignOption | None:
-    """Return the option that is recommended if that one is sold out: another machine, or of another provider.
+    """Return the option that the rule recommends if that one is sold out: another machine, or of another provider.
 
-    The rule is asked again without it: the next in order may be five times slower. None where the recommended one is
-    not rented, so that nobody can have it first, or nothing else may be recommended.
+    Of a spot machine also the same one at a firm price. The next in the table would not do: it may be five times
+    slower, or a block that likely costs more than firm hours. None if the recommended option is not rented, or nothing
+    else may be recommended.
     """
     if recommended is None or recommended.hold is not Hold.RENT:
         return None
@@ -37,7 +38,12 @@ def next_best(
 
 
 def _same(one: CampaignOption, other: CampaignOption) -> bool:
-    """Return whether both are of one site, the same instance, or instances of one provider with the same cards."""
+    """Return whether the first is sold out with the other: of one site, one instance, or one provider's same cards.
+
+    A provider may be out of spot machines and still have them at a firm price.
+    """
+    if is_firm(one) and not is_firm(other):
+        return False
     if one.offer is None or other.offer is None:
         return one.offer is other.offer and one.site == other.site
     cards = [(each.accelerator, (each.accelerators or 0) / (each.nodes or 1)) for each in (one, other)]

@@ -11,12 +11,13 @@ from planner.decide.campaign.alone import Alone
 from planner.decide.campaign.chances import hours_to
 from planner.decide.placement.chosen import Chosen
 from planner.decide.placement.effort import Effort
+from planner.decide.placement.feasible_plan import feasible_plan, plan_notes
 from planner.decide.placement.instance import Objective
-from planner.decide.placement.plan_campaign import Preferred, feasible_plan, plan_notes, surest_plan
+from planner.decide.placement.plan_campaign import Preferred, surest_plan
 from planner.decide.recommend.headline import SENTENCES
 from planner.decide.recommend.may_mix import may_mix
 from planner.decide.recommend.pareto import is_known
-from planner.decide.recommend.phrases import WORDS, Phrases, joined
+from planner.decide.recommend.phrases import WORDS, Phrases, joined, nothing_to_pay
 from planner.decide.recommend.rank import EVEN_CHANCE, TOO_SLOW, chance_of, hours_of, is_feasible, ranked, ranking_usd
 from planner.decide.recommend.wording import confidence_text, may_not_fit, name_of, percent_text
 from planner.model.answer.documents import ComparisonDocument
@@ -81,13 +82,14 @@ def with_mix(document: ComparisonDocument, chosen: Chosen | None, limits: Campai
         return document.model_copy(update={"headline": unsure, "sentence": " ".join(unsure)})
     best = next((option for option in document.options if option.id == document.recommended), None)
     placed = [one for one in document.options if one.id in {each.option for each in chosen.plan.placements}]
-    sentences = tuple(_sentences(chosen, best, placed, Phrases(limits, document.currency)))[:SENTENCES]
+    said = tuple(_sentences(chosen, best, placed, Phrases(limits, document.currency)))
+    sentences, beyond = said[:SENTENCES], tuple(sentence.removesuffix(".") for sentence in said[SENTENCES:])
     return document.model_copy(
         update={
             "mix": feasible_plan(chosen),
             "headline": sentences,
             "sentence": " ".join(sentences),
-            "notes": (*plan_notes(chosen, evidence=False), *document.notes),
+            "notes": (*beyond, *plan_notes(chosen, evidence=False), *document.notes),
         }
     )
 
@@ -118,12 +120,19 @@ def _is_surer(chosen: Chosen, alone: Alone) -> bool:
 def _sentences(
     chosen: Chosen, best: CampaignOption | None, placed: Sequence[CampaignOption], phrases: Phrases
 ) -> Iterator[str]:
-    """Yield the deed, who does how much, what is doubtful, and the best option alone; each at most twenty words."""
+    """Yield what to do, how many trainings each option does, what is doubtful, and the best option alone.
+
+    Each is at most twenty words. The option alone comes before the doubts if it is cheaper than the mix.
+    """
     placements = chosen.plan.placements
     sure = confidence_text(phrases.limits.confidence)
-    done, usd = chosen.done_by_confident, f"at most {phrases.most(chosen)}"
+    done, usd = chosen.done_by_confident, nothing_to_pay(chosen, bill=chosen.plan.usd)
+    usd = usd or f"at most {phrases.most(chosen)}"
     yield joined([f"Mix {len(placements)} options: done by {done}", usd], optional=[sure])
     yield _shares([(one.runs, one.name) for one in placements])
+    cheaper = best is not None and best.usd_confident is not None and best.usd_confident < chosen.usd_confident
+    if best is not None and cheaper:
+        yield f"Alone and cheaper: {phrases.short(best)}"
     doubtful = [one.name for one in placements if one.doubtful]
     stale = [one for one in placements if one.price_stale]
     if doubtful:
@@ -134,7 +143,8 @@ def _sentences(
     if stale:
         prices = f"The price of {stale[0].name} is" if len(stale) == 1 else f"The prices of {len(stale)} options are"
         yield f"{prices} out of date: {renewal(*(one.price_refreshed for one in stale))} first."
-    yield f"Alone: {phrases.short(best)}" if best is not None else "No option alone keeps the limits."
+    if not cheaper:
+        yield f"Alone: {phrases.short(best)}" if best is not None else "No option alone keeps the limits."
 
 
 def _shares(shares: Sequence[tuple[int, str]]) -> str:

@@ -11,6 +11,7 @@ from planner.model.answer.option_estimate import CampaignOption
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
+from planner.model.quantity import Quantity
 
 WORDS = 20
 IN_HOURS = 48
@@ -30,6 +31,16 @@ class Promised(Protocol):
         """The same in the plan's own currency; None without one, or in an older answer."""
 
 
+def nothing_to_pay(plan: Promised, *, bill: Quantity | None) -> str | None:
+    """Return in words that nothing has to be paid at the confidence; None where something has.
+
+    `bill`: its cost before credits.
+    """
+    if plan.usd_confident != 0:
+        return None
+    return "all of it paid by credits" if bill is not None and bill.value > 0 else "nothing to pay"
+
+
 @dataclass(frozen=True)
 class Phrases:
     """The phrases of one answer, in the plan's currency where it has one."""
@@ -47,11 +58,9 @@ class Phrases:
     def at_most(self, option: CampaignOption) -> str:
         """Write the cost that it stays under at the confidence, and of what it is."""
         assert option.usd_confident is not None, "it is comparable"
-        if option.usd_confident == 0:
-            paid = option.campaign_usd is not None and option.campaign_usd.value > 0
-            return "all of it paid by credits" if paid else "nothing to pay"
+        nothing = nothing_to_pay(option, bill=option.campaign_usd)
         of = {Hold.HAVE: " of electricity", Hold.BUY: " in all"}.get(option.hold or Hold.RENT, "")
-        return f"at most {self.most(option)}{of}"
+        return nothing or f"at most {self.most(option)}{of}"
 
     def most(self, plan: Promised) -> str:
         """Write what a plan stays under at the confidence, in the plan's currency with the doubt of its rate."""

@@ -55,7 +55,9 @@ def short_usd(usd: float) -> str:
 
 
 def short_amount(amount: float) -> str:
-    """Write an amount of money with three digits; cents below 10."""
+    """Write an amount of money with three digits; cents below 10, and 0 as it is."""
+    if amount == 0:
+        return "0"
     return f"{amount:.2f}" if abs(amount) < 10 else f"{float(f'{amount:.3g}'):,.0f}"
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from planner.decide.recommend.phrases import Phrases
+from planner.decide.recommend.phrases import Phrases, nothing_to_pay
 from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import short_duration_parts
 from planner.model.answer.documents import ComparisonDocument
@@ -189,8 +189,9 @@ class AnswerPage:
         words, usd = self.words, option.payable_usd
         if option.usd_confident is None or usd is None:
             return KeyFigure(words("To pay"), words("not known"), "")
-        value = words("at most {usd}", usd=self.money.most(option))
-        dollars = self.money.dollars(option.usd_confident)
+        nothing = nothing_to_pay(option, bill=option.campaign_usd)
+        value = words(nothing) if nothing else words("at most {usd}", usd=self.money.most(option))
+        dollars = self.money.dollars_at_most(option.usd_confident)
         below = words("likely {value}; 90 %: {range}", value=self.money.text(usd.value), range=self.money.range(usd))
         return KeyFigure(words("To pay"), value, f"{dollars}; {below}" if dollars else below)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from planner.decide.recommend.phrases import nothing_to_pay
 from planner.model.answer.documents import FeasiblePlan
 from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
@@ -28,10 +29,12 @@ def mix_figures(mix: FeasiblePlan, words: Words, money: MoneyFormat, *, asked: f
     bill, spread = money.text(usd.value), money.range(usd)
     to_pay, below = bill, words("likely {value}; 90 %: {range}", value=bill, range=spread)
     if mix.usd_confident is not None:
+        nothing = nothing_to_pay(mix, bill=usd)
         to_pay = words("at most {usd}", usd=money.most(mix))
         if mix.credits_usd:
             to_pay = words("at most {usd} after credits", usd=money.most(mix))
             below = words("before credits likely {value}; 90 %: {range}", value=bill, range=spread)
+        to_pay = words(nothing) if nothing else to_pay
     return [
         KeyFigure(
             words("Done by"),

@@ -34,8 +34,7 @@ class MoneyFormat:
         """Write the upper bound of a plan's cost at the confidence, rounded up."""
         assert plan.usd_confident is not None, "its cost is known"
         amount = plan.usd_confident * self._per_usd if plan.local_confident is None else plan.local_confident
-        step = 10.0 ** (math.floor(math.log10(amount)) - 2) if amount > 0 else 1.0
-        return self._written(math.ceil(amount / step - 1e-9) * step)
+        return self._written(_rounded_up(amount))
 
     @property
     def _per_usd(self) -> float:
@@ -58,6 +57,12 @@ class MoneyFormat:
     def _ends(self, low: float, high: float) -> str:
         return f"{self.words.number(low, digits=2)}-{self.words.number(high, digits=2)}"
 
-    def dollars(self, usd: float) -> str:
-        """Write an amount in dollars to add to another currency; empty if the currency is the dollar."""
-        return "" if self.currency is None else f"{self.words.number(usd)} USD"
+    def dollars_at_most(self, usd: float) -> str:
+        """Write an upper bound in dollars to add to another currency; empty if the currency is the dollar."""
+        return "" if self.currency is None else f"{self.words.number(_rounded_up(usd))} USD"
+
+
+def _rounded_up(amount: float) -> float:
+    """Round an amount up to three digits."""
+    step = 10.0 ** (math.floor(math.log10(amount)) - 2) if amount > 0 else 1.0
+    return math.ceil(amount / step - 1e-9) * step

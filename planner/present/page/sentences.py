@@ -20,7 +20,7 @@ SENTENCES = (
     "Buy {name}: {done}, {cost}, {sure}.", "Buy {name}: {done}, {cost}.",
     "Use {name}: {done}, {cost}, {sure}.", "Use {name}: {done}, {cost}.",
     "Mix {n} options: {done}, {cost}, {sure}.", "Mix {n} options: {done}, {cost}.", "{name}: {n} trainings; {others}.",
-    "Alone: {name}, {done}, {cost}.", "No option alone keeps the limits.",
+    "Alone: {name}, {done}, {cost}.", "Alone and cheaper: {name}, {done}, {cost}.", "No option alone keeps the limits.",
     "But the measurement of {name} is doubtful: planner explain says why.",
     "The price of {name} is out of date: run planner prices refresh first.",
     "The price of {name} is out of date: ask for a quote first.",
@@ -232,9 +232,15 @@ def notes_text(document: ComparisonDocument, words: Words) -> list[str]:
     """Return the notes on all options, translated if they have a known form."""
     both = document.horizons
     if both is None:
-        return [translated(note, words) for note in document.notes]
+        return [_note(note, words) for note in document.notes]
     horizons_note = both.text.removesuffix(".")
-    return [horizons_text(both, words) if note == horizons_note else translated(note, words) for note in document.notes]
+    return [horizons_text(both, words) if note == horizons_note else _note(note, words) for note in document.notes]
+
+
+def _note(note: str, words: Words) -> str:
+    """Translate a note, which may be a sentence of the headline without its full stop."""
+    said = translated(note, words)
+    return said if said != note else translated(f"{note}.", words).removesuffix(".")
 
 
 def phrase(text: str, words: Words) -> str:

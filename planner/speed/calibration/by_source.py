@@ -48,7 +48,7 @@ def parts(rows: Sequence[ScoredRow]) -> dict[str, list[ScoredRow]]:
     )
     return {
         "sources set aside": [row for row in rows if is_set_aside(row.observation.labels.source)],
-        "all stated, evidence near": [row for row in nothing if row.near >= NEAR],
+        "all stated, evidence near": [row for row in nothing if row.nearby_sources >= NEAR],
         "all stated": nothing,
         "usual settings assumed": usual,
         "what decides left open": what_decides,

@@ -11,8 +11,7 @@ from planner.model.base import Count, Frozen, Positive, Text
 from planner.model.hardware.machines import Accelerator
 from planner.model.network.architecture import TextModel
 from planner.speed.generation.decoding import decoding_step
-from planner.speed.generation.engine import EngineConstants, EngineCopy
-from planner.speed.generation.engine_device import engine_device
+from planner.speed.generation.engine import EngineConstants, EngineCopy, engine_device
 
 FREE = ("bandwidth", "compute", "layer_us", "sequence_us", "exchange_us")
 """What is fitted. Everything else is counted."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from planner.speed.calibration.same_measurement import without_twins
 from planner.speed.estimator.doubt import points_of
 from planner.speed.estimator.expected_error import KnownLabels, count_evidence
+from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.own_runs import features
 from planner.speed.estimator.text_estimator import model_text
-from planner.speed.estimator.text_fit import Fit, TextSample, fit_text
+from planner.speed.estimator.text_fit import TextSample, fit_text
 from planner.speed.physics.number_format import format_of, formats_of
 
 if TYPE_CHECKING:

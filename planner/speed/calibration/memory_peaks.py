@@ -14,9 +14,9 @@ from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory, WeightFormat
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import Likely, chance_within
+from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.constants import FITTED, MemoryConstants
-from planner.speed.memory.fullest_moment import CONTEXT_GIB, Memory
+from planner.speed.memory.fullest_moment import CONTEXT_GIB, DeviceMemory
 from planner.speed.memory.memory import device_parts
 
 
@@ -131,7 +131,7 @@ def estimate(peak: MemoryPeak, constants: MemoryConstants = FITTED) -> Scored:
     return Scored(peak, _as_measured(need, peak), need.total_gib)
 
 
-def _as_measured(need: Memory, peak: MemoryPeak) -> float:
+def _as_measured(need: DeviceMemory, peak: MemoryPeak) -> float:
     figures = {"allocated": need.tensors_gib, "reserved": need.total_gib - CONTEXT_GIB}
     return figures.get(peak.measured_as, need.total_gib)
 
@@ -200,4 +200,4 @@ FAILED_ON_GIB = 80.0
 
 
 def _chance(scored: Scored, size_gib: float) -> float:
-    return chance_within([Likely(1.0, scored.needed_gib)], size_gib)
+    return chance_within([PossibleNeed(1.0, scored.needed_gib)], size_gib)

@@ -22,8 +22,8 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.trainers import takes_one_device_recipe
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.calibration.open_fields import settings_of
-from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
-from planner.speed.memory.fullest_moment import CONTEXT_GIB, Memory
+from planner.speed.memory.chance import PossibleNeed, alternatives, chance_within, size_for
+from planner.speed.memory.fullest_moment import CONTEXT_GIB, DeviceMemory
 from planner.speed.memory.memory import device_parts
 from planner.speed.memory.planned_settings import assumed_attention, known_names, planned_trainer_memory
 
@@ -144,14 +144,14 @@ class PredictedReport(NamedTuple):
 def predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) -> PredictedReport:
     """Predict one report as `planner memory --framework` would; open fields take each of their likely values."""
     found = [(weight, _predicted(variant, accelerators)) for weight, variant in report.variants]
-    ways = [Likely(weight * one.weight, one.need_gib) for weight, each in found for one in each.shown]
+    ways = [PossibleNeed(weight * one.weight, one.need_gib) for weight, each in found for one in each.shown]
     chance = sum(weight * each.chance for weight, each in found)
     return PredictedReport(report, found[0][1].estimate_gib, size_for(ways, 0.05), size_for(ways, 0.95), chance)
 
 
 class _Variant(NamedTuple):
     estimate_gib: float
-    shown: list[Likely]
+    shown: list[PossibleNeed]
     chance: float
 
 
@@ -163,19 +163,19 @@ def _predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) ->
     one_device = takes_one_device_recipe(report.devices, report.setup.adapters)
     trainer = planned_trainer_memory(settings, report.framework, one_device=one_device)
 
-    def needed(one: TrainerMemory) -> Memory:
+    def needed(one: TrainerMemory) -> DeviceMemory:
         parts = device_parts(report.setup, devices=report.devices, trainer=one, device_gib=accelerator.training_gib)
         return parts.fullest(accumulates=report.accumulates)
 
     known = known_names(settings, report.framework, one_device=one_device)
     ways = [(weight, needed(one)) for weight, one in alternatives(trainer, known)]
-    shown = [Likely(weight, _as_measured(need, report)) for weight, need in ways]
+    shown = [PossibleNeed(weight, _as_measured(need, report)) for weight, need in ways]
     assert accelerator.training_gib is not None, "cards of reports have a memory"
-    chance = chance_within([Likely(weight, need.total_gib) for weight, need in ways], accelerator.training_gib)
+    chance = chance_within([PossibleNeed(weight, need.total_gib) for weight, need in ways], accelerator.training_gib)
     return _Variant(_as_measured(needed(trainer), report), shown, chance)
 
 
-def _as_measured(need: Memory, report: MemoryReport) -> float:
+def _as_measured(need: DeviceMemory, report: MemoryReport) -> float:
     figures = {"allocated": need.tensors_gib, "reserved": need.total_gib - CONTEXT_GIB}
     return figures.get(report.measured_as, need.total_gib)
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from planner.model.evidence.calibration import Calibration
 from planner.speed.calibration.anchors import informative_anchors
+from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.network_kind import NetworkKind
 from planner.speed.estimator.text_estimator import Estimates, fitted
-from planner.speed.estimator.text_fit import Fit
 
 if TYPE_CHECKING:
     from planner.speed.estimator.own_runs import UpdatePoints
@@ -29,8 +29,8 @@ class ScoredRow:
     low_90: float
     high_90: float
     group: str
-    near: float
-    """Sources that measured such settings on the same chip with the same framework."""
+    nearby_sources: float
+    """Number of sources that measured nearby settings on the same chip with the same framework."""
     trained_on: tuple[int, ...]
     """Places of the evidence on which this prediction's fold was fitted."""
 
@@ -92,7 +92,7 @@ def _scored(rows: Sequence[Observation], guess: Estimates, *, trained_on: tuple[
             low_90=float(guess.low_90[place]),
             high_90=float(guess.high_90[place]),
             group=guess.groups[place],
-            near=float(guess.near[place]),
+            nearby_sources=float(guess.nearby_sources[place]),
             trained_on=trained_on,
         )
         for place, one in enumerate(rows)

@@ -22,7 +22,7 @@ from planner.speed.physics.observation import digest_items
 if TYPE_CHECKING:
     from planner.speed.calibration.hold_out import Fold, HeldOut
     from planner.speed.estimator.expected_error import KnownLabels
-    from planner.speed.estimator.text_fit import Fit
+    from planner.speed.estimator.fit_sample import Fit
     from planner.speed.physics.config_arrays import Array, Configs
     from planner.speed.physics.observation import Observation
 

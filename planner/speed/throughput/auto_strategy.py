@@ -13,7 +13,7 @@ from planner.model.plan.plan import MOST_OPTIONS
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.parallel_config import ParallelConfig
-from planner.speed.memory.chance import Likely, chance_within
+from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.device_fit import CHUNKED_NOTE, DeviceFit, fit
 from planner.speed.throughput.extrapolation import nearest_run
 from planner.speed.throughput.share_of_peak import is_too_small
@@ -89,8 +89,17 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
     if job.setup.micro_batch is not None or taken.chance is None:
         return taken
     smallest = replace(job.setup, micro_batch=1, checkpointing=taken.checkpointing)
-    surest = fit(replace(job, setup=smallest), candidate, anchor, catalog).chance
-    return replace(taken, chance=max(taken.chance, surest or 0.0))
+    surest = fit(replace(job, setup=smallest), candidate, anchor, catalog).chance or 0.0
+    if surest <= taken.chance:
+        return taken
+    notes = [taken.note] if taken.note else []
+    of_taken, of_smallest = (f"{min(99, round(100 * chance))} %" for chance in (taken.chance, surest))
+    if of_taken != of_smallest:
+        notes.append(
+            f"its speed is that of micro-batch {taken.micro_batch}, which fits with a chance of {of_taken}; its chance "
+            f"to fit is that of micro-batch 1 with the same checkpointing ({of_smallest})"
+        )
+    return replace(taken, chance=surest, note="; ".join(notes) or None)
 
 
 def laid_out_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:
@@ -102,7 +111,7 @@ def laid_out_fit(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:
         if config.split != WHOLE
         else None
     )
-    chance = None if hbm_gib is None else chance_within([Likely(1.0, config.hbm_gib)], hbm_gib)
+    chance = None if hbm_gib is None else chance_within([PossibleNeed(1.0, config.hbm_gib)], hbm_gib)
     return DeviceFit(
         True,
         config.micro_batch,

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from planner import clock
 from tests.cli.refusals import one_error, replaced
 
 WON = {"code": "KRW", "per_usd": 1400.0, "low": 1300.0, "high": 1500.0, "as_of": "2026-11-20", "source": "a bank"}
@@ -74,6 +77,20 @@ class TestCurrency:
         assert [price["low"], price["value"], price["high"]] == pytest.approx([28000 / 1500, 20.0, 28000 / 1300])
         assert "1400 KRW a USD (a bank)" in price["source"]
         assert option["bill"]["lines"][0]["currency"] == "KRW"
+
+    def test_a_price_in_won_is_not_aged_by_its_exchange_rate(self, planner, changed):
+        """The price has no date of its own, as `usd_per_hour` has none; a note tells the age of the rate."""
+        options = [{**OFFER, "local_per_hour": 28000.0, "price": kind} for kind in ("on_demand", "spot")]
+        for days in (30, 400):
+            as_of = str(clock.today() - timedelta(days=days))
+            changes = {"currency": WON, "options": options, "currency.as_of": as_of}
+            document = planner("compare", changed("dgx_station_v100", changes), "--json").document
+            for option in document["options"]:
+                assert (option["price_age_days"], option["price_stale"]) == (None, None)
+                assert "price_too_old" not in option["why_not_codes"]
+            rate = [note for note in document["notes"] if "exchange rate" in note]
+            told = "the exchange rate, 1,400 KRW a USD, is 400 days old: write today's under currency in the plan"
+            assert rate == ([told] if days == 400 else [])
 
     def test_hours_at_a_price_in_won_cost_exactly_those_won(self, planner, changed):
         """1,000 samples of 36.18 s are 10.05 h; at 60,000 KRW 603,000 KRW, whatever the rate and the cents."""

@@ -1,4 +1,4 @@
-"""Chances and quantiles of a decision are computed in one place: the samples of `planner/decide/outcomes`."""
+"""Draws, chances and quantiles of a decision are computed in one place: the samples of `planner/decide/outcomes`."""
 
 from __future__ import annotations
 
@@ -9,10 +9,21 @@ from pathlib import Path
 import planner
 
 ROOMS = ("decide", "use_cases", "present", "ui", "cli", "cost", "duration", "mcp_server")
-COMPUTES = {"quantile", "percentile", "NormalDist", "inv_cdf", "cdf", "erf", "erfinv", "chance_below"}
+OF_CHANCES = {"quantile", "percentile", "NormalDist", "NORMAL", "inv_cdf", "cdf", "pdf", "erf", "erfinv"}
+OF_DRAWS = {
+    "default_rng",
+    "standard_normal",
+    "normal",
+    "multivariate_normal",
+    "random",
+    "generator",
+    "permutation",
+    "eigh",
+}
+COMPUTES = OF_CHANCES | OF_DRAWS
 ELSEWHERE = {
-    "decide/advice/mix_measuring.py": "the slices of a result that a measurement may have",
-    "duration/waits.py": "the range of a stated queue, which is an input",
+    "use_cases/importing/check_run.py": "how unlikely a finished run is under its estimate",
+    "duration/waits.py": "the range of a stated queue, which is an input, and the draws that outcomes ask for",
 }
 """Modules that use them for something else than a chance or quantile of an option."""
 
@@ -25,7 +36,7 @@ def computed(path: Path) -> Iterator[str]:
                 yield f"{path.name}:{node.lineno} {name}"
 
 
-def test_no_other_module_computes_a_chance_or_a_quantile() -> None:
+def test_no_other_module_computes_a_draw_a_chance_or_a_quantile() -> None:
     root = Path(planner.__file__).parent
     found = [
         each

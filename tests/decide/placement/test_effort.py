@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.decide.placement import milp
-from planner.decide.placement.effort import Effort, Prices
+from planner.decide.placement.effort import Effort, EffortPrices
 from planner.decide.placement.milp import Program, SolverStoppedError, SolverTooSlowError
 from planner.errors import InputError
 
@@ -81,8 +81,8 @@ def test_too_many_iterations_of_a_program_without_whole_numbers_stop_it(monkeypa
 
 def test_what_a_step_costs() -> None:
     """By hand: 1,000 entries; one column of 8 values, 100 of 2,000, of which 1,000 are tried: 1e8 + 64."""
-    prices = Prices.of(entries=1000, widths=[8.0, *[2000.0] * 100])
-    assert prices.a_round == pytest.approx(1.5e-3 + 1e-9 * (1e8 + 64 - 5e7))
+    prices = EffortPrices.of(entries=1000, widths=[8.0, *[2000.0] * 100])
+    assert prices.cut_round == pytest.approx(1.5e-3 + 1e-9 * (1e8 + 64 - 5e7))
     assert prices.node == pytest.approx(3e-4 + 5e-5)
     assert prices.iteration == pytest.approx(6e-6)
 

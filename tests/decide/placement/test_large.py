@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from planner.decide.placement import large, solve
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.greedy import rounded_plan
-from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, Placed, Solution, Way
+from planner.decide.placement.instance import Bin, Group, Instance, Objective, Option, RunsOnLane, Solution, Way
 from planner.decide.placement.large import solve_large
 from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.small import solve_small
@@ -119,7 +119,7 @@ def test_whole_runs_are_put_first_then_the_rest_where_they_cost_least() -> None:
 
 def test_a_run_moves_to_where_it_costs_less() -> None:
     placed = rounded_plan(simple(groups=(Group(1), Group(0))), {1: 1.0})
-    assert placed == [Placed(way=0, lane=0, runs=1)]
+    assert placed == [RunsOnLane(way=0, lane=0, runs=1)]
 
 
 def test_a_run_that_fits_nowhere_leaves_no_plan() -> None:

@@ -123,6 +123,14 @@ def test_the_firm_option_stands_beside_a_spot_one() -> None:
     assert answer.headline[1] == "Firm: firm, done in 10 hours, at most 90 USD."
 
 
+def test_the_firm_option_is_the_one_that_would_be_recommended_among_firm_ones() -> None:
+    """By the hour it likely costs 70 USD of the block's 100, and at 4 in 5 sure 1.9^(0.84 / 1.645) x 70 = 97 to 98."""
+    spot = option("spot", 10, 10, price_kind=PriceKind.SPOT)
+    block = option("block", 10, 97, paid_ahead_hours=24.0)
+    answer = compared([spot, block, option("hours", 10, 70, spread=1.9)])
+    assert answer.runner_up_firm == answer.next_best == "hours"
+
+
 def test_that_no_firm_option_exists_is_said() -> None:
     assert "no firm option" in " ".join(said(option("spot", 10, 10, price_kind=PriceKind.SPOT)))
 

@@ -42,7 +42,7 @@ def test_amounts_in_another_currency_stand_first_and_dollars_beside() -> None:
     money = MoneyFormat(EN, WON)
     assert money.text(100) == "140,000 KRW"
     assert money.text(10_000) == "14 million KRW"
-    assert money.dollars(10_000) == "10,000 USD"
+    assert money.dollars_at_most(10_001) == "10,100 USD"
 
 
 def test_ranges_have_two_digits() -> None:

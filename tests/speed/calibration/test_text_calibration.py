@@ -11,7 +11,7 @@ import pytest
 from planner.adapters.evidence import read_calibration
 from planner.speed.calibration.text_accuracy import train_text_folds
 from planner.speed.calibration.text_calibration import fingerprint, refitted
-from planner.speed.estimator.text_fit import _Problem, fit_text, model_text_step, prior_text_fit, text_sample
+from planner.speed.estimator.text_fit import TextProblem, fit_text, model_text_step, prior_text_fit, text_sample
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Observation
 from planner.speed.physics.step import step_seconds
@@ -86,18 +86,18 @@ def test_a_framework_takes_its_own_time_for_launches(
 def test_the_fit_and_the_prediction_read_effects_alike(evidence: list[Observation]) -> None:
     """What the fit calls a residual is what the prediction misses, whatever the effects are."""
     data = text_sample(evidence[::5])
-    problem = _Problem(data)
-    start = problem.start(prior_text_fit())
+    problem = TextProblem(data)
+    start = problem.state_of(prior_text_fit())
     state = start + np.random.default_rng(1).normal(0, 0.1, len(start))
-    missed = data.log_seconds - model_text_step(problem.named(state), data.configs, data.labels)[0]
+    missed = data.log_seconds - model_text_step(problem.fit_of(state), data.configs, data.labels)[0]
     np.testing.assert_allclose(problem.residual(state), missed, atol=1e-12)
 
 
 def test_derivatives_of_all_generations_at_once_are_those_one_by_one(evidence: list[Observation]) -> None:
     """Twelve shares of peak moved together, against each alone."""
     few = [one for number, one in enumerate(evidence) if number % 20 == 0]
-    problem = _Problem(text_sample(few))
-    state = problem.start(prior_text_fit())
+    problem = TextProblem(text_sample(few))
+    state = problem.state_of(prior_text_fit())
     together = problem.jacobian(state)
     problem.moved_at_once = [{place: 1.0} for place in range(problem.constants)]
     np.testing.assert_allclose(together, problem.jacobian(state), atol=1e-9)

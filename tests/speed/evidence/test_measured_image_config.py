@@ -15,8 +15,8 @@ from planner.model.hardware.accelerator_name import accelerator_named
 from planner.speed.calibration.image_accuracy import predict_image_rows, train_image_folds
 from planner.speed.calibration.image_calibration import fit_image_calibration
 from planner.speed.calibration.text_calibration import fingerprint
+from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.image_fit import ImageSample, fit_images, image_sample, model_image_step, prior_image_fit
-from planner.speed.estimator.text_fit import Fit
 from planner.speed.evidence.measured_image_config import is_of_images, observe_image
 from planner.speed.physics.observation import Observation, Refusal
 from planner.use_cases.published.calibrations import shipped_image_calibration
