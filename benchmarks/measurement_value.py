@@ -164,8 +164,8 @@ def cases(catalog: Catalog) -> Iterator[tuple[str, ValueCase]]:
             sd = np.log(guess.high_90 / rate) / TAIL
             errors = np.stack(
                 [
-                    each * drawn_error(kind.model(learnt, [option]).place, option)
-                    for each, option in zip(sd, options, strict=True)
+                    deviation * drawn_error(kind.model(learnt, [option]).place, option)
+                    for deviation, option in zip(sd, options, strict=True)
                 ],
                 axis=1,
             )

@@ -29,8 +29,8 @@ def time_facts(time: TrainingTime) -> list[str]:
         facts.append(f"interruptions to expect: {time.interruptions.value:.2g} ({low:.2g}-{high:.2g})")
     if time.checkpoint_interval_hours is not None:
         best = time.optimal_interval_hours
-        beside = "" if best is None else f"; the best interval, after Young and Daly: {quantity_text(best)}"
-        facts.append(f"checkpoints every {value_text(time.checkpoint_interval_hours)}{beside}")
+        optimum = "" if best is None else f"; the best interval, after Young and Daly: {quantity_text(best)}"
+        facts.append(f"checkpoints every {value_text(time.checkpoint_interval_hours)}{optimum}")
     facts += [
         f"practice {pace.practice.value}: {quantity_text(pace.wall_hours)}, {pace.factor.value:.3g} x benchmark speed"
         for pace in time.practices

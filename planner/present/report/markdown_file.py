@@ -55,7 +55,7 @@ def _options(report: Report) -> list[Row]:
     table = OptionTable.REPORT
     columns = columns_of(table, report.more)
     return [
-        {column.head(table): column.cell_told(entry, report.words) for column in columns}
+        {column.head(table): column.cell_translated(entry, report.words) for column in columns}
         for entry in entries_of(report.document)
     ]
 
