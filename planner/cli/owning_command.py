@@ -27,7 +27,7 @@ from planner.present.own_or_rent import (
 from planner.present.own_or_rent_screen import screen_lines, year_rows
 from planner.present.screen import wrapped_lines
 from planner.use_cases import answer_ids, owning, plans
-from planner.use_cases.countries import country_code
+from planner.use_cases.catalogs import country_code
 
 app = command_app()
 

@@ -38,8 +38,8 @@ def _a_node_year(document: OwnOrRentDocument) -> Quantity:
         return document.annual_usd_per_node
     usd = next(option.usd_per_year for option in year.options if option.id == year.owning)
     assert usd is not None, "the machine that is asked about has a cost"
-    each = interval(usd, Unit.USD_PER_YEAR).scaled(1 / document.nodes)
-    return derived(each, Unit.USD_PER_YEAR, usd, source="sum of the parts")
+    per_node = interval(usd, Unit.USD_PER_YEAR).scaled(1 / document.nodes)
+    return derived(per_node, Unit.USD_PER_YEAR, usd, source="sum of the parts")
 
 
 def _per_busy_hour(document: OwnOrRentDocument) -> Quantity:
@@ -111,7 +111,7 @@ def sensitivity_rows(document: OwnOrRentDocument) -> list[Row]:
             "own - rent, USD/GPU-h": f"{each.at_low_usd:+.3f} to {each.at_high_usd:+.3f}",
             "switching value": "none in range" if each.flips_at is None else f"{each.flips_at:.4g}",
         }
-        for each in document.sensitivities
+        for row in document.sensitivities
     ]
 
 
@@ -128,7 +128,7 @@ def detail_notes(document: OwnOrRentDocument) -> list[str]:
     for incentive in document.incentives:
         counts = "counts" if incentive.counts else "does not count"
         lines.append(f"incentive {incentive.name}: {counts}, {incentive.reason}")
-    defaults = [each.name for each in document.inputs if each.default]
+    defaults = [resolved.name for resolved in document.inputs if resolved.default]
     if defaults:
         lines.append(f"default values are used for: {', '.join(defaults)} (see --inputs)")
     return [*lines, *document.notes, *([document.why_not] if document.why_not else [])]
@@ -138,12 +138,12 @@ def input_rows(document: OwnOrRentDocument) -> list[Row]:
     """Return one row per resolved input."""
     return [
         {
-            "input": each.name,
-            "value": quantity_text(each.quantity),
-            "default": "default" if each.default else "",
-            "source": each.quantity.source,
+            "input": resolved.name,
+            "value": quantity_text(resolved.quantity),
+            "default": "default" if resolved.default else "",
+            "source": resolved.quantity.source,
         }
-        for each in document.inputs
+        for resolved in document.inputs
     ]
 
 

@@ -85,7 +85,7 @@ def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, 
     return [
         *lines,
         *wrapped_items(
-            [*(command_item(*each, width=width) for each in commands), *again(document.answer_id)],
+            [*(command_item(*command, width=width) for command in commands), *again(document.answer_id)],
             width=width,
             separator="    ",
         ),
@@ -161,7 +161,7 @@ def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
 
 def _why(alternative: Alternative, document: RecommendationDocument) -> str:
     """Write why an option is not recommended: for a feasible one, how much dearer and later it is."""
-    own = next((each for each in document.at_confidence if each.confidence == document.confidence), None)
+    own = next((level for level in document.at_confidence if level.confidence == document.confidence), None)
     base, end = (own.usd, own.done_by) if own is not None and document.feasible else (None, None)
     if (
         not alternative.feasible

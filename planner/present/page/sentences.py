@@ -237,13 +237,13 @@ def notes_text(document: ComparisonDocument, words: Words) -> list[str]:
     """Return the notes on all options, translated if they have a known form."""
     both = document.horizons
     if both is None:
-        return [_note(one, words) for one in document.notes]
-    told = both.text.removesuffix(".")
-    return [horizons_text(both, words) if one == told else _note(one, words) for one in document.notes]
+        return [_note(note, words) for note in document.notes]
+    horizons_note = both.text.removesuffix(".")
+    return [horizons_text(both, words) if note == horizons_note else _note(note, words) for note in document.notes]
 
 
 def _note(note: str, words: Words) -> str:
-    """Return a note in the language; a sentence that had no room in the headline is one without its full stop."""
+    """Translate a note, which may be a sentence of the headline without its full stop."""
     said = translated(note, words)
     return said if said != note else translated(f"{note}.", words).removesuffix(".")
 

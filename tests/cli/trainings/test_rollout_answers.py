@@ -84,6 +84,6 @@ def test_a_script_of_verl_is_answered_with_its_engine(planner, tmp_path) -> None
     answer = json.loads(planner("memory", str(script), "--on", "A100-80GB-SXM", "--json").out)
     assert answer["fullest_at"] == "generation"
     assert any("GiB of the engine that generates on the same device" in note for note in answer["notes"])
-    options = [one["option"] for one in answer["remedies"]]
+    options = [remedy["option"] for remedy in answer["remedies"]]
     assert "gpu_memory_utilization 0.5" in options
     assert "--reference precomputed" not in options
