@@ -5,7 +5,7 @@ from __future__ import annotations
 from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.currency import LocalAmount
 from planner.model.quantity import Quantity, Unit
-from planner.present.bill_text import amount_text
+from planner.present.bills import amount_text
 from planner.present.short_figures import Scale
 from planner.present.table import NOT_KNOWN, Row, quantity_text
 from planner.quantity.conversion import derived, interval
@@ -104,12 +104,12 @@ def sensitivity_rows(document: OwnOrRentDocument) -> list[Row]:
     """Return one row per input, the most influential first."""
     return [
         {
-            "input": each.input,
-            "from": f"{each.low:.4g}",
-            "now": f"{each.value:.4g}",
-            "to": f"{each.high:.4g} {each.unit}",
-            "own - rent, USD/GPU-h": f"{each.at_low_usd:+.3f} to {each.at_high_usd:+.3f}",
-            "switching value": "none in range" if each.flips_at is None else f"{each.flips_at:.4g}",
+            "input": row.input,
+            "from": f"{row.low:.4g}",
+            "now": f"{row.value:.4g}",
+            "to": f"{row.high:.4g} {row.unit}",
+            "own - rent, USD/GPU-h": f"{row.at_low_usd:+.3f} to {row.at_high_usd:+.3f}",
+            "switching value": "none in range" if row.flips_at is None else f"{row.flips_at:.4g}",
         }
         for row in document.sensitivities
     ]
