@@ -44,7 +44,8 @@ from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.own_machine import offered_notes, own_notes
 from planner.scenario.places import reasons_not_allowed
-from planner.speed.throughput.speed import Speed, fastest
+from planner.speed.throughput.fastest_strategy import fastest
+from planner.speed.throughput.speed import Speed
 
 BLOCK_CONFIDENCE = 0.8
 """Confidence with which a block holds one training; a campaign's holds its runs with that of the plan."""

@@ -238,13 +238,13 @@ def runs_beside(run: RunRecord, setup: RunSetup, catalog: Catalog) -> tuple[Obse
 
     What to expect of images comes from published evidence alone.
     """
-    from planner.speed.throughput.own_evidence import telling_runs
+    from planner.speed.throughput.own_evidence import informative_runs
     from planner.speed.throughput.predict_by_physics import observed_like
 
     if setup.training.sample != "tokens":
         return ()
 
-    found = telling_runs(
+    found = informative_runs(
         setup.cluster,
         catalog,
         of_run=lambda other, node: observed_like(other, node, catalog, "tokens"),
