@@ -14,7 +14,8 @@ from planner.scenario.cluster import Cluster
 from planner.scenario.job import Job
 from planner.speed.throughput.share_of_peak import is_too_small
 from planner.speed.throughput.speed import speed
-from planner.speed.throughput.strategy_search import StrategyQuestion, search_many
+from planner.speed.throughput.strategy_search import search_many
+from planner.speed.throughput.strategy_space import StrategyQuestion
 
 TRIED = (Strategy.DDP, Strategy.FSDP2)
 """The ends of what sharding does; the others lie between them."""

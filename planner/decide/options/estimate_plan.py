@@ -29,7 +29,8 @@ from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import resolve_job
 from planner.scenario.own_machine import host_kw
 from planner.scenario.places import check_limits
-from planner.speed.throughput.speed import Speed, fastest
+from planner.speed.throughput.fastest_strategy import fastest
+from planner.speed.throughput.speed import Speed
 
 HELD_AT_CONFIDENCE = (PriceKind.CAPACITY_BLOCK, PriceKind.GRANT)
 """Prices of hours that are bought, or given, for as long as the work takes with the confidence."""

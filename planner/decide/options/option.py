@@ -44,7 +44,8 @@ from planner.scenario.job import Job
 from planner.scenario.own_machine import offered_notes, own_notes
 from planner.scenario.places import reasons_not_allowed
 from planner.speed.estimator.shared_causes import Causes
-from planner.speed.throughput.speed import Speed, fastest
+from planner.speed.throughput.fastest_strategy import fastest
+from planner.speed.throughput.speed import Speed
 
 
 @dataclass(frozen=True)
