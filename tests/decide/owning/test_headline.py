@@ -1,4 +1,4 @@
-"""What the headline of own-or-rent says to do, and what it costs a year, by hand."""
+"""The headline of own-or-rent: its advice and the yearly cost in it, computed by hand."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def test_a_cheaper_machine_stands_beside_what_keeping_costs() -> None:
     )
 
 
-def test_a_dearer_one_is_recommended_only_where_ours_is_not_surely_cheaper() -> None:
+def test_a_more_expensive_machine_is_recommended_only_if_ours_is_not_surely_cheaper() -> None:
     assert headline(_year(OURS, DEAR, recommended="dear"))[0] == (
         "Rent dear: 9,000 USD a year for 50 trainings; keeping ours at 3,000 USD is not surely cheaper."
     )
 
 
-def test_keeping_is_held_against_paying_as_one_goes() -> None:
+def test_keeping_is_compared_with_hourly_rent() -> None:
     """9,000 - 3,000 USD."""
     said = headline(_year(OURS, DEAR, recommended="ours", firm="dear"))
     assert said[0] == "Keep ours: 3,000 USD a year for 50 trainings, 6,000 USD less than renting dear."
