@@ -30,7 +30,7 @@ DOZEN = 12
 ESTIMATED = 5
 """Offers of each kind that are estimated in full because of their coarse cost, and as many because of their time."""
 CHEAPER = 3
-"""The same number if only cheaper offers are wanted, which up to three questions beside one answer ask for."""
+"""Offers of each kind if only cheaper ones are wanted. One answer may ask for them up to three times."""
 DEARER = "more expensive or slower than others of their kind"
 NOT_WHOLE = "do not fit, or no speed is known"
 DIVIDED = 2

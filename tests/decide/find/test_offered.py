@@ -1,4 +1,4 @@
-"""Offers: their kinds of price, the cost of hours, and what is left out."""
+"""Offers: their kinds of price, the cost of hours, and offers that are left out."""
 
 from __future__ import annotations
 
@@ -104,10 +104,10 @@ def test_availability_of_months_ago_does_not_count():
 
 
 def test_unread_offers_are_counted_by_their_reason():
-    def unread(nobody_says, instances):
+    def unread(availability_unknown, instances):
         return Unread(
             provider="aws", accelerator="H100-SXM", accelerators=8, price_kind=PriceKind.ON_DEMAND, instances=instances,
-            nobody_says=nobody_says,
+            nobody_says=availability_unknown,
         )  # fmt: skip
 
     catalog = CATALOG.model_copy(update={"prices": (), "unread": (unread(True, 5), unread(False, 7))})

@@ -14,7 +14,7 @@ ELSEWHERE = {
     "decide/advice/mix_measuring.py": "the slices of a result that a measurement may have",
     "duration/waits.py": "the range of a stated queue, which is an input",
 }
-"""Modules that use them for something else than a chance or quantile of an option."""
+"""Modules that use them for something other than a chance or quantile of an option."""
 
 
 def computed(path: Path) -> Iterator[str]:
