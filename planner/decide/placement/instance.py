@@ -159,7 +159,7 @@ class Solution:
     usd: float
     """Sum that the bills grow by."""
     to_pay: float
-    """The same sum less credits."""
+    """Sum that the bills grow by, less credits."""
     ends: tuple[float, ...]
     """Hours after the start at which each phase ends."""
     lane_ends: Mapping[tuple[int, int], float]

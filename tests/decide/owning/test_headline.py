@@ -1,4 +1,4 @@
-"""What the headline of own-or-rent says to do, and what it costs a year, by hand."""
+"""The headline of own-or-rent: its advice and the yearly cost in it, computed by hand."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_without_a_chance_the_cost_alone_is_said() -> None:
     )
 
 
-def test_keeping_is_held_against_paying_as_one_goes() -> None:
+def test_keeping_is_compared_with_hourly_rent() -> None:
     """9,000 - 3,000 USD."""
     said = headline(_year(OURS, DEAR, recommended="ours", firm="dear"))
     assert said[0] == "Keep ours: 3,000 USD a year for 50 trainings, 6,000 USD less than renting dear."
