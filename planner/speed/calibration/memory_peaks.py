@@ -14,9 +14,9 @@ from planner.model.network.architecture import Decoder, MoeDecoder, TextModel
 from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, TrainerMemory, WeightFormat
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import Likely, chance_within
+from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.constants import FITTED, MemoryConstants
-from planner.speed.memory.fullest_moment import CONTEXT_GIB, Memory
+from planner.speed.memory.fullest_moment import CONTEXT_GIB, DeviceMemory
 from planner.speed.memory.memory import device_parts
 
 
@@ -133,7 +133,7 @@ def estimate(peak: MemoryPeak, constants: MemoryConstants = FITTED) -> ScoredPea
     return ScoredPeak(peak, gib_as_measured(need, peak.measured_as), need.total_gib)
 
 
-def gib_as_measured(need: Memory, measured_as: str) -> float:
+def gib_as_measured(need: DeviceMemory, measured_as: str) -> float:
     """Return the part of an estimate that a measurement of some kind shows."""
     figures = {"allocated": need.tensors_gib, "reserved": need.total_gib - CONTEXT_GIB}
     return figures.get(measured_as, need.total_gib)
@@ -201,8 +201,8 @@ def calibration_bins(scored: Sequence[ScoredPeak], sizes_gib: Sequence[float]) -
 
 
 FAILED_ON_GIB = 80.0
-"""Memory of the A100 on which the bundled runs failed."""
+"""DeviceMemory of the A100 on which the bundled runs failed."""
 
 
 def _chance(scored: ScoredPeak, size_gib: float) -> float:
-    return chance_within([Likely(1.0, scored.needed_gib)], size_gib)
+    return chance_within([PossibleNeed(1.0, scored.needed_gib)], size_gib)

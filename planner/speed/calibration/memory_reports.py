@@ -24,8 +24,8 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.trainers import takes_one_device_recipe
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.calibration.memory_peaks import gib_as_measured
-from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
-from planner.speed.memory.fullest_moment import Memory
+from planner.speed.memory.chance import PossibleNeed, alternatives, chance_within, size_for
+from planner.speed.memory.fullest_moment import DeviceMemory
 from planner.speed.memory.memory import device_parts
 from planner.speed.memory.planned_settings import assumed_attention, known_names, planned_trainer_memory
 
@@ -161,15 +161,17 @@ class PredictedReport(NamedTuple):
 def predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) -> PredictedReport:
     """Predict a report as `planner memory --framework` would, with each likely value of its open fields."""
     variants = [(weight, _predicted(variant, accelerators)) for weight, variant in report.variants]
-    needs = [Likely(weight * likely.weight, likely.need_gib) for weight, each in variants for likely in each.shown]
+    needs = [
+        PossibleNeed(weight * likely.weight, likely.need_gib) for weight, each in variants for likely in each.shown
+    ]
     chance = sum(weight * each.chance for weight, each in variants)
     return PredictedReport(report, variants[0][1].estimate_gib, size_for(needs, 0.05), size_for(needs, 0.95), chance)
 
 
 class _PredictedVariant(NamedTuple):
     estimate_gib: float
-    shown: list[Likely]
-    """Likely values of the figure that the source gives."""
+    shown: list[PossibleNeed]
+    """PossibleNeed values of the figure that the source gives."""
     chance: float
 
 
@@ -181,15 +183,15 @@ def _predicted(report: MemoryReport, accelerators: Mapping[str, Accelerator]) ->
     one_device = takes_one_device_recipe(report.devices, report.setup.adapters)
     trainer = planned_trainer_memory(settings, report.framework, one_device=one_device)
 
-    def needed(likely: TrainerMemory) -> Memory:
+    def needed(likely: TrainerMemory) -> DeviceMemory:
         parts = device_parts(report.setup, devices=report.devices, trainer=likely, device_gib=accelerator.training_gib)
         return parts.fullest(accumulates=report.accumulates)
 
     known = known_names(settings, report.framework, one_device=one_device)
     needs = [(weight, needed(likely)) for weight, likely in alternatives(trainer, known)]
-    shown = [Likely(weight, gib_as_measured(need, report.measured_as)) for weight, need in needs]
+    shown = [PossibleNeed(weight, gib_as_measured(need, report.measured_as)) for weight, need in needs]
     assert accelerator.training_gib is not None, "cards of reports have a memory"
-    chance = chance_within([Likely(weight, need.total_gib) for weight, need in needs], accelerator.training_gib)
+    chance = chance_within([PossibleNeed(weight, need.total_gib) for weight, need in needs], accelerator.training_gib)
     return _PredictedVariant(gib_as_measured(needed(trainer), report.measured_as), shown, chance)
 
 

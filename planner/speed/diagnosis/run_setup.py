@@ -239,12 +239,12 @@ def runs_beside(run: RunRecord, setup: RunSetup, catalog: Catalog) -> tuple[Obse
 
     Expectations of images come from published evidence alone.
     """
-    from planner.speed.throughput.own_evidence import telling_runs
+    from planner.speed.throughput.own_evidence import informative_runs
     from planner.speed.throughput.predict_by_physics import observed_like
 
     if setup.training.sample != "tokens":
         return ()
-    runs = telling_runs(
+    runs = informative_runs(
         setup.cluster,
         catalog,
         of_run=lambda other, node: observed_like(other, node, catalog, "tokens"),

@@ -1,4 +1,4 @@
-"""Memory model against published peaks, and against runs that did not fit."""
+"""DeviceMemory model against published peaks, and against runs that did not fit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.adapters.csv_rows import read_rows
 from planner.adapters.workspace import catalogs_dir
 from planner.model.network.trainer_memory import TrainerMemory
 from planner.speed.calibration.memory_peaks import FREE, MemoryPeak, ScoredPeak, calibration_bins, estimate, scaled
-from planner.speed.memory.chance import Likely, chance_within
+from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.constants import FITTED
 
 
@@ -29,7 +29,9 @@ def test_published_peaks_are_met(peaks: list[MemoryPeak]) -> None:
 def test_runs_that_failed_are_rarely_said_to_fit(peaks: list[MemoryPeak]) -> None:
     """The runs failed on an A100 of 80 GB, and the benchmark left their rows empty."""
     chances = [
-        chance_within([Likely(1.0, estimate(peak).needed_gib)], 80.0) for peak in peaks if peak.measured_as == "failed"
+        chance_within([PossibleNeed(1.0, estimate(peak).needed_gib)], 80.0)
+        for peak in peaks
+        if peak.measured_as == "failed"
     ]
     assert len(chances) > 30
     assert sum(chance >= 0.8 for chance in chances) <= 1
@@ -38,7 +40,7 @@ def test_runs_that_failed_are_rarely_said_to_fit(peaks: list[MemoryPeak]) -> Non
 
 def test_runs_that_ran_are_rarely_said_not_to_fit(peaks: list[MemoryPeak]) -> None:
     ran = [peak for peak in peaks if peak.gpu == "A100-80GB" and peak.peak_gib is not None]
-    chances = [chance_within([Likely(1.0, estimate(peak).needed_gib)], 80.0) for peak in ran]
+    chances = [chance_within([PossibleNeed(1.0, estimate(peak).needed_gib)], 80.0) for peak in ran]
     assert sum(chance <= 0.2 for chance in chances) / len(chances) < 0.02
 
 

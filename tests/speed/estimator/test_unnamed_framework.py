@@ -96,7 +96,7 @@ def test_no_name_of_one_source_is_a_feature() -> None:
     """Each library and compiler that the physics knows by name occurs in two sources. Words for work are excluded."""
     said: dict[str, set[str]] = {}
     descriptions = {"hpu graph", "triton lora", "fused lora"}
-    words = {*kernels.FUSED_BY, *kernels.LITTLE_FUSED_IN, *kernels.BESIDE_A_MAP, *kernels.DISPATCHERS}
+    words = {*kernels.FULLY_FUSED, *kernels.LITTLE_FUSED_IN, *kernels.ADAPTER_KERNELS, *kernels.DISPATCHERS}
     for path in evidence_files():
         for row in read_measurements(path):
             text = kernels.kernel_words(f"{row.compile_kernels} {row.framework} {row.method} {row.parallelism}")
