@@ -137,7 +137,8 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
     if not certain:
         return []
     best = _likely_cheaper_hours(_best_of_ties(certain, limits), certain, limits)
-    if limits.deadline is not None or limits.prefer is Prefer.TIME:
+    priced = limits.waiting_usd_per_hour is not None  # the plan itself says what an hour is worth
+    if limits.deadline is not None or limits.prefer is Prefer.TIME or priced:
         return [best]
     while True:  # each round is over five times faster than the one before
         most = (BESIDE_OWN if best.hold is Hold.HAVE else TOO_DEAR) * ranking_usd(best)
