@@ -353,6 +353,8 @@ def test_a_fit_with_a_loss_in_chunks_alone_is_marked(fits: bool, chunked: bool, 
 def test_a_speed_that_offloaded_weights_leave_open_is_named():
     one = ranked("Cloud, 8x H100", Hold.RENT, 3, 500, rank=None, why_not_codes=(ReasonCode.OFFLOAD_NOT_KNOWN,))
     assert short_reason(one) == "speed with offload not known"
+    groups = one.model_copy(update={"why_not_codes": (ReasonCode.NODES_NOT_ASKED,)})
+    assert short_reason(groups) == "wrong number of nodes"
 
 
 @pytest.mark.parametrize(
