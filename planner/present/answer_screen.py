@@ -109,7 +109,10 @@ def _planned(document: CampaignDocument) -> list[str]:
         if near is not None:
             lines.append(f"Nearest: {_total(near, phrases)}")
         return lines + ([_line(placed, near, phrases) for placed in near.placements] if near is not None else [])
-    lines = [f"Plan: {_total(document, phrases)}", *(_line(one, document, phrases) for one in document.placements)]
+    lines = [
+        f"Plan: {_total(document, phrases)}",
+        *(_line(placed, document, phrases) for placed in document.placements),
+    ]
     return [*lines, *_last_of_several(document)]
 
 

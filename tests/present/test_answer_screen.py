@@ -273,7 +273,7 @@ def test_a_campaign_s_plan_is_in_the_plan_s_currency_and_its_upper_bound_is_roun
     ],
 )  # fmt: skip
 def test_a_mix_shows_its_likely_time_and_cost_as_rows_do(changes, written):
-    """In the units of the table: days, and dollars with two digits in a wide range: 1,464 is over 1.5 x 960 hours."""
+    """Units are those of the table: days, and two digits for a wide range, as 1,464 is over 1.5 x 960 hours."""
     hours = quantity(1200, Unit.HOURS, Basis.MODELLED, "test", low=960, high=1464)
     cost = quantity(2000, Unit.USD, Basis.QUOTED, "test", low=1490, high=3090)
     mix = FeasiblePlan(

@@ -104,5 +104,9 @@ def test_a_name_with_commas_is_a_name() -> None:
 def test_notes_are_translated_without_their_full_stop() -> None:
     """Notes of an answer are sentences without a full stop."""
     note = "the exchange rate, 1,439 KRW a USD, is 332 days old: write today's under currency in the plan"
-    [text] = notes_text(ComparisonDocument.model_construct(notes=(note,), horizons=None), KO)
+    answer = ComparisonDocument(
+        plan="p", assumptions=(), notes=(note,), runs=1, deadline=None, deadline_hours=None, budget_usd=None,
+        recommended=None, nearest=None, sentence="", options=(),
+    )  # fmt: skip
+    [text] = notes_text(answer, KO)
     assert text == "환율(1달러당 1,439 KRW)이 332일 전 것입니다. 계획의 currency에 오늘 환율을 쓰십시오"
