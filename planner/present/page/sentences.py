@@ -146,6 +146,8 @@ SENTENCES = (
     "A year at {share} busy: {deed}, {n} % sure to cost less than {other}.",
     "A year at {share} busy: {deed}; {other} costs less with {n} %, which is not sure enough.",
     "A year at {share} busy: {deed}.",
+    "the exchange rate, {rate} {code} a USD, is {n} days old: write today's under currency in the plan.",
+    "if {name} is sold out: {other}, {done}, {cost}.",
     "s spot: may be taken away.", "* price out of date: planner prices refresh.",
     "* price out of date: ask for a quote.",
     "* price out of date: planner prices refresh, and ask for a quote of the others.", "+ not in the bill: {what}.",
