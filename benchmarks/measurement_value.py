@@ -64,7 +64,8 @@ class ValueCase:
         grown = np.exp(np.quantile(errors, CONFIDENCE, axis=0))
         sure = self.hours * grown <= self.deadline
         if not sure.any():
-            return int(np.argmax(np.mean(self.hours * np.exp(errors) <= self.deadline, axis=0)))
+            early = math.log(self.deadline) - np.log(self.hours) - errors.mean(axis=0)
+            return int(np.argmax(early / np.maximum(errors.std(axis=0), 1e-6)))
         return int(np.argmin(np.where(sure, self.usd * grown, np.inf)))
 
     def regret(self, errors: Array) -> Array:

@@ -76,13 +76,13 @@ def _likely(mix: FeasiblePlan, units: Scales) -> str:
     time = " ".join(filter(None, (units.time.value(hours), units.time.title, units.time.interval(hours))))
     cost = " ".join(filter(None, (units.money.value(usd), units.money.title, units.money.interval(usd))))
     before = " before credits" if mix.credits_usd else ""
-    chance = "" if mix.chance_both is None else f", {percent_text(mix.chance_both)} to keep the limits"
-    return f"The mix likely takes {time} and costs {cost}{before}{chance}."
+    chance = "" if mix.chance_both is None else f", {percent_text(mix.chance_both)}"
+    return f"Mix: {time}, {cost}{before}{chance}."
 
 
 BINDING = {
     "deadline": "the deadline", "budget": "the budget", "confidence": "no plan is sure enough",
-    "nodes_not_asked": "no option has the nodes that its runs may have",
+    "nodes_not_asked": "no option has a number of nodes that its trainings may use",
 }  # fmt: skip
 """Words for the limits that no plan keeps, by code."""
 

@@ -59,7 +59,7 @@ def marks_explained(options: Sequence[OptionEstimate], money: Callable[[Quantity
         ARM: "a Arm processor: x86 images do not run.",
         NETWORK: f"n network between nodes assumed: {_widest(options)} Gbit/s of each; set yours with --network.",
         CHUNKED: "l fits only with a loss in chunks, as Liger's: --loss chunked.",
-        DIVIDED: f"d network divided: {_layouts([option for option in options if option.trainers])}.",
+        DIVIDED: f"d the trainer must split the model: {_layouts([option for option in options if option.trainers])}.",
         SOFTWARE: f"w needs {' and '.join(software)}: the trainer must be ported to it.",
     }
     return [text for mark, text in explained.items() if mark in used]

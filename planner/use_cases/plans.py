@@ -133,7 +133,7 @@ def _check_names(filters: FindFilters, catalog: Catalog) -> None:
 def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
     """Estimate one training on each option."""
     listed, paced = find_options(plan, catalog, today=today)
-    document = estimate_options(listed, catalog, today=today, paced=paced).document
+    document = estimate_options(listed, catalog, today=today, paced=paced).answer
     return with_id(document, listed, catalog, today=today)
 
 

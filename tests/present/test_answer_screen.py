@@ -264,11 +264,11 @@ def test_a_campaign_s_plan_is_in_the_plan_s_currency_and_its_upper_bound_is_roun
     ("changes", "written"),
     [
         pytest.param(
-            {}, "The mix likely takes 50 days (40-61) and costs 2,000 USD (1,500-3,100), 83 % to keep the limits.",
+            {}, "Mix: 50 days (40-61), 2,000 USD (1,500-3,100), 83 %.",
             id="dollars",
         ),
         pytest.param(
-            {"currency": WON}, "costs 2.80 million KRW (2.1-4.3), 83 % to keep", id="1,400 won a USD",
+            {"currency": WON}, "Mix: 50 days (40-61), 2.80 million KRW (2.1-4.3), 83 %.", id="1,400 won a USD",
         ),
     ],
 )  # fmt: skip
@@ -359,15 +359,18 @@ def test_a_speed_that_offloaded_weights_leave_open_is_named():
     ("whole", "campaign", "explained"),
     [
         pytest.param(
-            3.0, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 3 "
+            3.0, 1.0, "d the trainer must split the model: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; "
+            "by plain FSDP or ZeRO 3 "
             "hours.", id="what any trainer needs",
         ),
         pytest.param(
-            3.0, 4.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; by plain FSDP or ZeRO 12 "
+            3.0, 4.0, "d the trainer must split the model: Mine, 8x H100: fsdp2, tensor 4, by torchtitan; "
+            "by plain FSDP or ZeRO 12 "
             "hours.", id="four runs one after another, as in the row",
         ),
         pytest.param(
-            None, 1.0, "d network divided: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.", id="any other does not fit"
+            None, 1.0, "d the trainer must split the model: Mine, 8x H100: fsdp2, tensor 4, by torchtitan.",
+            id="any other does not fit"
         ),
     ],
 )  # fmt: skip

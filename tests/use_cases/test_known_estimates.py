@@ -14,7 +14,8 @@ from planner.model.plan.plan import CampaignLimits, Plan
 from planner.present.page.words import Words
 from planner.scenario.candidate import Candidate, expand
 from planner.scenario.job import Job
-from planner.speed.throughput.speed import Speed, fastest
+from planner.speed.throughput.fastest_strategy import fastest
+from planner.speed.throughput.speed import Speed
 from planner.use_cases.plans import compare, estimates_of, read_plan
 from planner.use_cases.reports import report_of
 from tests.bundled import bundled_catalog

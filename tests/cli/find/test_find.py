@@ -32,7 +32,8 @@ def counted(document) -> tuple[int, int, int]:
     [note] = [note for note in document["notes"] if note.startswith("Found: ")]
     shown, total = re.match(r"Found: ([\d,]+) of ([\d,]+) ", note).groups()
     reasons = re.findall(
-        r"([\d,]+) (?:dearer|do not|without|sold|of which|with an|with a price|on which|on more|on the|Capacity)",
+        r"([\d,]+) (?:more expensive|do not|without|sold|not known|no longer|with an|with a price|on which|on more"
+        r"|on the|Capacity)",
         note.partition("Left out")[2],
     )
     numbers = [int(text.replace(",", "")) for text in (shown, total, *reasons)]

@@ -19,6 +19,7 @@ OTHERS = [code for code in LANGUAGES if code != "en"]
 PLACE = re.compile(r"\{\w+\}")
 KO = Words("ko")
 EXAMPLES = {
+    "kept": "stays in the budget", "ahead": "the block",
     "done": "done in 3.4 hours", "cost": "at most 1.92 USD", "sure": "4 in 5 sure", "day": "2027-01-02",
     "deadline": "2027-01-01", "unit": "USD a kWh",
     "work": " for 9 trainings", "end": ", 7 USD less than renting", "usd": "4,600 USD",
