@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from planner.cost.ownership.owed_anyway import is_owed
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.decide.owning.verdict import yearly_usd
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import WORDS
 from planner.decide.recommend.wording import share_text, short_amount, short_usd, with_reason
@@ -49,15 +50,15 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
-        costs = "costs {}" if _usd(own) > _usd(best) else "at {} is not surely cheaper"
+        costs = "costs {}" if yearly_usd(own) > yearly_usd(best) else "at {} is not surely cheaper"
         new = " as if bought today" if own.as_if_bought else ""
-        end = f"; {DOING[own.hold]} {costs.format(short_usd(_usd(own)) + new)}"
+        end = f"; {DOING[own.hold]} {costs.format(short_usd(yearly_usd(own)) + new)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
-    less = _usd(firm) - _usd(own)
+    less = yearly_usd(firm) - yearly_usd(own)
     if less <= 0:
-        end = f"; {firm.display_name} at {short_usd(_usd(firm))} is not surely cheaper"
+        end = f"; {firm.display_name} at {short_usd(yearly_usd(firm))} is not surely cheaper"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     end = f", {short_usd(less)} less than renting"
     if year.trainings is None:
@@ -74,8 +75,8 @@ def _not_firm(cheapest: YearOption, best: YearOption) -> str:
     assert cheapest.price_kind is not None
     kind = NOT_FIRM[cheapest.price_kind]
     name = cheapest.display_name if kind in cheapest.display_name.lower() else f"{cheapest.display_name} ({kind})"
-    usd = short_usd(_usd(cheapest))
-    if _usd(cheapest) < _usd(best):
+    usd = short_usd(yearly_usd(cheapest))
+    if yearly_usd(cheapest) < yearly_usd(best):
         return f"{name}: {usd} a year, but it may be taken away."
     return f"Even {name}: {usd} a year, and it may be taken away."
 
@@ -141,12 +142,7 @@ def whole_trainings(number: float) -> str:
 def _money(option: YearOption) -> str:
     local = option.local_per_year
     beside = "" if local is None else f" ({short_amount(local.value)} {local.code})"
-    return f"{short_usd(_usd(option))}{beside}"
-
-
-def _usd(option: YearOption) -> float:
-    assert option.usd_per_year is not None, "options without a cost are not named"
-    return option.usd_per_year.value
+    return f"{short_usd(yearly_usd(option))}{beside}"
 
 
 def site_sentence(

@@ -145,7 +145,8 @@ def by_middle_values(question: PlacementQuestion, solution: Solution) -> Solutio
     """Return a solution with the question's own hours and opening times. It then ends sooner and costs less."""
     hours = {(way.group, way.option): way.hours for way in question.instance.ways}
     ways = tuple(replace(way, hours=hours[way.group, way.option]) for way in solution.instance.ways)
-    bins = tuple(replace(bin_, opens=question.instance.bins[bin_.origin].opens) for bin_ in solution.instance.bins)
+    opens = {bin_.origin: bin_.opens for bin_ in question.instance.bins}
+    bins = tuple(replace(bin_, opens=opens[bin_.origin]) for bin_ in solution.instance.bins)
     evaluated = evaluate(replace(solution.instance, ways=ways, bins=bins), solution.placed, bound=solution.bound)
     assert evaluated is not None, "shorter runs end within their windows"
     return replace(evaluated, gap=solution.gap)

@@ -171,10 +171,10 @@ class _Writer:
         return flag
 
     def order_twins(self, by_bin: Mapping[int, Columns]) -> None:
-        """Fill equal lanes in order, the fullest first, so that each plan has one form."""
+        """Fill the separated lanes of a bin in order, the fullest first, so that each plan has one form."""
         bins = self.instance.bins
         for first, second in pairwise(sorted(by_bin)):
-            if bins[first].twins is not None and bins[first].twins == bins[second].twins:
+            if bins[first].origin is not None and bins[first].origin == bins[second].origin:
                 fuller = [(column, -way.hours) for way, column in by_bin[first]]
                 self.program.row([*fuller, *((column, way.hours) for way, column in by_bin[second])], high=TOLERANCE)
 

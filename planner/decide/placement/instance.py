@@ -51,10 +51,8 @@ class Bin:
     """Lengths in which hours are sold, in ascending order. Each lane in use buys one block."""
     block_lost_hours: float = 0.0
     """Hours at the end of a block that no run can use."""
-    origin: int = 0
-    """Index of the bin in the original question. Lanes that were separated keep that of their bin."""
-    twins: int | None = None
-    """Bin that this lane was separated from. Equal lanes are filled in order, so that each plan has one form."""
+    origin: int | None = None
+    """Index of the bin in the original question, which its separated lanes share."""
 
     @property
     def by_term(self) -> bool:
