@@ -171,8 +171,10 @@ def _break_even_by_kind(rentals: Sequence[RentalOption]) -> dict[PriceKind, Quan
 
 
 def _inputs(resolved: ResolvedSite) -> tuple[Input, ...]:
+    """Return the site's inputs, with those marked that are defaults, perhaps under another name."""
+    aliases = {"usd_per_kwh": "electricity", "residual_fraction": "residual", "years": "life_years"}
     return tuple(
-        Input(name=name, quantity=quantity, default=_is_default(name, resolved))
+        Input(name=name, quantity=quantity, default=not {name, aliases.get(name, name)}.isdisjoint(resolved.defaults))
         for name, quantity in resolved.quantities.items()
     )
 
@@ -247,8 +249,3 @@ def _fits(candidate: Candidate, option: OptionEstimate) -> bool | None:
     if site.circuit_kw is None and site.rack_kw is None:
         return None
     return not OVERLOADS.intersection(option.why_not_codes)
-
-
-def _is_default(name: str, resolved: ResolvedSite) -> bool:
-    alias = {"usd_per_kwh": "electricity", "residual_fraction": "residual", "years": "life_years"}.get(name, name)
-    return name in resolved.defaults or alias in resolved.defaults

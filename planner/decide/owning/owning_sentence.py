@@ -37,11 +37,11 @@ def headline(year: PlannedYear) -> tuple[str, ...]:
     if best is None:
         why = own.why_not or "its cost is not known"
         return (f"Nothing fits: {with_reason(own.display_name, why)}.",)
-    said = [_advice(best, own, firm, year)]
+    sentences = [_advice(best, own, firm, year)]
     if cheapest is not None and not cheapest.firm:
-        said.append(_not_firm(cheapest, best))
-    said.append(_when_it_pays(own, best, firm, year))
-    return tuple(sentence for sentence in said if sentence)
+        sentences.append(_not_firm(cheapest, best))
+    sentences.append(_when_it_pays(own, best, firm, year))
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear) -> str:

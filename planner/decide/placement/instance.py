@@ -101,7 +101,7 @@ class Option:
     """Node-hours of its allocation."""
     credits: str | None = None
     """Provider whose credits pay its bill."""
-    held: float = 1.0
+    cost_factor: float = 1.0
     """Factor on its cost in the comparison with the budget: the cost stays below this with the confidence."""
 
 
@@ -118,7 +118,7 @@ class Instance:
     deadline: float = math.inf
     """Hours after the campaign's start."""
     budget: float = math.inf
-    """Limit of the USD that remain to pay if each option costs `held` times its cost."""
+    """Limit of the USD that remain to pay if each option costs `cost_factor` times its cost."""
     most_usd: float = math.inf
     """Limit of the USD that remain to pay at the costs themselves."""
     waiting_usd_per_hour: float = 0.0
@@ -201,10 +201,10 @@ def evaluate(instance: Instance, placed: Sequence[RunsOnLane], *, bound: float =
 
 
 def in_budget(instance: Instance, placed: Sequence[RunsOnLane]) -> bool:
-    """Return whether a plan stays within `budget` at the costs times `held`, and within `most_usd` at the costs."""
+    """Return whether a plan stays within `budget` at costs times `cost_factor`, and within `most_usd` at the costs."""
     spent = option_usd(instance, placed)
-    held = {option: usd * instance.options[option].held for option, usd in spent.items()}
-    return _to_pay(instance, spent) <= instance.most_usd and _to_pay(instance, held) <= instance.budget
+    surely = {option: usd * instance.options[option].cost_factor for option, usd in spent.items()}
+    return _to_pay(instance, spent) <= instance.most_usd and _to_pay(instance, surely) <= instance.budget
 
 
 def option_usd(instance: Instance, placed: Sequence[RunsOnLane]) -> dict[int, float]:
