@@ -23,7 +23,7 @@ TOO_DEAR = 2.0
 MOST_OF_TIE = 1.5
 """Options within that share of the budget are ties up to this factor of the least cost."""
 MUCH_LESS = 0.75
-"""Share of the likely cost of what is paid ahead, from which on hours that cost no more take its place."""
+"""Share of the likely cost of what is paid ahead, at which hours take its place that cost more at the confidence."""
 BESIDE_OWN = 1.5
 """The factor of what is too dear, where what comes first stands there already."""
 EVEN_CHANCE = 0.5
@@ -134,7 +134,7 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
     certain = [option for option in feasible if option.fits] or list(feasible)
     if not certain:
         return []
-    best = _likely_cheaper_hours(_best_of_ties(certain, limits), certain, limits)
+    best = _or_hours_as_used(_best_of_ties(certain, limits), certain, limits)
     if limits.deadline is not None or limits.prefer is Prefer.TIME:
         return [best]
     while True:  # each round is over five times faster than the one before
@@ -147,25 +147,31 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
         best = min(faster, key=lambda one: _order(one, limits))
 
 
-def _likely_cheaper_hours(
+def _or_hours_as_used(
     best: CampaignOption, ordered: Sequence[CampaignOption], limits: CampaignLimits
 ) -> CampaignOption:
     """Return the firm option by the hour that takes the place of one that is paid ahead; else the latter.
 
-    It likely costs a quarter less, and at the confidence at most twice as much. What is paid ahead caps the cost, but
-    most of the time its unused hours are lost.
+    It likely costs a tenth less where it is a tie at the confidence, and a quarter less where it costs up to twice as
+    much there. What is paid ahead caps the cost, but most of the time its unused hours are lost. Under `prefer: time`
+    it is a tie in time.
     """
-    if not _is_paid_ahead(best) or limits.prefer is Prefer.TIME or best.payable_usd is None:
+    ahead, by_time = best.payable_usd, limits.prefer is Prefer.TIME
+    if not _is_paid_ahead(best) or ahead is None:
         return best
-    likely = MUCH_LESS * best.payable_usd.value
-    hourly = [
-        option
-        for option in ordered
-        if not _is_paid_ahead(option) and is_firm(option) and option.hold is best.hold
-        and option.payable_usd is not None and option.payable_usd.value <= likely
-        and ranking_usd(option) <= TOO_DEAR * ranking_usd(best)
-    ]  # fmt: skip
-    return min(hourly, key=lambda option: _order(option, limits), default=best)
+
+    def takes_its_place(option: CampaignOption) -> bool:
+        owed, usd = option.payable_usd, ranking_usd(option)
+        if owed is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
+            return False
+        if by_time and hours_of(option) > hours_of(best) * (1 + TIE_FRACTION):
+            return False
+        is_tie = by_time or usd <= ranking_usd(best) * (1 + TIE_FRACTION)
+        least = 1 - TIE_FRACTION if is_tie else MUCH_LESS
+        return owed.value <= least * ahead.value and usd <= TOO_DEAR * ranking_usd(best)
+
+    instead = [option for option in ordered if takes_its_place(option)]
+    return _best_of_ties(instead, limits) if instead else best
 
 
 def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption:
@@ -174,8 +180,7 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
     measured before modelled, undivided before divided, firm before spot, fewer nodes. The age of a price counts in
     the cost at the confidence alone, with which its doubt grows. What costs over 1.5 times as much as the cheapest is
-    no tie of it, however large the budget is, and no tie wins that another one beats in all (`_is_beaten`), or that is
-    paid ahead where paying by the hour likely costs less (`_is_paid_in_vain`).
+    no tie of it, however large the budget is, and no tie wins that another one beats in all (`_is_beaten`).
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
@@ -183,9 +188,7 @@ def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> 
     least = decides(ordered[0])
     most = max(least * (1 + TIE_FRACTION), min(least + slack, least * MOST_OF_TIE))
     near = [one for one in ordered if decides(one) <= most]
-    unbeaten = [
-        one for one in near if not any(_is_beaten(one, rival) or _is_paid_in_vain(one, rival) for rival in near)
-    ]
+    unbeaten = [one for one in near if not any(_is_beaten(one, rival) for rival in near)]
     ties = sorted(unbeaten, key=lambda one: (_class(one), _order(one, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
@@ -196,19 +199,6 @@ def _is_beaten(one: CampaignOption, rival: CampaignOption) -> bool:
     if one.hold is not rival.hold or ranking_usd(rival) >= ranking_usd(one) or hours_of(rival) >= hours_of(one):
         return False
     return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(one), strict=True))
-
-
-def _is_paid_in_vain(one: CampaignOption, rival: CampaignOption) -> bool:
-    """Return whether a firm rival, paid by the hour, likely costs a tenth less than what is paid ahead.
-
-    Hours that are paid ahead and not used are lost: they count in the cost at the confidence only by its tail.
-    """
-    if not _is_paid_ahead(one) or _is_paid_ahead(rival) or not is_firm(rival) or rival.hold is not one.hold:
-        return False
-    ours, theirs = one.payable_usd, rival.payable_usd
-    assert ours is not None, "it is comparable"
-    assert theirs is not None, "it is comparable"
-    return theirs.value < (1 - TIE_FRACTION) * ours.value
 
 
 def _is_paid_ahead(option: CampaignOption) -> bool:
