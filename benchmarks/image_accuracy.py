@@ -34,7 +34,7 @@ POINTS = (
     ("RTX-3090", "field-0686"), ("RTX-3090", "field-0702"), ("RTX-8000-Turing", "m00545"), ("A10", "m00572"),
     ("L4", "m05205"),
 )  # fmt: skip
-"""ResNet-50 in mixed precision; the RTX 8000 stands for Turing, of which no T4 row states its settings."""
+"""Rows of ResNet-50 in mixed precision. The RTX 8000 represents Turing, because no T4 row states its settings."""
 
 
 def main() -> None:
@@ -76,10 +76,10 @@ def main() -> None:
 
 def _baselines(rows_are: str, scored: Sequence[ScoredRow], evidence: Sequence[Observation]) -> list[Row]:
     errors: dict[str, list[float]] = {name: [] for name in METHODS}
-    for one in scored:
-        fitted = [evidence[place] for place in one.trained_on]
-        for name, value in baseline_predictions(one.observation, fitted).items():
-            errors[name].append(value / one.observation.tokens_per_s_per_gpu - 1)
+    for row in scored:
+        fitted = [evidence[place] for place in row.trained_on]
+        for name, value in baseline_predictions(row.observation, fitted).items():
+            errors[name].append(value / row.observation.tokens_per_s_per_gpu - 1)
     figures = {"planner": overall(scored)} | {name: error_figures(missed) for name, missed in errors.items()}
     return [
         IMAGES | {"left_out": "source", "rows_are": rows_are, "method": method} | three(missed, 0)
@@ -88,12 +88,12 @@ def _baselines(rows_are: str, scored: Sequence[ScoredRow], evidence: Sequence[Ob
 
 
 def _points(unseen: Sequence[ScoredRow]) -> list[Row]:
-    """Return ResNet-50 in mixed precision, images/s of one accelerator, with all rows of the accelerator held out."""
-    by_id = {one.observation.id: one for one in unseen}
+    """Return images/s per accelerator of ResNet-50 in mixed precision, with all rows of the accelerator held out."""
+    by_id = {row.observation.id: row for row in unseen}
     rows: list[Row] = []
     for accelerator, name in POINTS:
-        one = by_id[name]
-        config, labels = one.observation.config, one.observation.labels
+        point = by_id[name]
+        config, labels = point.observation.config, point.observation.labels
         rows.append(
             {
                 "accelerator": accelerator,
@@ -103,11 +103,11 @@ def _points(unseen: Sequence[ScoredRow]) -> list[Row]:
                 "layout": "channels last" if config["channels_last"] == 1 else "planes",
                 "micro_batch": f"{config['micro_batch']:.0f}",
                 "accelerators": f"{config['dp']:.0f}",
-                "published_images_per_s": f"{one.observation.tokens_per_s_per_gpu:.0f}",
-                "predicted_images_per_s": f"{one.predicted:.0f}",
-                "error_pct": f"{one.error * 100:+.0f}",
-                "low_90": f"{one.low_90:.0f}",
-                "high_90": f"{one.high_90:.0f}",
+                "published_images_per_s": f"{point.observation.tokens_per_s_per_gpu:.0f}",
+                "predicted_images_per_s": f"{point.predicted:.0f}",
+                "error_pct": f"{point.error * 100:+.0f}",
+                "low_90": f"{point.low_90:.0f}",
+                "high_90": f"{point.high_90:.0f}",
             }
         )
     return rows

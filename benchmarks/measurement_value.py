@@ -1,11 +1,11 @@
-"""Whether the measurements that are proposed lower the regret of a decision more than random ones. Asserts nothing.
+"""Compares the regret of decisions after proposed measurements and after random ones. Asserts nothing.
 
-Of every bundled source that measured one network on five machines and more, the machines are the options, each with the
-setting that is predicted to be fastest there. They are predicted by a calibration that was fitted without the source
-(some minutes), priced at the cheapest on-demand price of the catalog, and chosen among by cost at the confidence of
-0.8, with and without a deadline. Up to three are then measured: those that are worth most, one after another, or three
-at random; a measurement is the source's own. The regret is that of what is then chosen, by what all options measured.
-The last line of stdout is one JSON document; those before it are the cases.
+Each bundled source that measured one network on at least five machines is a case. Its machines are the options, each
+with the setting that is predicted to be fastest. A calibration fitted without the source (takes minutes) predicts them.
+They have the cheapest on-demand price of the catalog, and the cheapest at a confidence of 0.8 is chosen, with and
+without a deadline. Then up to three options are measured with the source's own figures: the most valuable ones, one
+after another, or three random ones. The regret of the new choice follows from the figures of all options. The last line
+of stdout is one JSON document; the lines before it are the cases.
 Run: python -m benchmarks.measurement_value
 """
 
@@ -44,18 +44,19 @@ LIMITS = ("none", "deadline")
 
 @dataclass(frozen=True)
 class ValueCase:
-    """One network on the machines of one source; USD and hours of as much work as costs 1 where it is predicted to be
-    cheapest.
+    """One network on the machines of one source.
+
+    The work is scaled to cost 1 on the option that is predicted to be cheapest.
     """
 
     name: str
     usd: Array
-    """Predicted."""
+    """Predicted cost of each option."""
     hours: Array
     errors: Array
-    """Of ln hours, by sample and option."""
+    """Errors of ln(hours) by sample and option."""
     truth: Array
-    """ln(measured hours / predicted)."""
+    """ln(measured hours / predicted hours) of each option."""
     deadline: float
 
     def decide(self, errors: Array) -> int:
@@ -68,7 +69,7 @@ class ValueCase:
         return int(np.argmin(np.where(sure, self.usd * grown, np.inf)))
 
     def regret(self, errors: Array) -> Array:
-        """Return the regret of every option where hours are off by these logarithms."""
+        """Return the regret of every option if ln(hours) is wrong by `errors`."""
         grown = np.exp(errors)
         return regret_of(self.usd * grown, self.hours * grown <= self.deadline)
 
@@ -100,11 +101,11 @@ def scored(case: ValueCase) -> dict[str, float]:
         best = propose(case, errors)
         if best is None:
             break
-        errors = told(errors, best, float(case.truth[best]))
+        errors = errors_after(errors, best, float(case.truth[best]))
     return {
         "before": float(regret[case.decide(case.errors)]),
         "proposed": float(regret[case.decide(errors)]),
-        "random": float(np.mean([regret[one] for one in chosen])),
+        "random": float(np.mean([regret[option] for option in chosen])),
     }
 
 
@@ -112,7 +113,7 @@ def measure(case: ValueCase, options: Sequence[int]) -> int:
     """Return what is chosen after these measurements."""
     errors = case.errors
     for option in options:
-        errors = told(errors, int(option), float(case.truth[option]))
+        errors = errors_after(errors, int(option), float(case.truth[option]))
     return case.decide(errors)
 
 
@@ -121,7 +122,7 @@ def results(errors: Array, option: int) -> Array:
     return np.asarray(errors[:, option] + NOISE * scores("noise", str(option)))
 
 
-def told(errors: Array, option: int, result: float) -> Array:
+def errors_after(errors: Array, option: int, result: float) -> Array:
     """Return the errors of all options, given one run."""
     drawn = results(errors, option)
     return np.stack([given(error, drawn, result) for error in errors.T], axis=1)
@@ -134,7 +135,7 @@ def propose(case: ValueCase, errors: Array) -> int | None:
     for option in range(len(case.usd)):
         drawn, saved = results(errors, option), 0.0
         for samples in np.array_split(np.argsort(drawn), SLICES):
-            after = case.decide(told(errors, option, float(drawn[samples].mean())))
+            after = case.decide(errors_after(errors, option, float(drawn[samples].mean())))
             saved += float((regret[samples, chosen] - regret[samples, after]).sum())
         worths.append(saved)
     best = int(np.argmax(worths))
@@ -142,30 +143,30 @@ def propose(case: ValueCase, errors: Array) -> int | None:
 
 
 def cases(catalog: Catalog) -> Iterator[tuple[str, ValueCase]]:
-    """Return every held-out case, without a deadline and with one that half of the options are predicted to keep."""
+    """Yield every held-out case, without a deadline and with a deadline that half of the options should keep."""
     evidence = bundled_evidence(catalog)
     price = prices(catalog)
     for fold in train_text_folds(evidence, evidence, read_calibration(), leave_out="source", today=date(2026, 11, 24)):
         kind, learnt = kind_of_text(fold.calibration), fitted(fold.calibration)
         groups: dict[tuple[str, str], list[Observation]] = defaultdict(list)
         for place in fold.places:
-            one = evidence[place]
-            if one.labels.accelerator in price:
-                groups[one.labels.source, one.labels.workload].append(one)
+            observation = evidence[place]
+            if observation.labels.accelerator in price:
+                groups[observation.labels.source, observation.labels.workload].append(observation)
         for (source, workload), rows in sorted(groups.items()):
             options = machines(rows, kind.estimate(rows, []).tokens_per_s_per_gpu)
             if len(options) < FEWEST:
                 continue
             guess = kind.estimate(options, [])
             rate = guess.tokens_per_s_per_gpu
-            usd = np.array([price[one.labels.accelerator] for one in options]) / rate
-            hours = 1 / (rate * np.array([gpus_of(one) for one in options]))
-            truth = np.log(rate / np.array([one.tokens_per_s_per_gpu for one in options]))
+            usd = np.array([price[option.labels.accelerator] for option in options]) / rate
+            hours = 1 / (rate * np.array([gpus_of(option) for option in options]))
+            truth = np.log(rate / np.array([option.tokens_per_s_per_gpu for option in options]))
             sd = np.log(guess.high_90 / rate) / TAIL
             errors = np.stack(
                 [
-                    each * drawn_error(kind.model(learnt, [one]).place, one)
-                    for each, one in zip(sd, options, strict=True)
+                    deviation * drawn_error(kind.model(learnt, [option]).place, option)
+                    for deviation, option in zip(sd, options, strict=True)
                 ],
                 axis=1,
             )
@@ -183,7 +184,7 @@ def drawn_error(place: UpdatePoints, machine: Observation) -> Array:
 
 
 def machines(rows: Sequence[Observation], rates: Array) -> list[Observation]:
-    """Return one row of each accelerator and count: the setting that is predicted to be fastest."""
+    """Return one row per accelerator and count, with the setting that is predicted to be fastest."""
     best: dict[tuple[str, float], tuple[float, Observation]] = {}
     for row, rate in zip(rows, rates, strict=True):
         key = (row.labels.accelerator, gpus_of(row))
@@ -193,7 +194,7 @@ def machines(rows: Sequence[Observation], rates: Array) -> list[Observation]:
 
 
 def prices(catalog: Catalog) -> dict[str, float]:
-    """Return the cheapest USD an hour of one accelerator of each kind: on demand, where it is sold so."""
+    """Return the lowest USD per hour of one accelerator of each kind, on demand if available."""
     found: dict[PriceKind, dict[str, float]] = {PriceKind.MARKETPLACE: {}, PriceKind.ON_DEMAND: {}}
     for row in catalog.prices:
         node = catalog.nodes.get(f"{row.provider}/{row.instance_type}")

@@ -1,4 +1,4 @@
-"""Rows of the tables of text and of images: figures by row and averaged by source."""
+"""Computes rows of the tables of text and of images: figures by row and averaged by source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def split_row(network: str, left_out: str, known: int, rows_are: str, scored: Se
 
 
 def part_rows(network: str, known: int, scored: Sequence[ScoredRow]) -> list[Row]:
-    """Return the figures of rows by what their sources state and how near the evidence is, each source held out."""
+    """Return the figures by stated settings and by distance of the evidence, with each source held out."""
     return [
         {"network": network, "runs_known": known, "part": name} | _figures(rows)
         for name, rows in parts(scored).items()
@@ -29,7 +29,7 @@ def part_rows(network: str, known: int, scored: Sequence[ScoredRow]) -> list[Row
 
 
 def by_source(network: str, scored: Sequence[ScoredRow]) -> list[Row]:
-    """Return the score of each source, itself held out, nothing known of it."""
+    """Return the score of each source, held out and without known runs."""
     return [
         {
             "network": network,

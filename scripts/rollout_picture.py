@@ -18,7 +18,7 @@ from planner.model.catalog import Catalog
 from planner.model.plan.plan import Plan
 from planner.scenario.candidate import expand
 from planner.scenario.job import resolve_job
-from planner.speed.throughput.speed import fastest
+from planner.speed.throughput.fastest_strategy import fastest
 from planner.use_cases.catalogs import open_catalog
 
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "rollout_phases.svg"
@@ -49,7 +49,7 @@ def step_of(nodes: int, generation: dict[str, Any], catalog: Catalog) -> Rollout
 
 
 def rows_of(step: RolloutEstimate) -> list[tuple[str, list[tuple[str, float, float]]]]:
-    """Return each group of devices with its phases: name, begin and end in seconds; the rest of a step is waiting."""
+    """Return each group of devices with its phases: name, begin and end in seconds. The rest of a step is waiting."""
     seconds = step.seconds
     generating, weights = seconds["generation"], seconds.get("weights", 0.0)
     following, at = [], 0.0 if step.generating_devices and _is_ahead(step) else generating

@@ -8,7 +8,7 @@ from planner.model.answer.audit import Finding
 from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import OPEN, Likely, chance_within
+from planner.speed.memory.chance import FAILS_UP_TO, PossibleNeed, chance_within
 from planner.speed.memory.memory import device_memory
 
 LEANEST = TrainerMemory(loss=Loss.CHUNKED, kernels=Kernels.FUSED)
@@ -69,17 +69,19 @@ def memory_findings(run: StatedRun) -> tuple[list[Finding], bool]:
         return [], False
     device: Fact = ("device", hbm, "GiB", accelerator.source)
     findings, forced = [], False
-    if chance_within([Likely(1.0, least)], hbm) < HARDLY:
+    if chance_within([PossibleNeed(1.0, least)], hbm) < HARDLY:
         says = f"With everything recomputed a device needs about {least:.0f} GiB, and has {hbm:g}."
         needed: Fact = ("needed", least, "GiB", "planner memory, full checkpointing, chunked loss, fused kernels")
         fix = "Record strategy, offload, optimizer and adapters; or see planner memory."
         findings.append(impossible("memory_above_capacity", says, needed, device, fix=fix))
-    elif chance_within([Likely(1.0, plain)], hbm) <= OPEN and record.checkpointing is not Checkpointing.FULL:
+    elif (
+        chance_within([PossibleNeed(1.0, plain)], hbm) <= FAILS_UP_TO and record.checkpointing is not Checkpointing.FULL
+    ):
         says = f"Without recomputation batch {batch} needs about {plain:.0f} GiB of {hbm:g}: it must have recomputed."
         needed = ("needed", plain, "GiB", "planner memory, no checkpointing, eager kernels, fused loss")
         findings.append(note("memory_forces_recomputation", says, needed, device))
         forced = strategy in ALL_OR_NOTHING and record.checkpointing is None
-    elif chance_within([Likely(1.0, _times(run, MUCH_LARGER, trainer) or hbm)], hbm) > 1 - OPEN:
+    elif chance_within([PossibleNeed(1.0, _times(run, MUCH_LARGER, trainer) or hbm)], hbm) > 1 - FAILS_UP_TO:
         says = f"Batch {batch} fills about {plain / hbm:.0%} of the device: {MUCH_LARGER * batch} and more would fit."
         needed = ("needed", plain, "GiB", "planner memory, no checkpointing")
         fix = f"planner launch {record.workload} --mode tuned --on TARGET"
@@ -106,7 +108,7 @@ def _times(run: StatedRun, factor: int, trainer: TrainerMemory) -> float | None:
 def _sharding(run: StatedRun, trainer: TrainerMemory, hbm: float) -> list[Finding]:
     assert run.record is not None
     sample_gib = need_gib(run, checkpointing=Checkpointing.FULL, trainer=trainer, micro_batch=1, strategy=Strategy.DDP)
-    if sample_gib is None or chance_within([Likely(1.0, sample_gib)], hbm) <= 1 - OPEN:
+    if sample_gib is None or chance_within([PossibleNeed(1.0, sample_gib)], hbm) <= 1 - FAILS_UP_TO:
         return []
     says = f"The network fits one device without sharding ({sample_gib:.0f} of {hbm:g} GiB): ddp communicates less."
     fix = f"planner launch {run.record.workload} --strategy ddp --on TARGET"

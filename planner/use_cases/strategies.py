@@ -1,4 +1,4 @@
-"""Ways to spread a training over a machine, ranked."""
+"""Ranks the ways to spread a training over a machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from planner.scenario.job import (
 from planner.scenario.parallel_config import ParallelConfig
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.throughput.node_network import is_stated
-from planner.speed.throughput.strategy_search import StrategyQuestion, search
+from planner.speed.throughput.strategy_search import search
+from planner.speed.throughput.strategy_space import StrategyQuestion
 
 MODELLED = (
     "Modelled; the range is 90 % for one way by itself. Ways on one machine share most of their error, so their order "
@@ -32,10 +33,10 @@ MODELLED = (
 def find_strategies(
     network: ArchitectureFile, machine: str, cluster: Cluster, asked: TrainingSetup, catalog: Catalog
 ) -> dict[str, Any]:
-    """Return the ways that fit, the fastest first, as the document of `planner strategies --json`.
+    """Return the ways that fit, fastest first, as the document of `planner strategies --json`.
 
-    `asked` states what the command states: its `workload` names the network for messages. What it leaves open is taken
-    from the network's file.
+    `asked` holds the settings of the command, and its `workload` names the network in messages. Open settings come from
+    the network's file.
     """
     workload, accelerator = asked.workload, cluster.accelerator
     if network.architecture.sample != "tokens":

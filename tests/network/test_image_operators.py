@@ -126,10 +126,10 @@ def test_like_operators_are_gathered_and_lose_nothing() -> None:
         for listed in (operators, operators_of(TINY_RESNET))
     ]
     for place, expected in enumerate(products):
-        here = configs.products.of == place
+        here = configs.products.owner == place
         assert sum(configs.products.macs[here] * configs.products.repeats[here]) == sum(each.macs for each in expected)
         assert sum(configs.products.repeats[here]) == len(expected)
-    assert (configs.at([1]).products.macs == configs.products.macs[configs.products.of == 1]).all()
+    assert (configs.at([1]).products.macs == configs.products.macs[configs.products.owner == 1]).all()
 
 
 FACTS = (

@@ -28,8 +28,8 @@ from planner.quantity.formula import exp, formula, largest, log, named, stated, 
 from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
 from planner.quantity.recorded_number import recording
-from planner.speed.memory.activations import Saved
-from planner.speed.memory.chance import Likely, chance_within
+from planner.speed.memory.activations import SavedBytes
+from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.fullest_moment import Parts
 from planner.speed.memory.states import States
 from tests.formula_evaluation import evaluated
@@ -71,7 +71,7 @@ CASES: dict[str, tuple[Any, dict[str, Any]]] = {
     "busy hour": (owned_cost.usd_per_busy_gpu_hour, {"inputs": SITE}),
     "busy hour at the margin": (owned_cost.marginal_usd_per_busy_gpu_hour, {"inputs": SITE}),
     "a year": (owning_usd, {"inputs": SITE, "nodes": 2, "gpu_hours": 1e4, "other_use": 0.25}),
-    "fit": (chance_within, {"likely": [Likely(0.4, 70.0), Likely(0.6, 85.0)], "size_gib": 80.0}),
+    "fit": (chance_within, {"likely": [PossibleNeed(0.4, 70.0), PossibleNeed(0.6, 85.0)], "size_gib": 80.0}),
 }  # fmt: skip
 """Formulas and inputs at which every term of them counts."""
 
@@ -222,7 +222,7 @@ def test_nothing_is_remembered_outside_of_a_recording() -> None:
 
 
 def test_the_fullest_moment_adds_up_what_it_holds() -> None:
-    parts = Parts(States(2e9, 2e9, 4e9, 0.0), Saved(8e9, 1e9, 5e8), 3e9, 1e9, 1.05)
+    parts = Parts(States(2e9, 2e9, 4e9, 0.0), SavedBytes(8e9, 1e9, 5e8), 3e9, 1e9, 1.05)
     with recording():
         (whole, *_) = printed({"total": parts.fullest().total_gib})
     assert whole.text == "states_gib + activations_gib + logits_gib + buffers_gib"

@@ -15,9 +15,10 @@ from planner.decide.options.estimate_plan import Paced
 from planner.decide.outcomes.learnt import Learnt
 from planner.decide.outcomes.option_outcomes import TimedOption
 from planner.decide.outcomes.outcomes import drawn_budget
+from planner.decide.placement.candidate import PlacementCandidate, run_hours
 from planner.decide.placement.chosen import chosen_plan
 from planner.decide.placement.instance import Instance, Solution
-from planner.decide.placement.question import Candidate, at_confidence, run_hours
+from planner.decide.placement.question import at_confidence
 from planner.model.answer.option_estimate import CampaignOption
 
 MOST_MEASURED = 10
@@ -91,7 +92,7 @@ class MixRule:
         return name
 
 
-def _longer(candidate: Candidate, learnt: Learnt, chance: float) -> float:
+def _longer(candidate: PlacementCandidate, learnt: Learnt, chance: float) -> float:
     """Return how many times as long as before a run takes, with a chance, after a result."""
     timed, hours = TimedOption.of(candidate.alone), run_hours(candidate, 1.0)
     return timed.hours_at(hours, chance, learnt=learnt) / timed.hours_at(hours, chance)

@@ -1,4 +1,4 @@
-"""One option, estimated: joins speed, time, money and energy, and says how each number is known."""
+"""Estimate one option: join speed, time, money and energy, with the source of each number."""
 
 from __future__ import annotations
 
@@ -44,33 +44,33 @@ from planner.scenario.job import Job
 from planner.scenario.own_machine import offered_notes, own_notes
 from planner.scenario.places import reasons_not_allowed
 from planner.speed.estimator.shared_causes import Causes
-from planner.speed.throughput.speed import Speed, fastest
+from planner.speed.throughput.fastest_strategy import fastest
+from planner.speed.throughput.speed import Speed
 
 
 @dataclass(frozen=True)
 class EstimatedOption:
-    """An option's estimate, with what the bill of a whole campaign multiplies."""
+    """Estimate of an option, with the rates for the bill of a whole campaign."""
 
     option: OptionEstimate
     rates: BillRates | None
-    """None: owned, or without a price."""
+    """Rates of a rented option; None if it is owned, or its price is unknown."""
     currency: Currency | None
     tariff_currency: str
-    """In which an owned machine's electricity is paid."""
+    """Code of the currency in which an owned machine's electricity is paid."""
     limit_reasons: tuple[Reason, ...] = ()
-    """Why the plan's limits rule its place out."""
+    """Reasons why the plan's limits exclude it."""
     price: Price | None = None
-    """The row whose price counts; None: owned, or at a price of the plan's own."""
+    """Row whose price counts; None if it is owned, or the plan states its own price."""
     hosted: HostedRates | None = None
-    """Of a service that trains by the token."""
+    """Rates of a service that trains by the token."""
     candidate: Candidate | None = None
-    """The machine; None of a service, whose machines are its own affair."""
+    """Machine of the option; None for a service, whose machines are unknown."""
     speed: Speed | None = None
     resolved: ResolvedSite | None = None
-    """What owning costs, where that is known."""
+    """Cost of owning, if known."""
     power_from_rated_share: bool = False
-    """Its cost or its carbon takes the default share of rated power that a node draws in training; a rented machine's
-    cost does not."""
+    """True if its cost or carbon uses the default share of rated power; a rented machine's cost never does."""
 
 
 def estimate_option(
@@ -82,7 +82,7 @@ def estimate_option(
     today: date | None = None,
     speed: Speed | None = None,
 ) -> EstimatedOption:
-    """Estimate one training of the job on one candidate; `speed`: its speed, where that is known already."""
+    """Estimate one training of the job on one candidate; `speed`: its speed, if known already."""
     if speed is None:
         candidate, speed = fastest(job, candidate, catalog)
     site, price = candidate.site, node_hour_price(candidate, catalog, today=today)
@@ -170,7 +170,7 @@ def estimate_option(
         runs_not_counted=speed.not_counted,
         notes=(
             *speed.notes,
-            *(one.text for one in speed.not_counted),
+            *(run.text for run in speed.not_counted),
             *([job.samples_note] if job.samples_note else []),
             *timed.notes,
             *money.notes,
@@ -215,9 +215,9 @@ def _found_wrong(speed: Speed, catalog: Catalog) -> list[str]:
 def on_day(
     estimate: OptionEstimate, plan: Plan, catalog: Catalog, *, today: date, price: Price | None = None
 ) -> OptionEstimate:
-    """Return the estimate of a training that starts on a day: the age of its price, its credits, its allocation.
+    """Return the estimate with the facts that depend on a day: age of its price, credits, allocation.
 
-    It starts on the campaign's first day, where the plan names one.
+    The training starts on the campaign's first day, or today if the plan names none.
     """
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
@@ -254,7 +254,7 @@ def _timed(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *,
     throughput: Quantity | None, training: Quantity | None, speed: Speed,
 ) -> Timed:  # fmt: skip
-    """Return where the hours go; nothing without a speed."""
+    """Return the parts of the training's time; nothing without a speed."""
     if throughput is None or training is None:
         return Timed(None)
     startup = startup_hours(plan, job, catalog) if candidate.site is None else None
@@ -272,7 +272,7 @@ def _timed(
 def _reasons(
     candidate: Candidate, speed: Speed, timed: Timed, no_money: tuple[Reason, ...], usage: Usage
 ) -> tuple[Reason, ...]:
-    """Return why any number of the option is not known, or why its site cannot power it."""
+    """Return the reasons why a figure of the option is unknown, or its site cannot power it."""
     site, node = candidate.site, candidate.node
     reasons = list(overloads(site, node, nodes=site.nodes)) if site is not None else []
     reasons += speed.problems
@@ -311,7 +311,7 @@ def _region(candidate: Candidate) -> str | None:
 
 
 def _is_refreshed(candidate: Candidate, catalog: Catalog) -> bool | None:
-    """Return whether a refresh can renew the price; None of a machine that is not rented at a price on file."""
+    """Return whether a refresh can renew the price; None if it is not rented at a price on file."""
     if candidate.site is not None or candidate.price is None:
         return None
     provider = catalog.providers.get(provider_of(candidate.node.id))

@@ -1,4 +1,4 @@
-"""What one more run costs on an option, and what is paid however many runs it does: from its own bills."""
+"""Split an option's bills into the cost of one more run and the costs that do not depend on the number of runs."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ MOST_BLOCK_HOURS = 2 * HOURS_PER_YEAR
 
 @dataclass(frozen=True)
 class OptionCosts:
-    """USD, by the middle values."""
+    """Likely costs of an option in USD."""
 
     run_usd: float
-    """One more run."""
+    """Cost of one more run."""
     fixed_usd: float
-    """Once for the option: what is uploaded, and kept after the campaign."""
+    """Cost of using the option at all: uploads, and storage after the campaign."""
     lane_usd: float
-    """Of each set of machines: its purchase, or a block with a window of its own."""
+    """Cost of each set of machines: its purchase, or a block with a window of its own."""
     lane_usd_per_hour: float
-    """Of each hour of a term or block that is bought for a set."""
+    """Cost of each hour of a term or block that is bought for a set."""
     billed: Interval
-    """Hours of one run that count against a term, a block or an allocation."""
+    """Hours of one run that count towards a term, a block or an allocation."""
     terms: BillingTerms
 
     def blocks(self, most_hours: float) -> tuple[Block, ...]:
@@ -44,41 +44,39 @@ class OptionCosts:
 
 
 def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float, runs: int) -> OptionCosts | None:
-    """Return what runs of so much work cost; None where something of it is not known.
+    """Return the costs of runs of this work; None if a part of them is unknown.
 
-    run = (bill of all runs - bill of one) / (runs - 1);  fixed = bill of all runs - runs x run, at least nothing
+    run = (bill of all runs - bill of one) / (runs - 1);  fixed = bill of all runs - runs x run, at least 0
 
-    All `runs`, as what is free (100 GB of egress a month, say) is free once, and not for each run.
-    The hours of a term, a block or a window are not those of a run: they are counted for each set of machines.
+    The bill of all `runs` counts free amounts (100 GB of egress a month, say) once. The hours of a term, a block or a
+    window are paid for each set of machines and not for each run.
     """
     candidate, rates = estimated.candidate, estimated.rates
     if rates is None:
-        return _held(estimated, catalog, work)
+        return _costs_without_rates(estimated, catalog, work)
     terms, window = rates.terms, candidate.option.window if candidate is not None else None
     by_lane = (terms.once or window is not None) and not rates.committed
     linear = replace(estimated, rates=replace(rates, terms=BillingTerms())) if by_lane else estimated
     most = max(2, runs)
-    one, whole = (campaign_bill(linear, BilledTrainings(trainings=count), (), share=work) for count in (1, most))
-    if one is None or whole is None:
+    single, whole = (campaign_bill(linear, BilledTrainings(trainings=count), (), share=work) for count in (1, most))
+    if single is None or whole is None:
         return None
-    run = min((whole.usd.value - one.usd.value) / (most - 1), whole.usd.value / most)
+    run = min((whole.usd.value - single.usd.value) / (most - 1), whole.usd.value / most)
     fixed, billed = whole.usd.value - most * run, billed_hours(estimated, share=work)
     hourly = rates.price.value * rates.nodes * (1 + rates.support_fraction.value)
-    lane_usd = 0.0
+    lane_usd = hourly * window.hours if window is not None and by_lane else 0.0
     if by_lane:
         run -= hourly * billed.value
-    if window is not None and not rates.committed:
-        lane_usd = hourly * window.hours
     per_hour = hourly if by_lane and window is None else 0.0
     return OptionCosts(max(0.0, run), max(0.0, fixed), lane_usd, per_hour, billed, terms)
 
 
-def _held(estimated: EstimatedOption, catalog: Catalog, work: float) -> OptionCosts | None:
-    """Count a machine of one's own, one to be bought or leased, or a service."""
-    one = campaign_bill(estimated, BilledTrainings(), (), share=work)
-    if one is None:
+def _costs_without_rates(estimated: EstimatedOption, catalog: Catalog, work: float) -> OptionCosts | None:
+    """Return the costs of an owned, bought or leased machine, or of a service."""
+    single = campaign_bill(estimated, BilledTrainings(), (), share=work)
+    if single is None:
         return None
-    run, lane, nodes = one.usd.value, 0.0, estimated.option.nodes or 0
+    run, lane, nodes = single.usd.value, 0.0, estimated.option.nodes or 0
     wall = estimated.option.wall_hours
     if estimated.resolved is not None and wall is not None:
         first, month = (

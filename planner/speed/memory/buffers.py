@@ -1,4 +1,4 @@
-"""Weights and gradients that stand on a device a second time: gathered, copied, expanded, in buckets."""
+"""Second copies of weights and gradients on a device: gathered shards, 16-bit copies, expanded weights, buckets."""
 
 from __future__ import annotations
 
@@ -13,17 +13,22 @@ from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS, adapted
 from planner.speed.physics.number_format import uses_autocast
 
 DEEPSPEED_BUCKET = 5e8
-"""Gradients that DeepSpeed reduces at once: the default of `reduce_bucket_size`."""
+"""Gradients that DeepSpeed reduces together: the default of `reduce_bucket_size`."""
 DEEPSPEED_LIVE = 1e9
-"""Weights that its stage 3 keeps gathered: the default of `stage3_max_live_parameters`."""
+"""Weights that DeepSpeed's stage 3 keeps gathered: the default of `stage3_max_live_parameters`."""
+MAPS_OF_A_LAYER = 7
+"""Linear maps of a decoder layer: query, key, value, output, gate, up, down."""
 
 
 def has_wide_stream(
     strategy: Strategy, *, precision: Precision, adapters: Adapters | None, trainer: TrainerMemory
 ) -> bool:
-    """Return whether the stream between layers is in fp32 beside 16-bit products: under autocast, and peft's way."""
+    """Return whether hidden states between layers are in fp32 while products run in 16 bit.
+
+    Autocast does so, and so does PEFT with quantized weights.
+    """
     if adapters is not None and adapters.frozen in QUANTIZED_BYTES:
-        # DeepSpeed's engine casts the whole module to 16 bit.
+        # DeepSpeed casts the whole module to 16 bit.
         return trainer.wide_stream and strategy is Strategy.DDP and bytes_per_number(precision) == 2
     return casts(strategy, precision=precision, adapters=adapters, trainer=trainer)
 
@@ -43,10 +48,10 @@ def buffer_bytes(
     trainer: TrainerMemory = USUAL_TRAINER,
     split: Split = WHOLE,
 ) -> float:
-    """Return the bytes of weights and gradients that stand there a second time, on a device of a split network too.
+    """Return the bytes of second copies of weights and gradients on one device, also of a split network.
 
-    Weights that stand there twice are of the device's own slice and stage, and of the experts that it holds. A bucket
-    of gradients has its own size, and layers that are expanded come one after the other.
+    A device copies only the weights of its own slice, stage and experts. The size of a gradient bucket does not depend
+    on the split. Quantized layers are expanded one after another, so only slices divide them.
     """
     architecture = family_of(architecture).with_experts_of(split.experts)
     whole = _whole_buffer_bytes(
@@ -72,14 +77,15 @@ def _whole_buffer_bytes(
     checkpointing: Checkpointing,
     trainer: TrainerMemory,
 ) -> float:
-    """Return the bytes of weights and gradients that stand there a second time, of a network that is not split.
+    """Return the bytes of second copies of weights and gradients for a network that is not split.
 
-    fsdp2, zero3: two gathered layers (one computes, one is fetched), embedding and head; of a resnet, all of it. zero3
-    besides: what it keeps gathered, and two buckets. zero1, zero2: one bucket of gradients. ddp: autocast's 16-bit
-    copies of the weights, which the backward pass needs; gradients live in their buckets, so those cost nothing more.
-    Frozen weights that are kept at 16 bit need no copy; at 8 and 4 bits they are gathered so and expanded map by map,
-    at 4 bits two layers where they lie whole, unless a trainer expands one map at a time. A bucket holds no more than
-    what is trained. Weights that adapters materialise come on top.
+    fsdp2 and zero3: two gathered layers (one computes, one is fetched), embedding and head; the whole network for a
+    ResNet. zero3 also keeps live weights and two buckets. zero1 and zero2: one bucket of gradients. ddp: autocast's
+    16-bit copies of the weights, which the backward pass needs; its gradients live in their buckets.
+
+    Frozen 16-bit weights need no copy. Frozen 8- and 4-bit weights are gathered in their own format and expanded one
+    map at a time; without sharding, 4-bit weights of two layers are expanded, unless the trainer expands one map at a
+    time. A bucket is never larger than the trained parameters. Weights that adapters materialize are added.
     """
     b, materialised = bytes_per_number(precision), 0.0
     frozen = None if adapters is None else adapters.frozen
@@ -104,16 +110,12 @@ def _whole_buffer_bytes(
     return float(b * ((0 if strategy is Strategy.DDP else bucket) + copies + expanded)) + materialised
 
 
-MAPS_OF_A_LAYER = 7
-"""Query, key, value, output, gate, up, down."""
-
-
 def materialised_bytes(
     network: Architecture, adapters: Adapters, *, precision: Precision, checkpointing: Checkpointing
 ) -> float:
-    """Bytes of the dense weights that LoHa materialises and the backward pass multiplies by: of all layers, or of one.
+    """Return the bytes of the dense weights that LoHa materializes and keeps for the backward pass.
 
-    Of one where layers are computed again (full). Other kinds keep none.
+    They are those of all layers, or of one layer with full checkpointing. Other kinds of adapters keep none.
     """
     if adapters.kind is not AdapterKind.LOHA:
         return 0.0

@@ -1,4 +1,4 @@
-"""The constants of the memory model: counted, or fitted to published peaks (benchmarks/memory_accuracy.py)."""
+"""Constants of the memory model, counted or fitted to published peaks (benchmarks/memory_accuracy.py)."""
 
 from __future__ import annotations
 
@@ -8,52 +8,61 @@ from planner.model.network.trainer_memory import Kernels, Loss, TrainerMemory
 from planner.model.network.workload import Strategy
 
 PIECES = 8
-"""Of torchtune's chunked loss: its default `num_output_chunks`."""
+"""Chunks of torchtune's chunked loss: its default `num_output_chunks`."""
 
 
 @dataclass(frozen=True)
 class MemoryConstants:
-    """Pure numbers and bytes; what they should be by counting stands beside them."""
+    """Ratios, and bytes per logit; each attribute also states the value that counting gives."""
 
     working_eager: float = 1.25
-    """Of what a whole layer saves, while its backward pass runs: that, and the gradients of its two largest tensors; of
-    Llama 3 8B 2 x 2 x 14,336 of 225,408 bytes."""
+    """Memory of a layer while its backward pass runs, over the bytes that the layer saves.
+
+    By counting: the saved tensors, and the gradients of the two largest. For Llama 3 8B those gradients are
+    2 x 2 x 14,336 of 225,408 bytes.
+    """
     working_fused: float = 1.05
-    """The same where the MLP's gradients take the place of its tensors."""
+    """Ratio as above if the MLP's gradients overwrite its saved tensors."""
     saved_fused: float = 0.94
-    """Of what is counted for compiled or fused layers without checkpointing, what they save. Fitted, with two compiled
-    networks on an H100 (0.90 and 1.05) beside the published peaks."""
+    """Bytes that compiled or fused layers save without checkpointing, over the counted bytes. Fitted to the published
+    peaks and to two compiled networks on an H100 (0.90 and 1.05)."""
     sharded_adapters: float = 1.2
-    """Whole layers held besides, where adapters stand beside sharded weights: the one before is still there while the
-    next is computed again, as measured under Hugging Face's FSDP; what holds it is not known. Fitted."""
+    """Additional layers in memory if adapters are trained and frozen weights are sharded. Fitted.
+
+    Measured under Hugging Face's FSDP: the previous layer is still allocated while the next one is recomputed. The
+    cause is not known.
+    """
     eager_logits: float = 12.0
-    """Bytes, all fp32: the log-softmax 4, its gradient 4, the logits' gradient 4. Measured on an H100 with torch 2.11,
-    in 16 bit and in fp32 (tests/speed/memory/test_h100_memory.py)."""
+    """Bytes per logit, all in fp32: log-softmax 4, its gradient 4, gradient of the logits 4. Measured on an H100 with
+    torch 2.11, in 16 bit and in fp32 (tests/speed/memory/test_h100_memory.py)."""
     fused_logits: float = 8.0
-    """Bytes: 16-bit logits, and an fp32 copy with something beside it."""
+    """Bytes per logit: the 16-bit logits, and an fp32 copy with temporary tensors."""
     slack: float = 1.05
-    """Reserved by the allocator / taken by tensors. Measured on an H100: 1.00 to 1.10, with expandable segments and
-    without."""
+    """Memory reserved by the allocator / memory used by tensors. Measured on an H100: 1.00 to 1.10, with and without
+    expandable segments."""
     fsdp2_slack: float = 1.08
-    """The same under FSDP2, whose copies on a second stream are freed late. Measured on an H100: 1.13 and 1.17; in the
-    published peaks of torchtitan 1.08 to 1.21."""
+    """Ratio as above under FSDP2, which frees copies on a second stream late. Measured on an H100: 1.13 and 1.17;
+    published peaks of torchtitan give 1.08 to 1.21."""
 
     def slack_of(self, strategy: Strategy) -> float:
-        """Return what the allocator reserves, as a multiple of what tensors take."""
+        """Return the memory reserved by the allocator over the memory used by tensors."""
         return self.fsdp2_slack if strategy is Strategy.FSDP2 else self.slack
 
     def working(self, kernels: Kernels) -> float:
-        """Return the share of a layer that works."""
+        """Return a layer's memory while its backward pass runs, over the bytes that it saves."""
         return self.working_fused if kernels is Kernels.FUSED else self.working_eager
 
     def logits(self, trainer: TrainerMemory, *, number_bytes: int) -> float:
         """Return the bytes per token and vocabulary entry at the loss.
 
-        compiled: logits and their gradient (between published torchtitan runs, compiling the loss saved 15.8 and 16.6
-        GiB, where 8 bytes less are 15.7 and 10 are 19.6). chunked: those of one piece, eager or compiled; where the
-        number of pieces is not known, half a number. Where the logits of all pieces stay, compiled: they, whose
-        gradients take their place (torchtune's 3B with adapters: 8.5 and 4.6 GiB, counted 8.5 and 4.6); eager: they,
-        their log-softmax in fp32, and an fp32 copy of the piece (one of eight).
+        Compiled: logits and their gradient. In published torchtitan runs, compiling the loss saved 15.8 and 16.6 GiB;
+        8 bytes less would be 15.7 GiB, and 10 bytes less 19.6.
+
+        Chunked: the bytes of one chunk, eager or compiled; half a number if the number of chunks is not known.
+
+        Chunked, with the logits of all chunks kept: compiled, only the logits, because gradients overwrite them
+        (torchtune's 3B with adapters: 8.5 and 4.6 GiB measured, 8.5 and 4.6 counted). Eager: the logits, their
+        log-softmax in fp32, and an fp32 copy of one chunk in eight.
         """
         if trainer.loss is Loss.FUSED:
             return self.fused_logits

@@ -1,4 +1,4 @@
-"""Does the model fit the device, and with which micro-batch?"""
+"""Fit of a training on its devices, and the micro-batch and checkpointing with which it fits."""
 
 from __future__ import annotations
 
@@ -16,49 +16,57 @@ from planner.network.activations import checkpointings_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.trainers import takes_one_device_recipe
-from planner.speed.memory.chance import OPEN, SURE, Likely, chance_within, factor_for
-from planner.speed.memory.fullest_moment import Memory
+from planner.speed.memory.chance import FAILS_UP_TO, FITS_FROM, PossibleNeed, chance_within, factor_for
+from planner.speed.memory.fullest_moment import DeviceMemory
 from planner.speed.memory.host_memory import waiting_gib
 from planner.speed.memory.memory import device_memory
 from planner.speed.memory.planned_settings import planned_settings, planned_trainer_memory
 
 LARGEST_MICRO_BATCH = 64
-"""Of sequences; images are smaller."""
+"""Sequences in the largest micro-batch that is tried."""
 LARGEST_IMAGE_BATCH = 1024
+"""Images in the largest micro-batch that is tried."""
 CHUNKED_NOTE = "it fits with a loss in chunks alone (Liger, cut cross-entropy, torchtune)"
-LIKELIER = 0.5
-"""The chance from which an option is not refused."""
+LEAST_CHANCE = 0.5
+"""Chance to fit from which an option is accepted."""
 MOST_SAMPLES = 1 << 24
-"""Of a micro-batch; more is no question."""
+"""Samples of a micro-batch at which `largest_micro_batch` stops searching."""
 
 
 @dataclass(frozen=True)
 class DeviceFit:
-    """`fits` is None where nothing can be said; `reason` says what is lacking, `note` what was assumed."""
+    """Answer to the question whether a training fits.
+
+    `fits` is None if that is not known. `reason` explains a refusal, and `note` states assumptions.
+    """
 
     fits: bool | None
     micro_batch: int | None = None
     accumulation: int | None = None
-    """Micro-batches of a step on each replica; None: what the plan's global batch needs, or one."""
+    """Micro-batches per step and replica; None: as many as the plan's global batch needs, or one."""
     checkpointing: Checkpointing | None = None
-    memory: Memory | None = None
+    memory: DeviceMemory | None = None
     paged: float = 0.0
     """Share of a paged optimizer's moments for which the device has no room."""
     chance: float | None = None
-    """That it fits; None where nothing was computed."""
+    """Chance that the training fits; None if it was not computed."""
     chunked_loss: bool = False
-    """It fits only where the loss is computed in chunks."""
+    """True if the training fits only with a loss that is computed in chunks."""
     reason: Reason | None = None
     note: str | None = None
 
 
 def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catalog) -> DeviceFit:
-    """Find the largest micro-batch that fits, with as little recomputation as possible: none, selective, full.
+    """Find the largest micro-batch that fits, with as little recomputation as possible.
 
-    Selective recomputes a few per cent of the FLOPs and full a third, so the lighter comes first, at a smaller batch.
-    It fits with a chance of four in five: with an eager loss, else with one in chunks, which costs no time; where
-    nothing does, the smallest micro-batch with all layers recomputed is still taken if it fits more likely than not.
-    Where the network is unknown, a device at least as large as the measured one holds the measured micro-batch.
+    Checkpointing is tried in the order none, selective, full. Selective recomputes a few percent of the FLOPs and full
+    recomputes a third, so less recomputation is preferred to a larger micro-batch.
+
+    A training fits if its chance is at least four in five. It is tried with an eager loss first, then with a chunked
+    loss, which costs no time. If neither fits, the smallest micro-batch with full checkpointing is accepted if it fits
+    more likely than not.
+
+    Without a network, a device with at least the memory of the measured one runs the measured micro-batch.
     """
     if candidate.accelerator.no_training_reason is not None:
         text = f"{candidate.accelerator.id} cannot train: {candidate.accelerator.no_training_reason}"
@@ -83,18 +91,18 @@ def fit(job: Job, candidate: Candidate, anchor: RunRecord | None, catalog: Catal
     for trainer, checkpointing in product(trainers, ways):
         if _need(job, candidate, smallest, checkpointing, trainer).total_gib <= _usable_gib(candidate):
             micro_batch = job.setup.micro_batch or _largest_micro_batch(job, candidate, checkpointing, trainer)
-            return _within_host(_taken(job, candidate, micro_batch, checkpointing, trainer), job, candidate)
-    last = _taken(job, candidate, smallest, ways[-1], trainers[-1])
-    assert last.chance is not None, "its memory was computed"
-    assert last.memory is not None, "its memory was computed"
-    if last.chance >= LIKELIER:
+            return _within_host(_fit_of(job, candidate, micro_batch, checkpointing, trainer), job, candidate)
+    last = _fit_of(job, candidate, smallest, ways[-1], trainers[-1])
+    assert last.chance is not None, "memory was computed"
+    assert last.memory is not None, "memory was computed"
+    if last.chance >= LEAST_CHANCE:
         note = f"it fits with a chance of {last.chance:.0%}: measure it, or take a device with more memory"
         return _within_host(replace(last, note=note), job, candidate)
-    return _lacking(job, candidate, last.memory, ways[-1])
+    return _refused(job, candidate, last.memory, ways[-1])
 
 
 def _within_host(fitting: DeviceFit, job: Job, candidate: Candidate) -> DeviceFit:
-    """Return the fit, refused where what waits in the host's memory is more than that, with a note where it may be."""
+    """Refuse a fit whose states in host memory exceed that memory; add a note if the size of the memory is unknown."""
     waiting, host = waiting_gib(job, candidate, paged=fitting.paged), candidate.node.host_memory_gib
     if waiting <= 0:
         return fitting
@@ -111,14 +119,14 @@ def _within_host(fitting: DeviceFit, job: Job, candidate: Candidate) -> DeviceFi
 
 
 def _with_recipe(job: Job, candidate: Candidate) -> Job:
-    """Return the job with the settings that its trainer's recipe implies, so that an optimizer's pages count."""
+    """Return the job with the settings that its trainer's recipe implies, for example a paged optimizer."""
     one_device = takes_one_device_recipe(candidate.accelerators, job.setup.adapters)
     settings = planned_settings(job.setup.settings, job.setup.framework, one_device=one_device)
     return replace(job, setup=replace(job.setup, settings=settings))
 
 
 def _trainers(job: Job, candidate: Candidate) -> tuple[TrainerMemory, ...]:
-    """Return the trainer that the plan describes; where nobody says how the loss is computed, also one in chunks."""
+    """Return the trainer that the plan describes, and one with a chunked loss if the plan does not state the loss."""
     one_device = takes_one_device_recipe(candidate.accelerators, job.setup.adapters)
     trainer = planned_trainer_memory(job.setup.settings, job.setup.framework, one_device=one_device)
     if job.setup.sample == "image" or job.setup.settings.loss is not None:
@@ -126,26 +134,26 @@ def _trainers(job: Job, candidate: Candidate) -> tuple[TrainerMemory, ...]:
     return trainer, trainer.model_copy(update={"loss": Loss.CHUNKED})
 
 
-def _taken(
+def _fit_of(
     job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing, trainer: TrainerMemory
 ) -> DeviceFit:
+    """Return the accepted fit of a micro-batch, with its memory, its chance, and its paged share."""
     need = _need(job, candidate, micro_batch, checkpointing, trainer)
-    assert candidate.accelerator.training_gib is not None, "asked before"
-    chance = chance_within([Likely(1.0, need.total_gib)], candidate.accelerator.training_gib)
+    assert candidate.accelerator.training_gib is not None, "the caller checks it"
+    chance = chance_within([PossibleNeed(1.0, need.total_gib)], candidate.accelerator.training_gib)
     chunked = trainer != _trainers(job, candidate)[0]
 
     def needed(settings: TrainerSettings) -> float:
         stated = {name: value for name, value in settings.stated.items() if name != "attention"}
-        likewise = trainer.model_copy(update=stated)
-        return _need(job, candidate, micro_batch, checkpointing, likewise).total_gib
+        changed = trainer.model_copy(update=stated)
+        return _need(job, candidate, micro_batch, checkpointing, changed).total_gib
 
-    paged = paged_share(needed, job.setup.settings, candidate.accelerator.training_gib)
     return DeviceFit(
         True,
         micro_batch,
         checkpointing=checkpointing,
         memory=need,
-        paged=paged,
+        paged=paged_share(needed, job.setup.settings, candidate.accelerator.training_gib),
         chance=chance,
         chunked_loss=chunked,
         note=CHUNKED_NOTE if chunked else None,
@@ -153,7 +161,10 @@ def _taken(
 
 
 def paged_share(needed_gib: Callable[[TrainerSettings], float], settings: TrainerSettings, hbm_gib: float) -> float:
-    """Return the share of a paged optimizer's moments for which the device has no room; 0 of any other."""
+    """Return the share of a paged optimizer's moments for which the device has no room; 0 for other optimizers.
+
+    share = (need with resident moments - max(need without moments, usable memory)) / need of the moments
+    """
     optimizer = settings.optimizer
     if optimizer is None or optimizer.resident is optimizer:
         return 0.0
@@ -164,16 +175,16 @@ def paged_share(needed_gib: Callable[[TrainerSettings], float], settings: Traine
 
 
 def fits_device(chance: float) -> Literal["yes", "no", "uncertain"]:
-    """Return whether a training fits with such a chance."""
-    if chance >= SURE:
+    """Return the answer for a chance to fit: yes from 0.8, no up to 0.2, uncertain between."""
+    if chance >= FITS_FROM:
         return "yes"
-    return "no" if chance <= OPEN else "uncertain"
+    return "no" if chance <= FAILS_UP_TO else "uncertain"
 
 
 def largest_micro_batch(fits: Callable[[int], bool]) -> int:
-    """Return the largest micro-batch that fits, 0 where none does; what is larger than one that does not, does not.
+    """Return the largest micro-batch that fits; 0 if none does.
 
-    It is doubled, and the last doubling halved.
+    `fits` must be monotonic: if a micro-batch does not fit, no larger one does. The search doubles, then bisects.
     """
     fitting, too_large = 0, 1
     while too_large <= MOST_SAMPLES and fits(too_large):
@@ -185,13 +196,13 @@ def largest_micro_batch(fits: Callable[[int], bool]) -> int:
 
 
 def usable_gib(hbm_gib: float) -> float:
-    """Return the estimate that fits a device with a chance of four in five."""
-    return hbm_gib / factor_for(SURE)
+    """Return the largest estimate, in GiB, that fits a device with a chance of four in five."""
+    return hbm_gib / factor_for(FITS_FROM)
 
 
 def _need(
     job: Job, candidate: Candidate, micro_batch: int, checkpointing: Checkpointing, trainer: TrainerMemory
-) -> Memory:
+) -> DeviceMemory:
     assert job.setup.network is not None
     setup = replace(job.setup, micro_batch=micro_batch, checkpointing=checkpointing, strategy=candidate.strategy)
     return device_memory(
@@ -219,7 +230,8 @@ def _largest_micro_batch(job: Job, candidate: Candidate, checkpointing: Checkpoi
     return micro_batch
 
 
-def _lacking(job: Job, candidate: Candidate, need: Memory, checkpointing: Checkpointing) -> DeviceFit:
+def _refused(job: Job, candidate: Candidate, need: DeviceMemory, checkpointing: Checkpointing) -> DeviceFit:
+    """Return a refusal that states the missing memory, and whether fsdp2 would help."""
     hbm = candidate.accelerator.training_gib
     assert hbm is not None
     usable = _usable_gib(candidate)

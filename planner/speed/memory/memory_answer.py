@@ -1,4 +1,4 @@
-"""A question about memory, answered: which part takes how much, does it fit, and with which micro-batch."""
+"""Answer to a question about memory: the parts, the chance to fit, the largest micro-batch, and remedies."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from planner.quantity.formula_text import printed
 from planner.quantity.interval import Interval
 from planner.quantity.recorded_number import recording
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import LIKELY, SURE, Likely, alternatives, chance_within, size_for
+from planner.speed.memory.chance import FITS_FROM, SETTING_CHANCES, PossibleNeed, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import fits_device, largest_micro_batch
-from planner.speed.memory.fullest_moment import GIB, Memory, Phase
+from planner.speed.memory.fullest_moment import GIB, DeviceMemory, Phase
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.memory_sources import (
-    FULLEST,
+    PHASE_TEXTS,
     activations_source,
     buffers_source,
     logits_source,
@@ -36,14 +36,17 @@ from planner.speed.memory.memory_sources import (
 from planner.speed.memory.remedies import Setting, remedies
 
 SAFE = 0.95
-"""The chance to fit at which a way is advised before lighter ones."""
+"""Chance to fit that a kind of checkpointing needs so that no heavier kind is considered."""
 PART_FRACTION = 0.15
-"""Of a part alone; the total's range is that of its estimates' errors (chance.py)."""
+"""Half-width of the range of a single part. The range of the total follows from the estimate's error (chance.py)."""
 FULL_FIX = "Leave --method lora out."
 
 
 def answer(question: MemoryQuestion) -> MemoryDocument:
-    """Estimate one device's memory, with every kind of checkpointing beside the one that was asked for."""
+    """Estimate one device's memory with the stated kind of checkpointing, and with every other kind for comparison.
+
+    Raises InputError for adapters in an image network, and for checkpointing that the network does not support.
+    """
     if question.setup.adapters is not None and question.network.sample == "image":
         raise InputError(
             f"{question.setup.workload}: adapters stand beside the linear maps of a decoder.", fix=FULL_FIX
@@ -60,7 +63,7 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
     way = next(way for way in ways if way.checkpointing is chosen)
     need = _need(question, chosen, question.micro_batch)
     hbm_gib = question.accelerator.training_gib
-    unstated = tuple(name for name in LIKELY if name not in question.stated)
+    unstated = tuple(name for name in SETTING_CHANCES if name not in question.stated)
     return MemoryDocument(
         workload=question.setup.workload,
         parameters=parameters(question.network),
@@ -79,7 +82,7 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
         logits_gib=_modelled(need.logits_gib, question, logits_source(question, need.phase)),
         buffers_gib=_modelled(need.buffers_gib, question, buffers_source(question)),
         total_gib=way.total_gib,
-        hbm_gib=None if hbm_gib is None else _size(hbm_gib, question.accelerator),
+        hbm_gib=None if hbm_gib is None else _device_size(hbm_gib, question.accelerator),
         fits=way.fits,
         largest_micro_batch=way.largest_micro_batch,
         ways=ways,
@@ -94,9 +97,9 @@ def answer(question: MemoryQuestion) -> MemoryDocument:
 
 
 def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRemedy, ...]:
-    """Return what would make it fit, as `planner memory` takes it."""
+    """Return the changes that would make the training fit, with the options of `planner memory`."""
     hbm_gib = question.accelerator.training_gib
-    assert hbm_gib is not None, "asked before"
+    assert hbm_gib is not None, "the caller checks it"
 
     def chance(setting: Setting) -> float:
         setup = replace(
@@ -129,34 +132,34 @@ def _remedies(question: MemoryQuestion, chosen: Checkpointing) -> tuple[MemoryRe
 
 
 def _formulas(question: MemoryQuestion, chosen: Checkpointing) -> tuple[FormulaUsed, ...]:
-    """Return how the total and the chance are computed: the chance of each way in which the trainer may be set."""
+    """Return the formulas of the total, and of the chance over all possible settings of the trainer."""
     with recording():
         numbers = {"total_gib": named("total_gib", _need(question, chosen, question.micro_batch).total_gib, "GiB")}
         if question.accelerator.training_gib is not None:
-            by_need: dict[float, Likely] = {}
+            by_need: dict[float, PossibleNeed] = {}
             for weight, trainer in alternatives(question.trainer, question.stated):
                 need = _need(replace(question, trainer=trainer), chosen, question.micro_batch).total_gib
                 if need in by_need:
                     by_need[need] = by_need[need]._replace(weight=by_need[need].weight + weight)
                 else:
                     name = f"total_gib_with_{_unstated(trainer, question)}"
-                    by_need[need] = Likely(weight, named(name, need, "GiB"))
+                    by_need[need] = PossibleNeed(weight, named(name, need, "GiB"))
             size = stated("device_gib", question.accelerator.training_gib, "GiB", question.accelerator.source)
             numbers["chance"] = named("chance_to_fit", chance_within(list(by_need.values()), size), "")
         return printed(numbers)
 
 
 def _unstated(trainer: TrainerMemory, question: MemoryQuestion) -> str:
-    """Name the settings that nobody stated, by their values: `eager_loss_fused_kernels`."""
-    values = {name: getattr(trainer, name) for name in LIKELY if name not in question.stated}
+    """Return a name made of the values of the unstated settings: `eager_loss_fused_kernels`."""
+    values = {name: getattr(trainer, name) for name in SETTING_CHANCES if name not in question.stated}
     words = {True: "one", False: "no"}
     return "_".join(f"{words.get(value, value)}_{name}" for name, value in values.items()) or "what_is_stated"
 
 
-def _likely(question: MemoryQuestion, checkpointing: Checkpointing) -> list[Likely]:
-    """Return what is needed in every way in which the trainer may be set."""
+def _likely(question: MemoryQuestion, checkpointing: Checkpointing) -> list[PossibleNeed]:
+    """Return the needed memory with every possible setting of the trainer."""
     return [
-        Likely(weight, _need(replace(question, trainer=trainer), checkpointing, question.micro_batch).total_gib)
+        PossibleNeed(weight, _need(replace(question, trainer=trainer), checkpointing, question.micro_batch).total_gib)
         for weight, trainer in alternatives(question.trainer, question.stated)
     ]
 
@@ -165,8 +168,8 @@ def _with_batch(question: MemoryQuestion, micro_batch: int) -> MemoryQuestion:
     return replace(question, setup=replace(question.setup, micro_batch=micro_batch))
 
 
-def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: int) -> Memory:
-    accumulates = question.setup.split.pipeline > 1  # a pipeline takes a micro-batch for each of its stages
+def _need(question: MemoryQuestion, checkpointing: Checkpointing, micro_batch: int) -> DeviceMemory:
+    accumulates = question.setup.split.pipeline > 1  # a pipeline runs at least one micro-batch per stage
     return parts_of(question, checkpointing, micro_batch).fullest(accumulates=accumulates)
 
 
@@ -178,14 +181,14 @@ def _way(question: MemoryQuestion, checkpointing: Checkpointing) -> MemoryWay:
         chance = chance_within(likely, hbm_gib)
         fits = fits_device(chance)
         largest = largest_micro_batch(
-            lambda batch: chance_within(_likely(_with_batch(question, batch), checkpointing), hbm_gib) >= SURE
+            lambda batch: chance_within(_likely(_with_batch(question, batch), checkpointing), hbm_gib) >= FITS_FROM
         )
     low, high = size_for(likely, 0.05), size_for(likely, 0.95)
     total = to_quantity(
         Interval(need.total_gib, min(low, need.total_gib), max(high, need.total_gib)),
         Unit.GIB,
         Basis.MODELLED,
-        f"states + activations + logits + buffers at the fullest moment: {FULLEST[need.phase]}",
+        f"states + activations + logits + buffers at the fullest moment: {PHASE_TEXTS[need.phase]}",
         question.accelerator.as_of,
     )
     return MemoryWay(
@@ -194,7 +197,7 @@ def _way(question: MemoryQuestion, checkpointing: Checkpointing) -> MemoryWay:
 
 
 def _lightest(question: MemoryQuestion, ways: tuple[MemoryWay, ...]) -> Checkpointing:
-    """Return the lightest way that fits with 95 %; where none does, the one that fits most likely."""
+    """Return the lightest checkpointing that fits with 95 %; if none does, the likeliest to fit."""
     if question.accelerator.training_gib is None:
         return Checkpointing.NONE
     chances = {way.checkpointing: way.chance or 0.0 for way in ways}
@@ -207,14 +210,12 @@ def _modelled(gib: float, question: MemoryQuestion, source: str) -> Quantity:
     return to_quantity(within, Unit.GIB, Basis.MODELLED, source, question.accelerator.as_of)
 
 
-def _size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
-    return to_quantity(
-        Interval(hbm_gib, hbm_gib, hbm_gib), Unit.GIB, Basis.QUOTED, accelerator.source, accelerator.as_of
-    )
+def _device_size(hbm_gib: float, accelerator: Accelerator) -> Quantity:
+    return to_quantity(Interval.exact(hbm_gib), Unit.GIB, Basis.QUOTED, accelerator.source, accelerator.as_of)
 
 
-def _of_method(setup: TrainingSetup) -> Iterator[str]:
-    """Yield what a method of preferences changes in memory."""
+def _method_notes(setup: TrainingSetup) -> Iterator[str]:
+    """Yield notes on the memory that a preference method adds."""
     if setup.objective.method is None:
         return
     if setup.objective.sequences > 1:
@@ -223,18 +224,18 @@ def _of_method(setup: TrainingSetup) -> Iterator[str]:
         yield "states hold a second model, the frozen reference; --reference precomputed, or adapters, need none"
 
 
-def _of_engine(question: MemoryQuestion, way: MemoryWay) -> Iterator[str]:
-    """Yield what an engine that generates takes of the device, in the phase that is fullest."""
+def _engine_notes(question: MemoryQuestion, way: MemoryWay) -> Iterator[str]:
+    """Yield a note on the memory of a generation engine in the fullest phase."""
     parts = parts_of(question, way.checkpointing, question.micro_batch)
     generates = parts.fullest().phase is Phase.GENERATION
-    taken = parts.engine_generating if generates else parts.engine_training
-    if taken:
+    engine_bytes = parts.engine_generating if generates else parts.engine_training
+    if engine_bytes:
         when = "generates" if generates else "waits"
-        yield f"buffers hold {taken / GIB:.1f} GiB of the engine that {when} on the same device"
+        yield f"buffers hold {engine_bytes / GIB:.1f} GiB of the engine that {when} on the same device"
 
 
 def _notes(question: MemoryQuestion, way: MemoryWay, ways: tuple[MemoryWay, ...]) -> tuple[str, ...]:
-    notes = [*_of_method(question.setup), *_of_engine(question, way)]
+    notes = [*_method_notes(question.setup), *_engine_notes(question, way)]
     if question.accelerator.training_gib is None:
         notes.append(f"how much memory {question.accelerator.id} has is not known")
     if question.setup.checkpointing is None and way.checkpointing is not Checkpointing.NONE:

@@ -1,4 +1,4 @@
-"""Where the parts of a device's memory come from, written so that each product can be repeated."""
+"""Texts that state how each part of a device's memory is computed, so that a reader can repeat every product."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from planner.speed.memory.memory import (
 from planner.speed.memory.memory_question import MemoryQuestion, parts_of
 from planner.speed.memory.states import SHARDED, reference_bytes_per_parameter, state_bytes_per_parameter
 
-FULLEST = {
+PHASE_TEXTS = {
     Phase.LOSS: "the loss, with all activations",
     Phase.BACKWARD: "the backward pass of a layer that is computed again",
     Phase.GRADIENTS: "the end of the backward pass, with all gradients",
@@ -35,7 +35,7 @@ FULLEST = {
 
 
 def states_source(question: MemoryQuestion, phase: Phase) -> str:
-    """Return bytes x parameters of the states that are there."""
+    """Return the text of the states' bytes: bytes x parameters of each kind of state that exists in the phase."""
     optimizer = question.trainer.optimizer
     paged = ": its moments wait in the host's memory where the device is short" if optimizer.is_paged else ""
     how = f"under {question.strategy.value} on {question.devices} ({optimizer.value}{paged})"
@@ -54,24 +54,24 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
         trained = trained_parameters(question.network, question.setup.adapters)
         states = (
             f"{frozen:.4g} bytes x {parameters(question.network):,} frozen parameters + "
-            f"{_shared_out(question, phase)} x {trained:,} of the adapters"
+            f"{_bytes_per_parameter(question, phase)} x {trained:,} of the adapters"
         )
     else:
         trained = parameters_under(question.network, question.setup.objective)
-        states = f"{_shared_out(question, phase)} x {trained:,} parameters"
-        if question.setup.objective.method is TrainingMethod.PPO:  # the optimizer steps one of the two at a time
-            held = Phase.GRADIENTS if phase is Phase.STEP else phase
-            states += f" + {_shared_out(question, held)} x {trained:,} of the critic"
+        states = f"{_bytes_per_parameter(question, phase)} x {trained:,} parameters"
+        if question.setup.objective.method is TrainingMethod.PPO:  # the optimizer steps one network at a time
+            critic_phase = Phase.GRADIENTS if phase is Phase.STEP else phase
+            states += f" + {_bytes_per_parameter(question, critic_phase)} x {trained:,} of the critic"
     if copies := frozen_copies(question.setup.objective):
-        each = reference_bytes_per_parameter(
+        bytes_per_parameter = reference_bytes_per_parameter(
             question.network,
             strategy=question.strategy,
             devices=question.replicas,
             precision=question.precision,
             adapters=question.setup.adapters,
         )
-        beside = "the reference model" if copies == 1 else "each frozen model"
-        states += f" + {copies} x {each:.4g} bytes x {parameters(question.network):,} of {beside}"
+        model = "the reference model" if copies == 1 else "each frozen model"
+        states += f" + {copies} x {bytes_per_parameter:.4g} bytes x {parameters(question.network):,} of {model}"
     split = question.setup.split
     if split.tensor * split.pipeline > 1:
         states = f"({states}) x {_stage(question)} / tensor {split.tensor}"
@@ -79,13 +79,13 @@ def states_source(question: MemoryQuestion, phase: Phase) -> str:
 
 
 def _stage(question: MemoryQuestion) -> str:
-    """Write the share of the largest pipeline stage: `9/32 of the layers`."""
+    """Return the share of the largest pipeline stage: `9/32 of the layers`."""
     layers = sum(kind.layers for kind in family_of(question.network).layers)
     return f"{question.setup.split.largest_stage(layers)}/{layers} of the layers"
 
 
-def _shared_out(question: MemoryQuestion, phase: Phase) -> str:
-    """Write the bytes of a trained parameter as they come about: `(weights 4 / 8 + moments 8 / 8) bytes`."""
+def _bytes_per_parameter(question: MemoryQuestion, phase: Phase) -> str:
+    """Return the bytes of a trained parameter as a sum: `(weights 4 / 8 + moments 8 / 8) = 1.5 bytes`."""
     whole = state_bytes_per_parameter(
         question.strategy,
         devices=1,
@@ -96,59 +96,59 @@ def _shared_out(question: MemoryQuestion, phase: Phase) -> str:
     kept = split.pipeline > 1 or (
         split.tensor == 1 and keeps_gradients(question.strategy, devices=replicas, trainer=question.trainer)
     )
-    names = {*OF_PHASE[phase], *(("gradients",) if kept else ())}
+    names = {*STATES_BY_PHASE[phase], *(("gradients",) if kept else ())}
     there = {name: size for name, size in whole._asdict().items() if size and name in names}
-    each = [
+    terms = [
         f"{name} {size:g}{f' / {replicas}' if name in sharded and replicas > 1 else ''}" for name, size in there.items()
     ]
     total = sum(size / (replicas if name in sharded else 1) for name, size in there.items())
-    return f"({' + '.join(each)}) = {total:.4g} bytes" if each else "0 bytes"
+    return f"({' + '.join(terms)}) = {total:.4g} bytes" if terms else "0 bytes"
 
 
-OF_PHASE = {
+STATES_BY_PHASE = {
     Phase.LOSS: ("weights", "moments"),
     Phase.BACKWARD: ("weights", "moments"),
     Phase.GRADIENTS: ("weights", "gradients", "moments"),
     Phase.STEP: ("weights", "gradients", "moments", "step"),
     Phase.GENERATION: ("weights", "moments"),
 }
-"""Which states are there. Gradients that are kept between steps, or added up by a pipeline, always are."""
+"""States that exist in each phase. Gradients exist in all phases if they are kept or if a pipeline accumulates."""
 
 
 def buffers_source(question: MemoryQuestion) -> str:
-    """Return what the buffers hold."""
+    """Return the text of the buffers: the strategy's own, allocator slack, the context, and an engine."""
     slack = FITTED.slack_of(question.strategy) - 1
     engine = parts_of(question, question.setup.checkpointing or Checkpointing.NONE, 1).engine_training
-    beside = f", {engine / GIB:.1f} GiB of the engine that generates" if engine else ""
+    engine_text = f", {engine / GIB:.1f} GiB of the engine that generates" if engine else ""
     return (
         f"{question.strategy.value}'s buffers, {slack:.0%} of all parts for the allocator, and {CONTEXT_GIB:g} GiB for "
-        f"the context{beside}"
+        f"the context{engine_text}"
     )
 
 
 def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, phase: Phase) -> str:
-    """Return tokens x bytes of all layers (of a resnet: images x bytes), so that the product can be repeated."""
+    """Return the text of the activations: tokens x bytes of all layers, or images x bytes for a ResNet."""
     architecture, batch = question.network, question.micro_batch
     counted = "counted" if question.traced_layer_bytes is None else "traced"
     end = f"(checkpointing {checkpointing.value}; saved tensors {counted})"
     if phase in (Phase.STEP, Phase.GENERATION):
-        return f"none is left at the fullest moment: {FULLEST[phase]}"
+        return f"none is left at the fullest moment: {PHASE_TEXTS[phase]}"
     undivided = replace(question, devices=question.replicas, setup=replace(question.setup, split=WHOLE))
     saved, split = parts_of(undivided, checkpointing, 1).saved, question.setup.split
     family = family_of(architecture)
     if family.saved_blocks is not None:
         blocks = len(family.saved_blocks.blocks)
-        of_blocks = f"{saved.kept:,.10g} bytes of all blocks"
-        return f"{batch:,} images x {of_blocks}{f' / {blocks}' if phase is Phase.GRADIENTS else ''} {end}"
+        last = f" / {blocks}" if phase is Phase.GRADIENTS else ""
+        return f"{batch:,} images x {saved.kept:,.10g} bytes of all blocks{last} {end}"
     length = family.tokens(question.setup.seq_len) * question.setup.objective.sequences
     tokens = f"{batch * length:,} tokens"
     if architecture.sample == "image":
         tokens = f"{batch:,} images x {length} patches and class token"
     if split.tensor * split.context > 1:
         end = f"/ (tensor {split.tensor} x context {split.context}) {end}"
-    of_one = f"1 layer x {(saved.last if phase is Phase.GRADIENTS else saved.working) / length:,.10g} bytes"
+    one_layer = f"1 layer x {(saved.last if phase is Phase.GRADIENTS else saved.working) / length:,.10g} bytes"
     if phase is Phase.GRADIENTS:
-        return f"{tokens} x {of_one} {end}"
+        return f"{tokens} x {one_layer} {end}"
     by_layers = kept_by_layers(
         replace(question.setup, checkpointing=checkpointing),
         autocast=has_wide_stream(
@@ -159,36 +159,37 @@ def activations_source(question: MemoryQuestion, checkpointing: Checkpointing, p
     kept = " + ".join(map(_layers_text, by_layers)) or "0 bytes kept"
     if split.pipeline > 1:
         kept = f"({kept}) x {_stage(question)} x {split.pipeline} micro-batches in flight"
-    return f"{tokens} x ({kept}{f' + {of_one}' if phase is Phase.BACKWARD else ''}) {end}"
+    return f"{tokens} x ({kept}{f' + {one_layer}' if phase is Phase.BACKWARD else ''}) {end}"
 
 
 def _layers_text(kind: LayerBytes) -> str:
-    """Write `31 layers x 63,616 bytes kept`."""
+    """Return the bytes of equal layers: `31 layers x 63,616 bytes kept`."""
     kept = "" if kind.is_whole else " kept"
     return f"{kind.layers} layer{'s' if kind.layers > 1 else ''} x {kind.bytes_per_token:,.10g} bytes{kept}"
 
 
 def logits_source(question: MemoryQuestion, phase: Phase) -> str:
-    """Return tokens x bytes of their scores; where they are more, the head's gradients that a chunked loss adds up."""
+    """Return the text of the logits: tokens x bytes per token, or the head's gradients if a chunked loss needs more."""
     if phase is not Phase.LOSS:
-        return f"none are left at the fullest moment: {FULLEST[phase]}"
+        return f"none are left at the fullest moment: {PHASE_TEXTS[phase]}"
     network, split = question.network, question.setup.split
     head = head_gradient_bytes(
         network, strategy=question.strategy, precision=question.precision, trainer=question.trainer,
         adapters=question.setup.adapters,
     )  # fmt: skip
     scores = (question.setup.seq_len or 1) * question.micro_batch * question.setup.objective.sequences
-    of_one = loss_bytes(
-        network, question.trainer, precision=question.precision, objective=question.setup.objective
-    )  # fmt: skip
-    if network.sample == "tokens" and head > scores * of_one / (split.tensor * split.context):
-        each = head / network.vocab / network.hidden
-        return f"{network.vocab:,} entries x {network.hidden:,} x {each:g} bytes, the head's gradients of a piece"
+    per_token = loss_bytes(network, question.trainer, precision=question.precision, objective=question.setup.objective)
+    if network.sample == "tokens" and head > scores * per_token / (split.tensor * split.context):
+        per_weight = head / network.vocab / network.hidden
+        return f"{network.vocab:,} entries x {network.hidden:,} x {per_weight:g} bytes, the head's gradients of a piece"
     per_logit = FITTED.logits(question.trainer, number_bytes=bytes_per_number(question.precision))
     outputs = 1 if has_scalar_head(question.setup.objective) else head_outputs(network)
-    each_score = f"{outputs:,} entries x {per_logit:g} bytes"
-    what = "images"
+    per_score = f"{outputs:,} entries x {per_logit:g} bytes"
+    samples = "images"
     if network.sample == "tokens":
-        what, each_score = "tokens", f"({each_score} + {network.hidden:,} of the last norm x {LAST_NORM_BYTES:g} bytes)"
+        samples, per_score = (
+            "tokens",
+            f"({per_score} + {network.hidden:,} of the last norm x {LAST_NORM_BYTES:g} bytes)",
+        )
     divided = f" / (tensor {split.tensor} x context {split.context})" if split.tensor * split.context > 1 else ""
-    return f"{scores:,} {what} x {each_score}{divided}, {question.trainer.loss.value} loss"
+    return f"{scores:,} {samples} x {per_score}{divided}, {question.trainer.loss.value} loss"

@@ -1,4 +1,4 @@
-"""What would make a training fit, the cheapest change first."""
+"""Changes that would make a training fit, the cheapest first."""
 
 from __future__ import annotations
 
@@ -13,12 +13,16 @@ from planner.network.lora_memory import SHARDS_WEIGHTS
 from planner.network.method_work import has_second_model
 
 GOOD = 0.9
-"""The chance at which no more is changed."""
+"""Chance to fit at which no further change is proposed."""
+SMALL_SHARE = 0.5
+"""Share of a device's memory for an engine: the default of verl's `gpu_memory_utilization`."""
+LEAST = 0.005
+"""Least increase of the chance that makes a change worth proposing."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What can be changed about a training without another device."""
+    """Settings of a training that can be changed without another kind of device."""
 
     checkpointing: Checkpointing
     micro_batch: int
@@ -32,11 +36,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Remedy:
-    """One change on top of those before it, and the chance to fit after it."""
+    """One change after all earlier ones, with the chance to fit after it."""
 
     change: str
     option: str
-    """Of `planner memory`."""
+    """Option of `planner memory`, or of the trainer."""
     costs: str
     chance: float
 
@@ -44,11 +48,12 @@ class Remedy:
 def remedies(
     setting: Setting, chance: Callable[[Setting], float], *, checkpointings: bool, adapts: bool
 ) -> list[Remedy]:
-    """Return changes, one on top of the other, until it fits with nine in ten; those that bring nothing are left out.
+    """Return changes to make one after another until the chance to fit is nine in ten.
 
-    Free ones first (kernels, loss), then those that cost time (recomputation, smaller micro-batch), then those that
-    change the arithmetic (optimizer at 8 bit, weights at 16 bit) or the training (adapters), then more devices and the
-    host's memory. `checkpointings`: the network can be recomputed; `adapts`: adapters can be trained in it.
+    The order is: free changes (loss, kernels), changes that cost time (recomputation, micro-batch, engine, reference,
+    sharding), changes of the arithmetic (8-bit optimizer, 4-bit weights), the optimizer in host memory, and adapters.
+    Changes that do not raise the chance are skipped. `checkpointings`: the network can be recomputed. `adapts`: the
+    network can be trained with adapters.
     """
     found: list[Remedy] = []
     now, reached = setting, chance(setting)
@@ -66,10 +71,6 @@ def remedies(
     return found
 
 
-SMALL_SHARE = 0.5
-"""Of a device's memory for an engine: the default of verl's `gpu_memory_utilization`."""
-LEAST = 0.005
-"""Of chance that a change must bring."""
 Change = Callable[[Setting], "Setting | None"]
 
 
@@ -133,7 +134,7 @@ def _adapted(now: Setting) -> Setting | None:
     if now.adapters is not None:
         return None
     trainer = now.trainer.model_copy(update={"offload": Offload.NONE, "optimizer": Optimizer.ADAMW})
-    objective = _referred(now, Reference.ADAPTERS_OFF)
+    objective = _with_reference(now, Reference.ADAPTERS_OFF)
     return replace(now, adapters=Adapters(frozen=FrozenFormat.SIXTEEN_BIT), trainer=trainer, objective=objective)
 
 
@@ -148,7 +149,7 @@ def _smaller_engine(now: Setting) -> Setting | None:
 
 
 def _with_engine(now: Setting, **changes: float) -> Setting | None:
-    """Return the setting with an engine that is set otherwise; None where none generates."""
+    """Return the setting with changed options of its engine; None if it has no engine."""
     generation = now.objective.generation
     if generation is None:
         return None
@@ -159,15 +160,15 @@ def _with_engine(now: Setting, **changes: float) -> Setting | None:
 def _precomputed(now: Setting) -> Setting | None:
     if now.objective.generates:
         return None
-    objective = _referred(now, Reference.PRECOMPUTED)
+    objective = _with_reference(now, Reference.PRECOMPUTED)
     return None if objective == now.objective else replace(now, objective=objective)
 
 
-def _referred(now: Setting, instead: Reference) -> MethodSettings:
-    """Return what is optimized with another reference in the place of a second model."""
+def _with_reference(now: Setting, reference: Reference) -> MethodSettings:
+    """Return the objective with another reference in place of a second model."""
     if not has_second_model(now.objective):
         return now.objective
-    return now.objective.model_copy(update={"reference": instead})
+    return now.objective.model_copy(update={"reference": reference})
 
 
 def _quantized(now: Setting) -> Setting | None:

@@ -1,4 +1,4 @@
-"""What every device holds for each parameter: weights, gradients, the optimizer's state, and what its step forms."""
+"""Bytes of training states on each device: weights, gradients, moments, and temporary tensors of the step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planner.network.method_work import frozen_copies, parameters_under
 from planner.speed.memory.buffers import has_wide_stream
 
 DEEPSPEED = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
-"""They keep 16-bit weights and gradients, and count the fp32 copy as the optimizer's."""
+"""Strategies that keep 16-bit weights and gradients. Their fp32 copy of the weights counts with the moments."""
 SHARDED = {
     Strategy.DDP: (),
     Strategy.ZERO1: ("moments", "step"),
@@ -25,41 +25,47 @@ SHARDED = {
     Strategy.ZERO3: ("weights", "gradients", "moments", "step"),
     Strategy.FSDP2: ("weights", "gradients", "moments", "step"),
 }
-"""What each strategy shares out among the devices; the rest every device holds. Source: Rajbhandari et al. 2020."""
+"""States that each strategy shards over the devices; every device holds the others whole. Source: Rajbhandari et al.
+2020."""
 
 
 FP32_COPY, UNFUSED_ADAM = 4.0, 8.0
-"""Bytes of a parameter that DeepSpeed's step forms: its gradients in fp32 (`single_grad_partition` in stage_1_and_2.py
-and stage3.py), and in torch's unfused Adam the root of the second moment and its quotient (`denom`). Two reports of
-failure name the sizes: 12.94 GiB = 4 x 13.9e9 / 4 and 3.14 GiB = 4 x 6.74e9 / 8 (hiyouga/LlamaFactory issues 1158 and
-1221)."""
+"""Temporary bytes per parameter in DeepSpeed's step.
+
+The first are gradients in fp32 (`single_grad_partition` in stage_1_and_2.py and stage3.py). The second are the root of
+the second moment and its quotient (`denom`) in torch's unfused Adam. Two failure reports state the sizes: 12.94 GiB =
+4 x 13.9e9 / 4 and 3.14 GiB = 4 x 6.74e9 / 8 (hiyouga/LlamaFactory issues 1158 and 1221).
+"""
 STEPPED_AT_ONCE = 1e9
-"""Parameters of a step of ZeRO-3: the default of DeepSpeed's `sub_group_size`."""
+"""Parameters that ZeRO-3 steps together: the default of DeepSpeed's `sub_group_size`."""
 
 
 class States(NamedTuple):
-    """Bytes: of one parameter, or of all of a device."""
+    """Bytes of training states, of one parameter or of a whole device."""
 
     weights: float
     gradients: float
     moments: float
-    """With DeepSpeed's fp32 copy of the weights."""
+    """Bytes of the optimizer's moments, with DeepSpeed's fp32 copy of the weights."""
     step: float
-    """What the optimizer's step forms for a moment: torch's unfused one a copy of the gradients; DeepSpeed's an fp32
-    copy of the gradients that it steps with, and unfused two more tensors of that size."""
+    """Bytes of temporary tensors in the optimizer's step.
+
+    Torch's unfused step copies the gradients. DeepSpeed's step has an fp32 copy of the gradients, and two more tensors
+    of that size if it is unfused.
+    """
 
     @property
-    def held(self) -> float:
-        """What is there at the end of a backward pass."""
+    def after_backward(self) -> float:
+        """Bytes at the end of a backward pass."""
         return self.weights + self.gradients + self.moments
 
     def times(self, factor: float) -> States:
-        """Return these of so many parameters."""
+        """Return the bytes multiplied by a factor, for example a number of parameters."""
         return States(*(factor * part for part in self))
 
     def plus(self, other: States) -> States:
-        """Return the sum."""
-        return States(*(mine + its for mine, its in zip(self, other, strict=True)))
+        """Return the sum, state by state."""
+        return States(*(first + second for first, second in zip(self, other, strict=True)))
 
 
 def state_bytes_per_parameter(
@@ -71,9 +77,10 @@ def state_bytes_per_parameter(
 ) -> States:
     """Return the bytes of a trained parameter on one device of n.
 
-    Mixed precision with Adam, held: ddp 16; zero1 4 + 12/n; zero2 2 + 14/n; zero3 and fsdp2 16/n. So in fp32: weights
-    4, gradients 4, two moments 8. All at 16 bit: 2 + 2 + 4. Source: Rajbhandari et al. 2020 (ZeRO), section 3. Paged
-    moments leave a device that is short of memory, so it must hold none (Dettmers et al. 2023, section 3).
+    With mixed precision and Adam, after the backward pass: ddp 16; zero1 4 + 12/n; zero2 2 + 14/n; zero3 and fsdp2
+    16/n. The same holds in fp32: weights 4, gradients 4, two moments 8. If everything is in 16 bit: 2 + 2 + 4. Source:
+    Rajbhandari et al. 2020 (ZeRO), section 3. Paged moments count 0, because they leave a device that is short of
+    memory (Dettmers et al. 2023, section 3).
     """
     whole = bytes_per_number(precision) == 4
     narrow = trainer.weights is WeightFormat.SIXTEEN_BIT and not whole
@@ -111,20 +118,22 @@ def device_states(
     split: Split = WHOLE,
     objective: MethodSettings = NEXT_TOKEN,
 ) -> States:
-    """Return the bytes of all states on one device: of adapters in fp32, beside weights that are frozen.
+    """Return the bytes of all states on one device.
 
-    A reference model is a second set of frozen weights, sharded where the strategy shards weights: trainers prepare it
-    as they do the trained one (TRL's `prepare_deepspeed` and `prepare_fsdp`). So is a reward model of the same size.
+    With adapters, the network's weights are frozen and the adapters are trained in fp32.
+
+    A reference model is a second set of frozen weights. It is sharded if the strategy shards weights, because trainers
+    prepare it like the trained one (TRL's `prepare_deepspeed` and `prepare_fsdp`). The same holds for a reward model.
     PPO's critic is a second trained network; the optimizer steps one of the two at a time.
 
-    A split network is divided by slices and stages first, of which the largest stage counts. Then ZeRO divides it over
+    A split network is divided by slices and stages first; the largest stage counts. Then ZeRO divides the states over
     the replicas, or over one group of hybrid sharding. Routed experts are divided by their own degree, and by ZeRO
-    among the devices that hold the same ones. Source: Narayanan et al. 2021, section 2.2.
+    among the devices that hold the same experts. Source: Narayanan et al. 2021, section 2.2.
     """
-    if split != WHOLE:  # by Megatron and its like, whose gradients are in fp32
+    if split != WHOLE:  # Megatron and similar trainers split networks, and their gradients are already in fp32
         trainer = trainer.model_copy(update={"copies_gradients": False})
 
-    def each(devices: int) -> States:
+    def per_parameter(devices: int) -> States:
         if adapters is None:
             return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
         wide = has_wide_stream(strategy, precision=precision, adapters=adapters, trainer=trainer)
@@ -140,17 +149,17 @@ def device_states(
 
     group = split.shards or devices // (split.tensor * split.pipeline)
     routed = routed_parameters(architecture)
-    states = each(group).times(parameters_under(architecture, objective) - routed)
+    states = per_parameter(group).times(parameters_under(architecture, objective) - routed)
     if routed:
-        states = states.plus(each(group // split.experts).times(routed / split.experts))
-    if objective.method is TrainingMethod.PPO:  # the critic, trained in turn with the policy
+        states = states.plus(per_parameter(group // split.experts).times(routed / split.experts))
+    if objective.method is TrainingMethod.PPO:  # add the critic, which takes turns with the policy
         states = states.plus(states._replace(step=0.0))
     if frozen_copies(objective):
         frozen = reference_bytes_per_parameter(
             architecture, strategy=strategy, devices=group, precision=precision, adapters=adapters
         )
-        beside = frozen * parameters(architecture) * frozen_copies(objective)
-        states = states._replace(weights=states.weights + beside)
+        frozen_bytes = frozen * parameters(architecture) * frozen_copies(objective)
+        states = states._replace(weights=states.weights + frozen_bytes)
     if adapters is not None:
         trained = adapter_state_bytes(strategy, devices=group, precision=precision, trainer=trainer)
         states = states.plus(trained.times(adapter_parameters(architecture, adapters)))
@@ -164,9 +173,10 @@ def device_states(
 def reference_bytes_per_parameter(
     architecture: Architecture, *, strategy: Strategy, devices: int, precision: Precision, adapters: Adapters | None
 ) -> float:
-    """Return the bytes of a reference model's parameter on one device of n: 2 at 16 bit, else 4; over n if sharded.
+    """Return the bytes of a reference model's parameter on one device of n.
 
-    Beside adapters it is loaded as the frozen weights are, so at 4 bits with QLoRA.
+    It is 2 in 16 bit and 4 otherwise, divided by n if the strategy shards weights. With adapters, the
+    reference is stored like the frozen weights, for example in 4 bits with QLoRA.
     """
     if adapters is not None:
         return frozen_bytes_per_parameter(architecture, adapters, strategy=strategy, devices=devices)
@@ -175,14 +185,14 @@ def reference_bytes_per_parameter(
 
 
 def share_of_layers(network: Architecture, split: Split) -> float:
-    """Return the part of a network that a device of the largest stage holds: its slice of the stage's layers."""
+    """Return the share of the network on a device of the largest stage: one slice of the stage's layers."""
     if split.tensor * split.pipeline == 1:
         return 1.0
     return split.stage_share(sum(kind.layers for kind in family_of(network).layers)) / split.tensor
 
 
 def adapter_state_bytes(strategy: Strategy, *, devices: int, precision: Precision, trainer: TrainerMemory) -> States:
-    """Return the bytes of an adapter's parameter, kept in fp32 whatever the others are, unless its trainer says so."""
+    """Return the bytes of an adapter's parameter. It is kept in fp32 unless the trainer has `narrow_adapters`."""
     if trainer.narrow_adapters:
         return state_bytes_per_parameter(strategy, devices=devices, precision=precision, trainer=trainer)
     mixed = trainer.model_copy(update={"weights": WeightFormat.MIXED})

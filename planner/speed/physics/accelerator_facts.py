@@ -1,4 +1,4 @@
-"""What the physics needs of one accelerator: peak by number format, bandwidth, generation."""
+"""Facts of one accelerator for the physics: peak by number format, bandwidth, generation, power."""
 
 from __future__ import annotations
 
@@ -6,26 +6,27 @@ from planner.model.hardware.machines import Accelerator
 from planner.speed.physics.config_arrays import GENERATIONS
 
 FP4_OVER_FP8 = {"Blackwell": 2.0, "Blackwell Ultra": 3.0}
-"""Dense 4-bit against dense 8-bit peak. Source: NVIDIA HGX B200 and B300 data sheets."""
+"""Dense 4-bit peak / dense 8-bit peak. Source: NVIDIA HGX B200 and B300 data sheets."""
 
 USUAL_WATTS = {
     "pascal": 300 / 21.2, "volta": 300 / 125, "turing": 70 / 65, "ampere": 400 / 312, "ada": 350 / 362,
     "hopper": 700 / 989.4, "blackwell": 1000 / 2250, "cdna": 750 / 1307.4, "gaudi": 600 / 432,
 }  # fmt: skip
-"""Watts per dense 16-bit TFLOP/s of each generation's usual server card, by the catalog: P100, V100, T4, A100, L40S,
-H100, B200, MI300X and Gaudi2, with SXM sockets where there are several."""
+"""Watts per dense 16-bit TFLOP/s of each generation's common server card, from the catalog: P100, V100, T4, A100, L40S,
+H100, B200, MI300X and Gaudi2, as SXM modules if there are several versions."""
 FORMAT_STEPS = {"fp8": 1.0, "fp4": 2.0}
-"""How often a format halves 16 bits."""
+"""Number of times that a format halves 16 bits."""
 SIXTEEN_BITS = ("16bit", "bf16")
-"""Formats of 16 bits: the accelerator's best, and bf16 alone, which some do at half the rate (MI100)."""
-
-
+"""Formats of 16 bits: the accelerator's faster one, and bf16, which some accelerators run at half its rate (MI100)."""
 TF32_FALLBACK, FP32_FALLBACK = 4, 8
-"""16-bit peak over that of tf32 and fp32, where a data sheet leaves them out. Assumed."""
+"""16-bit peak / peak in tf32 and in fp32, used if a data sheet omits them. Assumed."""
 
 
 def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
-    """Dense FLOP/s in a number format; what hardware lacks falls back to the next that it has, as frameworks do."""
+    """Return the dense FLOP/s in a number format; None if not known.
+
+    A format that the hardware lacks falls back to the next one that it has, as frameworks do.
+    """
     bf16 = accelerator.bf16_tflops or accelerator.fp16_tflops or accelerator.fp32_tflops
     fp16 = accelerator.fp16_tflops or bf16
     fp8 = accelerator.fp8_tflops
@@ -43,18 +44,18 @@ def peak_flops(accelerator: Accelerator, number_format: str) -> float | None:
 
 
 def emulates_bf16(accelerator: Accelerator) -> bool:
-    """Return whether bf16 products run at the fp32 rate: on hardware of fp16 alone (Volta, Turing)."""
+    """Return whether bf16 products run at the fp32 rate, as on hardware with fp16 only (Volta, Turing)."""
     return accelerator.fp16_tflops is not None and accelerator.bf16_tflops is None
 
 
 def says_bf16(precision: str) -> bool:
-    """Return whether a publication's words mean bf16, and not either kind of 16 bits ("fp16/bf16")."""
-    said = precision.casefold()
-    return ("bf16" in said or "bfloat" in said) and "fp16/" not in said and "/fp16" not in said
+    """Return whether a publication names bf16, and not either 16-bit format ("fp16/bf16")."""
+    text = precision.casefold()
+    return ("bf16" in text or "bfloat" in text) and "fp16/" not in text and "/fp16" not in text
 
 
 def on_ordinary_cores(accelerator: Accelerator, number_format: str) -> bool:
-    """Return whether products run without tensor cores: fp32, and what falls back to it."""
+    """Return whether products run without tensor cores, as in fp32 and in formats that fall back to it."""
     if number_format == "bf16" and emulates_bf16(accelerator):
         return True
     if number_format in SIXTEEN_BITS:
@@ -63,23 +64,22 @@ def on_ordinary_cores(accelerator: Accelerator, number_format: str) -> bool:
 
 
 def generation_of(accelerator: Accelerator) -> str:
-    """Return the group of architectures to which an accelerator belongs."""
+    """Return the group of architectures, one of GENERATIONS, to which an accelerator belongs."""
     name = accelerator.architecture.casefold()
     return next((known for known in GENERATIONS if name.startswith(known)), "other")
 
 
 def chip_of(accelerator: Accelerator) -> str:
-    """Return the name under which accelerators of one chip are pooled: architecture and 16-bit peak, two digits of it.
+    """Return the name under which accelerators with one chip are pooled: architecture, and two digits of the peak.
 
-    H100 and H800 (SXM), H200 and GH200 all compute 989 dense TFLOP/s in bf16; what one of them lacks of it in
-    measurements, the others lack too.
+    H100 and H800 (SXM), H200 and GH200 all have a peak of 989 dense TFLOP/s in bf16, and reach the same share of it.
     """
     peak = peak_flops(accelerator, "16bit")
     return accelerator.architecture if peak is None else f"{accelerator.architecture} {peak / 1e12:.2g}"
 
 
 def power_budget(accelerator: Accelerator) -> float:
-    """Return watts per FLOP/s of 16-bit peak, against the usual of the generation; 1 where one of them is not known.
+    """Return watts per FLOP/s of 16-bit peak, over those of the generation's common card; 1 if either is not known.
 
     An RTX 4090 has 2.8 times the budget of an L40S, which has 2.2 times the peak at less power.
     """
@@ -90,7 +90,7 @@ def power_budget(accelerator: Accelerator) -> float:
 
 
 def accelerator_facts(accelerator: Accelerator, number_format: str) -> dict[str, float]:
-    """Return the physics' numbers of one accelerator in one number format."""
+    """Return the fields of `Configs` that describe one accelerator in one number format."""
     peak = peak_flops(accelerator, number_format)
     sixteen = peak_flops(accelerator, "bf16")
     assert peak is not None

@@ -1,4 +1,7 @@
-"""Facts of low-rank adapters for the physics: their size, and whether kernels and gathers join them to their maps."""
+"""Facts of low-rank adapters for the physics: size, dense work, fused kernels, and how they are gathered.
+
+A map is a linear layer of the network. An adapter adds small matrices to it.
+"""
 
 from __future__ import annotations
 
@@ -27,23 +30,26 @@ FROZEN_BASE = re.compile(
     r"lora|peft|adapter|adaption|dora|loha|lokr|\bvera\b|\b(b|c|q|ps)?oft(v2)?\b|\bia3\b|trainable tokens"
     r"|\b(prompt|prefix|p)[- ]?tuning"
 )
-"""Methods that leave the network's own weights as they are."""
-BESIDE_NO_MAP = re.compile(
+"""Names of methods that freeze the network's own weights."""
+WITHOUT_MAPS = re.compile(
     r"\b(prompt|prefix|p)[- ]?tuning|adaption prompt|llama-adapter|\bia3\b|ln_tuning|trainable tokens"
 )
-"""Those of them that train vectors, or tokens of their own, and put no product beside a map."""
+"""Names of frozen-weight methods that train vectors or tokens, and add no product to a map."""
 PEFT_TARGETS: tuple[AdapterTarget, ...] = ("query", "value")
-"""Of PEFT by itself, for Llama-like networks (its table of target modules); trainers that call it say more."""
+"""Default targets of PEFT for Llama-like networks (its table of target modules). Trainers that call PEFT set more."""
 REUSES_OUTPUT = re.compile(r"dropout[- ]0\b")
-"""Words of a DoRA that scales the map's own output, where nothing is dropped (PEFT's pull request 2122)."""
+"""Words for a DoRA without dropout, which reuses the map's output (PEFT's pull request 2122)."""
 
 
 class DenseCost(NamedTuple):
-    """What a kind of adapter costs in weights of its map's whole size: materialised, multiplied by, given gradients."""
+    """Work of an adapter with matrices of its map's whole size."""
 
     materialised: float
+    """1 if the adapter builds such a matrix in every pass."""
     dense: float
+    """Number of products with such a matrix in each pass."""
     dense_trained: float
+    """Number of those products whose matrix gets gradients."""
 
 
 DENSE_COSTS = {
@@ -51,25 +57,29 @@ DENSE_COSTS = {
     AdapterKind.DORA: DenseCost(1.0, 1.0, 0.0),
     AdapterKind.LOHA: DenseCost(1.0, 1.0, 1.0),
 }
-"""DoRA multiplies by the frozen weight once more where inputs are dropped, as usual (Hugging Face's PEFT); LoHa by one
-that gets gradients."""
-SAID_COSTS = (
+"""Dense work of each kind. With dropout, DoRA multiplies by the frozen weight once more (Hugging Face's PEFT). LoHa
+multiplies by a matrix that gets gradients."""
+NAMED_COSTS = (
     (re.compile(r"dora"), DENSE_COSTS[AdapterKind.DORA]),
     (re.compile(r"loha|lokr|fourierft|waveft"), DENSE_COSTS[AdapterKind.LOHA]),
     (re.compile(r"randlora"), DenseCost(1.0, 2.0, 1.0)),
     (re.compile(r"boft"), DenseCost(1.0, 0.0, 1.0)),
 )
-"""Of kinds in words. RandLoRA multiplies by two dense bases, one of which gets gradients (Albert et al. 2025); BOFT by
-the rotated weight instead of the map's own. Left out is what other kinds materialise that are about as fast as LoRA."""
+"""Dense work of kinds that publications name.
+
+RandLoRA multiplies by two dense bases, one of which gets gradients (Albert et al. 2025). BOFT multiplies by the rotated
+weight in place of the map's own. Dense matrices of kinds that are about as fast as LoRA are ignored.
+"""
 
 
 def planned_adapters(
     decoder: TextModel, adapters: Adapters | None, framework: str | None, *, compiled: bool
 ) -> dict[str, float]:
-    """Return the adapters that a plan asks for; `framework` as the plan names it, without one the benchmark's.
+    """Return the fields of `Configs` for the adapters that a plan asks for.
 
-    None is gathered by itself: only FSDP 1 wraps PEFT's adapters as units of their own (`fsdp_auto_wrap_policy` of
-    peft), and a plan says FSDP 2, whose policy in accelerate takes whole layers, or DeepSpeed.
+    `framework` is the plan's name for it; None is the planner's own benchmark. `separate_gathers` is always 0: only
+    FSDP 1 wraps each PEFT adapter in a unit (`fsdp_auto_wrap_policy` of peft), and plans use DeepSpeed, or FSDP 2,
+    which wraps whole layers in accelerate.
     """
     if adapters is None:
         return NO_ADAPTERS
@@ -93,7 +103,7 @@ def planned_adapters(
 def measured_adapters(
     row: Measurement, network: Mapping[str, float], method: str, accelerator: Accelerator
 ) -> dict[str, float]:
-    """Return the adapters of a published run; where it does not say, of rank 16 beside the usual maps."""
+    """Return the fields of `Configs` for the adapters of a published run; by default of rank 16 on the common maps."""
     if ALL_TRAINED.search(method) or not FROZEN_BASE.search(method):
         return NO_ADAPTERS
     weights = row.quantization.casefold()
@@ -108,10 +118,10 @@ def measured_adapters(
     )
     usual = PEFT_TARGETS if row.framework.casefold().startswith("peft") else USUAL.targets
     targets = set(_targets(row.lora_targets) or usual) - set(OF_THE_MLP if network["experts"] > 1 else ())
-    if BESIDE_NO_MAP.search(method):
+    if WITHOUT_MAPS.search(method):
         targets = set()
     beside = [shape for name, shape in shapes.items() if name in targets]
-    said = kernel_words(row.compile_kernels)
+    kernels = kernel_words(row.compile_kernels)
     rank = float(row.lora_rank or USUAL.rank)
     return {
         "adapters": 1.0,
@@ -119,27 +129,27 @@ def measured_adapters(
         "adapted_maps": float(len(beside)),
         "adapted_weights": sum(shape.inputs * shape.outputs for shape in beside),
         "rank": rank,
-        **_said_cost(method, said)._asdict(),
+        **_named_cost(method, kernels)._asdict(),
         "rotation_flops": sum(_rotation(method, shape, rank) for shape in beside) * _slower_in_fp32(accelerator),
-        "adapters_fused": float(written_for_adapters(said, row.framework)),
+        "adapters_fused": float(written_for_adapters(kernels, row.framework)),
         "separate_gathers": float(framework_family(row.framework) in HUGGING_FACE),
         "quantized": float(quantized),
         "outliers": float(outliers),
     }
 
 
-def _said_cost(method: str, kernels: str) -> DenseCost:
-    cost = next((cost for words, cost in SAID_COSTS if words.search(method)), DENSE_COSTS[AdapterKind.LORA])
+def _named_cost(method: str, kernels: str) -> DenseCost:
+    cost = next((cost for words, cost in NAMED_COSTS if words.search(method)), DENSE_COSTS[AdapterKind.LORA])
     return cost._replace(dense=0.0) if "dora" in method and REUSES_OUTPUT.search(kernels) else cost
 
 
 def _rotation(method: str, shape: MapShape, rank: float) -> float:
-    """FLOPs of a pass that form an orthogonal weight beside one map, as Hugging Face's PEFT does it.
+    """Return the FLOPs per pass that build the orthogonal weight of one map, as in Hugging Face's PEFT.
 
-    BOFT: a block-diagonal matrix between two permutations, times those of other adapters (the identity), times the
-    map's weight, all of them dense, each with one factor that is frozen (Liu et al. 2024). PSOFT: a system of rank x
-    rank, solved for as many columns. OFT: three products of blocks, as wide as the rank that is stated, whose
-    gradients cost six: as often as a pass, half of the nine.
+    BOFT: dense products of a block-diagonal matrix with two permutations, with those of other adapters (the identity),
+    and with the map's weight; one factor of each product is frozen (Liu et al. 2024).
+    PSOFT: the solution of a linear system of size rank, for rank columns.
+    OFT: three products of blocks whose width is the rank. Their gradients take six more, so a pass counts half of nine.
     """
     if "boft" in method:
         return 6 * shape.inputs**3 + 2 * shape.inputs**2 * shape.outputs
@@ -155,7 +165,7 @@ def _slower_in_fp32(accelerator: Accelerator) -> float:
     return half / fp32 if fp32 and half else 1.0
 
 
-def _targets(said: str) -> tuple[str, ...]:
-    """Read the targets of adapters, "query value" or "all"; none where nothing is said."""
-    words = re.findall("[a-z]+", said.casefold())
+def _targets(text: str) -> tuple[str, ...]:
+    """Read the targets of adapters, "query value" or "all"; an empty text gives none."""
+    words = re.findall("[a-z]+", text.casefold())
     return EVERY if words == ["all"] else tuple(words)

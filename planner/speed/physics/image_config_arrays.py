@@ -1,4 +1,4 @@
-"""Many image trainings at once: one array per fact, and one table of operators per network."""
+"""Arrays that describe many image trainings: one array per fact, and one table of all their products."""
 
 from __future__ import annotations
 
@@ -23,78 +23,85 @@ KERNELS = {
     "norm": 2.0,
     "pointwise": 1.0,
 }
-"""Kernels of one operator's forward pass; the backward pass launches twice as many."""
+"""Kernels of one operator's forward pass; the backward pass launches twice this number."""
 PRODUCTS = ("convolution", "depthwise", "linear")
 ATTENTION = ("attention", "windows")
 
 
 class Described(NamedTuple):
-    """One image training before it is gathered with others: its network, and numbers under the names below."""
+    """Training as the physics takes it: operators of an image network, and facts under the names of the arrays.
+
+    A text network has no operators here; its facts are those of `Configs`.
+    """
 
     operators: tuple[Operator, ...]
     facts: Mapping[str, float]
 
 
 class Products(NamedTuple):
-    """Convolutions and linear maps of all configurations in one row; `of` says whose. Repeated ones stand once."""
+    """Convolutions and linear maps of all configurations, as columns. Equal operators of a network are one row."""
 
-    of: Array
+    owner: Array
+    """Place of the configuration to which the operator belongs."""
     macs: Array
     moved: Array
-    """Numbers that one pass reads and writes, weights left out."""
+    """Numbers that one pass reads and writes, without weights."""
     weights: Array
     turned: Array
-    """Numbers that a convolution on tensor cores wants beside each other by colour."""
+    """Numbers that a convolution on tensor cores needs in channels-last order."""
     linear: Array
     depthwise: Array
     winograd: Array
     passes: Array
-    """2, forward and for the weights, and a third for the input's gradient, but for the image."""
+    """Products of a training pass: forward, gradient of the weights, and gradient of the input (not for the image)."""
     repeats: Array
-    """How many such operators the network has."""
+    """Number of such operators in the network."""
 
 
 @dataclass(frozen=True)
 class ImageConfigs:
-    """A struct of arrays, all of one length; every entry is a float, flags are 0 or 1. FLOP/s, bytes/s, images."""
+    """Image trainings as a struct of arrays of equal length, with one entry per training.
 
-    # The network, per image; products have arrays of their own
+    Every entry is a float; flags are 0 or 1. Units: FLOP/s, bytes/s, images.
+    """
+
+    # The network, per image; products have separate arrays
     products: Products
     norms: Array
     """Numbers that batch norms move, forward and backward."""
     norms_forward: Array
     narrow: Array
-    """Numbers that element-wise operators move in the products' type, forward and backward."""
+    """Numbers that element-wise operators move in the products' format, forward and backward."""
     narrow_forward: Array
     wide: Array
-    """Numbers that they move in fp32 under automatic mixed precision."""
+    """Numbers that element-wise operators move in fp32 under automatic mixed precision, forward and backward."""
     wide_forward: Array
     attention_macs: Array
     attention_matrix: Array
     """Numbers of the attention matrices of all heads and layers."""
     written: Array
-    """1: attention inside windows with a bias for each pair, which frameworks write out."""
+    """1: attention inside windows with a bias per pair, whose matrix frameworks store."""
     kernels: Array
-    """Launched forward."""
+    """Kernels that the forward pass launches."""
     parameters: Array
     # The batch and how it is trained
     micro_batch: Array
     micro_batches: Array
     recompute: Array
     channels_last: Array
-    """1: colours beside each other in memory; 0: planes; between: not stated."""
+    """1: channels-last order in memory; 0: planes; between: not stated."""
     fused: Array
     """0: one kernel per operator, 1: compiled or fused by hand."""
     flash: Array
     gradient_bytes: Array
     zero: Array
     one_process: Array
-    """1: one process launches for all devices (torch's DataParallel)."""
+    """1: one process launches kernels for all devices (torch's DataParallel)."""
     # The accelerator
     peak: Array
     peak16: Array
     peak_vector: Array
-    """Of ordinary cores in fp32, where depthwise convolutions are computed."""
+    """FLOP/s of ordinary cores in fp32, which compute depthwise convolutions."""
     vector_rate: Array
     hbm: Array
     generation: Array
@@ -107,44 +114,44 @@ class ImageConfigs:
     bus_sharers: Array
     pcie: Array
     pcie_cards: Array
-    """Cards of one machine among which PCIe is shared; 0 where none are."""
+    """Cards of one machine that share PCIe; 0 if another link joins them."""
     pcie_5: Array
-    """1: of the fifth generation or later."""
+    """1: the PCIe slot is of the fifth generation or later."""
     inter: Array
     loader: Array
-    """Images/s that the host of one node feeds; 0: not a limit."""
+    """Images/s that the host of one node loads; 0: no limit."""
     host_scale: Array
-    """Host time per kernel, against the usual."""
+    """Host time per kernel / the physics' value."""
     device_scale: Array
-    """Time of everything that the accelerator itself computes or moves in its memory, against the physics."""
+    """Time of all computing and memory traffic on the accelerator / the physics' value."""
     dp: Array
 
     def __len__(self) -> int:
         return int(self.peak.shape[0])
 
     def at(self, chosen: Array, /) -> ImageConfigs:
-        """Return the configurations at some places."""
-        arrays = {field.name: getattr(self, field.name)[chosen] for field in fields(self) if field.name != "products"}
+        """Return the configurations at the chosen places."""
         import numpy as np
 
-        first = np.searchsorted(self.products.of, chosen, side="left")
-        count = np.searchsorted(self.products.of, chosen, side="right") - first
+        arrays = {field.name: getattr(self, field.name)[chosen] for field in fields(self) if field.name != "products"}
+        first = np.searchsorted(self.products.owner, chosen, side="left")
+        count = np.searchsorted(self.products.owner, chosen, side="right") - first
         places = np.concatenate([np.arange(start, start + size) for start, size in zip(first, count, strict=True)])
-        products = Products(*(each[places] for each in self.products))
-        return ImageConfigs(products=products._replace(of=np.repeat(np.arange(len(chosen)), count)), **arrays)
+        products = Products(*(column[places] for column in self.products))
+        return ImageConfigs(products=products._replace(owner=np.repeat(np.arange(len(chosen)), count)), **arrays)
 
     def scaled(self, *, host: Array, device: Array) -> ImageConfigs:
-        """Return a copy with other launch times and other times of the accelerator itself."""
+        """Return a copy with other scales of the host's and the accelerator's time."""
         return replace(self, host_scale=host, device_scale=device)
 
     @property
     def units_per_step(self) -> Array:
-        """What one optimizer step consumes: images."""
+        """Images of one optimizer step, under the name that text configurations use for tokens."""
         return self.images_per_step
 
     @property
     def gpus(self) -> Array:
-        """All accelerators of one training."""
+        """Number of accelerators of each training."""
         return self.dp
 
     @property
@@ -160,30 +167,28 @@ FROM_NETWORK = (
 
 
 def gather(rows: Sequence[Described]) -> ImageConfigs:
-    """Gather image trainings that were described one by one; a network that stands there often is listed once."""
+    """Return the arrays of image trainings that are given one by one; every network is summed up once."""
     import numpy as np
 
-    networks = list(dict.fromkeys(row.operators for row in rows))
-    place = {operators: number for number, operators in enumerate(networks)}
-    of = np.array([place[row.operators] for row in rows], dtype=int)
-    told = {
+    facts = {
         field.name: np.array([float(row.facts[field.name]) for row in rows])
         for field in fields(ImageConfigs)
         if field.name not in FROM_NETWORK
     }
-    of_networks = [_sums(operators) for operators in networks]
-    sums = {name: np.array([each[name] for each in of_networks])[of] for name in FROM_NETWORK[1:]}
-    products = _products([row.operators for row in rows])
-    return ImageConfigs(products=products, **sums, **told)
+    sums_by_network = {operators: _sums(operators) for operators in dict.fromkeys(row.operators for row in rows)}
+    sums = {
+        name: np.array([sums_by_network[row.operators][name] for row in rows], dtype=float) for name in FROM_NETWORK[1:]
+    }
+    return ImageConfigs(products=_products([row.operators for row in rows]), **sums, **facts)
 
 
 @lru_cache(maxsize=8)
 def _sums(operators: tuple[Operator, ...]) -> dict[str, float]:
     def total(kind: str, *, wide: bool = False, backward: bool = True) -> float:
-        chosen = [each for each in operators if each.kind == kind and each.wide == wide]
-        return sum(each.forward + each.backward * backward for each in chosen)
+        chosen = [operator for operator in operators if operator.kind == kind and operator.wide == wide]
+        return sum(operator.forward + operator.backward * backward for operator in chosen)
 
-    attention = [each for each in operators if each.kind in ATTENTION]
+    attention = [operator for operator in operators if operator.kind in ATTENTION]
     return {
         "norms": total("norm"),
         "norms_forward": total("norm", backward=False),
@@ -191,10 +196,10 @@ def _sums(operators: tuple[Operator, ...]) -> dict[str, float]:
         "narrow_forward": total("pointwise", backward=False),
         "wide": total("pointwise", wide=True),
         "wide_forward": total("pointwise", wide=True, backward=False),
-        "attention_macs": sum(each.macs for each in attention),
-        "attention_matrix": sum(each.outputs for each in attention),
-        "written": float(any(each.kind == "windows" for each in attention)),
-        "kernels": sum(KERNELS[each.kind] for each in operators),
+        "attention_macs": sum(operator.macs for operator in attention),
+        "attention_matrix": sum(operator.outputs for operator in attention),
+        "written": float(any(operator.kind == "windows" for operator in attention)),
+        "kernels": sum(KERNELS[operator.kind] for operator in operators),
         "parameters": weights_of(operators),
     }
 
@@ -202,20 +207,20 @@ def _sums(operators: tuple[Operator, ...]) -> dict[str, float]:
 def _products(networks: Sequence[tuple[Operator, ...]]) -> Products:
     import numpy as np
 
-    listed = {operators: _rows_of(operators) for operators in dict.fromkeys(networks)}
-    rows = [(place, *row) for place, operators in enumerate(networks) for row in listed[operators]]
+    rows_by_network = {operators: _rows_of(operators) for operators in dict.fromkeys(networks)}
+    rows = [(place, *row) for place, operators in enumerate(networks) for row in rows_by_network[operators]]
     columns = np.array(rows, dtype=float).reshape(len(rows), len(Products._fields)).T
     return Products(columns[0].astype(int), *columns[1:])
 
 
 @lru_cache(maxsize=8)
 def _rows_of(operators: tuple[Operator, ...]) -> list[tuple[float, ...]]:
-    products = Counter(each for each in operators if each.kind in PRODUCTS)
+    products = Counter(operator for operator in operators if operator.kind in PRODUCTS)
     return [
         (
-            each.macs, each.inputs + each.outputs, each.weights,
-            (each.inputs + each.outputs) * (each.kind == "convolution"), float(each.kind == "linear"),
-            float(each.kind == "depthwise"), float(each.winograd), 2.0 if each.first else 3.0, float(count),
+            operator.macs, operator.inputs + operator.outputs, operator.weights,
+            (operator.inputs + operator.outputs) * (operator.kind == "convolution"), float(operator.kind == "linear"),
+            float(operator.kind == "depthwise"), float(operator.winograd), 2.0 if operator.first else 3.0, float(count),
         )
-        for each, count in products.items()
+        for operator, count in products.items()
     ]  # fmt: skip

@@ -1,8 +1,8 @@
-"""The constants of image training: what each means, what is known of it beforehand, what it can never exceed."""
+"""Constants of image training: meaning, prior, and bounds of each."""
 
 from __future__ import annotations
 
-from planner.speed.physics.parameters import INDEX, PARAMETERS, Parameter
+from planner.speed.physics.parameters import INDEX, PARAMETERS, Parameter, values_if_absent
 
 SHARED = (
     "nvlink",
@@ -18,7 +18,7 @@ SHARED = (
     "jitter",
     "optimizer",
 )
-"""Wires, sharding and waiting are the same for images and for text: priors and bounds of these are the text's."""
+"""Constants of links, sharding and waiting, which have the same priors and bounds as for text."""
 
 IMAGE_PARAMETERS = (
     Parameter("conv_pascal", 0.80, 0.20, 0.2, 1.0, "share of peak of a large convolution, Pascal"),
@@ -54,11 +54,12 @@ IMAGE_PARAMETERS = (
     Parameter("step_ms", 3.0, 0.70, 0.2, 40.0, "host time per optimizer step besides kernels, milliseconds"),
     *(PARAMETERS[INDEX[name]] for name in SHARED),
 )
-"""Medians from data sheets, counts of kernels and public micro-benchmarks; evidence moves them within their bounds.
+"""Constants whose medians come from data sheets, counts of kernels and public micro-benchmarks.
 
-Depthwise convolutions do a multiplication or two per byte (Lavin 2024, arXiv 2404.03617), and only those of 16 bit have
-fast kernels (PyTorch pull request 22302: "kernels for other cases are not very fast").
+The calibration moves them within their bounds. Depthwise convolutions do one or two multiplications per byte (Lavin
+2024, arXiv 2404.03617), and only 16-bit ones have fast kernels (PyTorch pull request 22302: "kernels for other cases
+are not very fast").
 """
 
-ABSENT_OF_IMAGES = {one.name: one.prior if one.before is None else one.before for one in IMAGE_PARAMETERS}
-"""What stands for each constant where a calibration of images, kept in a lock perhaps, does not know it yet."""
+ABSENT_OF_IMAGES = values_if_absent(IMAGE_PARAMETERS)
+"""Value of each constant for a calibration, for example in a lock, that is older than the constant."""

@@ -1,4 +1,4 @@
-"""Seconds of one optimizer step of an image network, from its operators; more work never helps."""
+"""Seconds of one optimizer step of an image network, from its operators. More work never makes a step shorter."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from planner.quantity.formula import named
 from planner.speed.physics.communication import ring_seconds
-from planner.speed.physics.compute import BACKWARD, US
+from planner.speed.physics.compute import US
 from planner.speed.physics.config_arrays import GENERATIONS
+from planner.speed.physics.layer_work import BACKWARD
 from planner.speed.physics.part_formula import computes
 from planner.speed.physics.step import ELSEWHERE, HIDING_SHARPNESS, HOST_SHARPNESS, Step, smooth_maximum
 
@@ -18,23 +19,23 @@ if TYPE_CHECKING:
     from planner.speed.physics.image_config_arrays import ImageConfigs
 
 SMALLEST_RATE = 1e-9
-"""Instead of no loader, which is not divided by."""
+"""Replacement for a loader rate of 0, to avoid a division by zero."""
 PRODUCT_SHARPNESS = 3.0
-"""A kernel multiplies and moves at once: the slower of the two shows, smoothly. Assumed."""
+"""Exponent of the smooth maximum of a kernel's arithmetic and memory traffic, which overlap. Assumed."""
 INPUT_SHARPNESS = 6.0
-"""Images are decoded ahead: the slower of loading and computing shows almost alone. Assumed."""
+"""Exponent of the smooth maximum of loading and computing: images are decoded ahead, so they overlap well. Assumed."""
 BACKWARD_LAUNCHES = 2.0
-"""Kernels of the backward pass, against the forward pass: one for each of a product's two inputs."""
+"""Kernels of the backward pass / kernels of the forward pass: one for each of a product's two inputs."""
 WRITTEN_REPEATED = 3
-"""A forward pass has one of so many parts of the passes over a written attention matrix."""
+"""Passes over a stored attention matrix in forward and backward / passes in the forward pass."""
 FP32_BYTES = 4.0
 FLASH_BACKWARD = 2.5
-"""Products of a fused attention kernel's backward pass, against its forward pass (Dao et al. 2022)."""
+"""Products of a fused attention kernel's backward pass / products of its forward pass (Dao et al. 2022)."""
 PARTS = ("products", "elementwise", "attention", "tail")
 
 
 def summed_by(owners: Array, values: Array, count: int) -> Array:
-    """Return the sum of the values of each owner; `np.bincount` takes no recorded numbers."""
+    """Return the sum of each owner's values; `np.bincount` does not accept recorded numbers."""
     import numpy as np
 
     if values.dtype != object:
@@ -45,7 +46,7 @@ def summed_by(owners: Array, values: Array, count: int) -> Array:
 
 
 def conv_share(c: ImageConfigs, p: Mapping[str, float]) -> Array:
-    """Share of the peak that large convolutions reach, by generation and number format."""
+    """Return the share of the peak that large convolutions reach, by generation and number format."""
     import numpy as np
 
     table = np.array([p[f"conv_{name}"] for name in GENERATIONS])
@@ -53,8 +54,9 @@ def conv_share(c: ImageConfigs, p: Mapping[str, float]) -> Array:
 
 
 def depthwise_gain(c: ImageConfigs, p: Mapping[str, float]) -> Array:
-    """How much faster than generic kernels those are that libraries have for 16-bit images of channels last.
+    """Return the rate of depthwise kernels over that of generic ones.
 
+    Libraries have fast kernels for 16-bit images in channels-last order only:
     gain = 1 + channels last x 16 bit x (depthwise_native - 1)
     """
     return 1 + c.channels_last * (c.number_bytes < 4) * (p["depthwise_native"] - 1)
@@ -62,32 +64,35 @@ def depthwise_gain(c: ImageConfigs, p: Mapping[str, float]) -> Array:
 
 @computes("products", "elementwise", "tail")
 def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
-    """Device time of one micro-batch, forward and backward, part by part; kernels follow one another.
+    """Return the device time of one micro-batch, forward and backward, by part.
 
-    products: of each, the slower of FLOPs / reached peak and bytes / bandwidth; and, for convolutions on tensor cores
-    over images that lie in planes, turning its input and output round. Depthwise convolutions have no sum over channels
-    that could feed tensor cores: ordinary ones compute them, at shares of their peak and of the bandwidth of their own.
-    elementwise: bytes of batch norms and of
-    element-wise operators / bandwidth; attention: a fused kernel's FLOPs, or the matrix written out; tail: idle time.
+    - products: for each product the slower of FLOPs / reached peak and bytes / bandwidth. Convolutions on tensor cores
+      also transpose inputs and outputs that are stored in planes. Depthwise convolutions have no sum over channels for
+      tensor cores, so ordinary cores compute them, with their own shares of peak and bandwidth.
+    - elementwise: bytes of batch norms and of element-wise operators / bandwidth
+    - attention: FLOPs of a fused kernel, or of an eager kernel with passes over the stored matrix
+    - tail: idle time between kernels
+
+    Kernels run one after another, so the parts add up.
     """
     import numpy as np
 
     reached = c.hbm * p["hbm"]
     again, batch = c.recompute, c.micro_batch
     share = conv_share(c, p)
-    each, of = c.products, c.products.of
-    rate = c.peak[of] * np.minimum(1.0, share[of] * (1 + each.linear * (p["linear"] - 1)))
+    table, owner = c.products, c.products.owner
+    rate = c.peak[owner] * np.minimum(1.0, share[owner] * (1 + table.linear * (p["linear"] - 1)))
     gain = depthwise_gain(c, p)
-    rate = np.where(each.depthwise > 0, (c.peak_vector * p["depthwise"] * gain)[of], rate)
-    fewer = 1 - each.winograd * c.vector_rate[of] * (1 - p["winograd"])
-    arithmetic = 2 * each.macs * batch[of] * fewer / rate
-    traffic = c.number_bytes[of] * (each.moved * batch[of] + each.weights) * p["conv_bytes"]
-    traffic = traffic * np.where(each.depthwise > 0, p["depthwise_bytes"] / gain[of], 1.0)
+    rate = np.where(table.depthwise > 0, (c.peak_vector * p["depthwise"] * gain)[owner], rate)
+    multiplied = 1 - table.winograd * c.vector_rate[owner] * (1 - p["winograd"])
+    arithmetic = 2 * table.macs * batch[owner] * multiplied / rate
+    traffic = c.number_bytes[owner] * (table.moved * batch[owner] + table.weights) * p["conv_bytes"]
+    traffic = traffic * np.where(table.depthwise > 0, p["depthwise_bytes"] / gain[owner], 1.0)
     in_planes = (1 - c.channels_last) * (c.vector_rate == 0) * (c.number_bytes < 4)
-    turned = 2 * (c.number_bytes * batch * in_planes)[of] * each.turned * p["transposed"]
-    one_pass = smooth_maximum(arithmetic, traffic / reached[of], PRODUCT_SHARPNESS) + turned / reached[of]
-    seconds = named("operator_seconds", one_pass * (each.passes + again[of]) * each.repeats, "s")
-    products = summed_by(of, seconds, len(c))
+    transposed = 2 * (c.number_bytes * batch * in_planes)[owner] * table.turned * p["transposed"]
+    one_pass = smooth_maximum(arithmetic, traffic / reached[owner], PRODUCT_SHARPNESS) + transposed / reached[owner]
+    seconds = named("operator_seconds", one_pass * (table.passes + again[owner]) * table.repeats, "s")
+    products = summed_by(owner, seconds, len(c))
     fused = 1 - c.fused * (1 - p["fused_left"])
     norms = c.number_bytes * (c.norms + again * c.norms_forward) * p["norms"]
     pointwise = c.number_bytes * (c.narrow + again * c.narrow_forward) + FP32_BYTES * (c.wide + again * c.wide_forward)
@@ -102,7 +107,10 @@ def device_parts(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
 
 @computes("attention")
 def _attention_seconds(c: ImageConfigs, p: Mapping[str, float], share: Array) -> Array:
-    """Every pair of tokens counts; written out, the matrix costs passes over memory."""
+    """Return the time of attention: a fused kernel's FLOPs, or those of an eager one with passes over the matrix.
+
+    Every pair of tokens counts, because image networks have no causal mask.
+    """
     import numpy as np
 
     flops = 2 * c.attention_macs * c.micro_batch
@@ -156,9 +164,9 @@ def image_step(c: ImageConfigs, p: Mapping[str, float]) -> Step:
 
 
 def image_formula_seconds(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, Array]:
-    """Seconds of each part by its own formula: what a reader gets who recomputes it.
+    """Return the seconds of each part by its own formula, so that a reader can recompute it.
 
-    Parts of the device and launches: of one micro-batch; the others: of one step.
+    Parts of the device and launches are those of one micro-batch, the others those of one step.
     """
     return device_parts(c, p) | {
         "host": _host_seconds(c, p),
@@ -169,7 +177,7 @@ def image_formula_seconds(c: ImageConfigs, p: Mapping[str, float]) -> dict[str, 
 
 
 def _host_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
-    """Seconds that the host needs to launch one micro-batch."""
+    """Return the seconds that the host needs to launch one micro-batch."""
     import numpy as np
 
     kernels = c.kernels * (1 + c.recompute + BACKWARD_LAUNCHES) * (1 - c.fused * (1 - p["host_fused"]))
@@ -181,28 +189,29 @@ def _host_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
 def _optimizer_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
-    held = c.parameters / np.where(c.zero >= 1, c.dp, 1.0)
-    return np.asarray(held * p["optimizer"] / (c.hbm * p["hbm"]) * c.device_scale)
+    owned = c.parameters / np.where(c.zero >= 1, c.dp, 1.0)
+    return np.asarray(owned * p["optimizer"] / (c.hbm * p["hbm"]) * c.device_scale)
 
 
 def counted_bytes(c: ImageConfigs) -> Array:
-    """Bytes that one image's operators read and write, forward and backward, weights and attention's matrix left out.
+    """Return the bytes that one image's operators read and write, forward and backward.
 
-    Each product moves its input and output in each of its passes; fp32 under mixed precision is 4 bytes a number.
+    Each product moves its input and output in each of its passes; fp32 under mixed precision is 4 bytes per number.
+    Weights and attention matrices are not counted.
     """
     import numpy as np
 
-    each = c.products
-    moved = np.bincount(each.of, each.moved * each.passes * each.repeats, minlength=len(c))
+    table = c.products
+    moved = np.bincount(table.owner, table.moved * table.passes * table.repeats, minlength=len(c))
     return np.asarray(c.number_bytes * (moved + c.norms + c.narrow) + FP32_BYTES * c.wide)
 
 
 @computes("gradients")
 def gradient_seconds(c: ImageConfigs, p: Mapping[str, float]) -> Array:
-    """Time of what replicas exchange in one step: an all-reduce of gradients, or scatter, and gather of weights.
+    """Return the seconds in which replicas exchange gradients or weights in one step.
 
-    Two rings a step; where weights are sharded three for each micro-batch, which gathers them twice and scatters
-    gradients.
+    An all-reduce of gradients takes two rings per step. With sharded weights each micro-batch takes three: two gathers
+    of weights and one reduce-scatter of gradients.
     """
     import numpy as np
 

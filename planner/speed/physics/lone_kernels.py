@@ -1,4 +1,4 @@
-"""Seconds of a kernel that runs by itself: the same formulas that a step consists of, for the part that it is."""
+"""Seconds of a kernel that runs alone, by the formulas of the step's parts that it belongs to."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ PARTS = {
 
 
 def lone_parts(kind: str, c: Configs, p: Mapping[str, float], size: Array) -> dict[str, Array]:
-    """Return seconds of a kernel, part by part, as far as each shows.
+    """Return the seconds of a kernel that is measured alone, by part.
 
-    A layer takes the slower of its device and host time, smoothly, as in a step; each part by its share of a change.
-    `size`: bytes of a collective, of which an all-reduce is two rings.
+    A layer takes the smooth maximum of its device and host time, as in a step; its parts are weighted by their
+    influence. `size`: bytes of a collective. An all-reduce is two rings.
     """
     if kind in ("all_reduce", "all_gather", "reduce_scatter"):
         ring = communication.ring_seconds(c, p, size=size, devices=c.dp, stride=c.tp)

@@ -1,4 +1,4 @@
-"""Which number format a training's products have, and on which generation: what evidence has or lacks."""
+"""Number format of a training's products, and the generation that computes them: evidence is counted by both."""
 
 from __future__ import annotations
 
@@ -16,32 +16,33 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array, Configs
 
 ALIGNED = 8
-"""Numbers of 16 bits that tensor cores want in a row. Source: NVIDIA, Matrix Multiplication Background User's Guide."""
+"""Tensor cores need 16-bit matrix sizes that are multiples of this. Source: NVIDIA, Matrix Multiplication Background
+User's Guide."""
 NARROW = {step: name for name, step in FORMAT_STEPS.items()}
 
 
 def format_of(facts: Mapping[str, float]) -> str:
-    """Return the format of a described training's products: both kinds of 16 bits, MX and plain fp8 are one each."""
+    """Return the format of a training's products. Both 16-bit formats count as one, and so do MX and plain fp8."""
     return _format(facts["number_bytes"], facts["format_step"], facts["vector_rate"])
 
 
 def formats_of(configs: Configs) -> list[str]:
-    """Return the format of each configuration with the generation that computes in it, as in "fp8 on hopper"."""
+    """Return the format and generation of each configuration, as in "fp8 on hopper"."""
     return [format_named(code) for code in format_codes(configs).tolist()]
 
 
 def format_codes(configs: Configs) -> Array:
-    """Return a number for each configuration, the same where format and generation are the same."""
-    of_format = (configs.number_bytes * 4 + configs.format_step) * 2 + configs.vector_rate
-    return of_format * len(GENERATIONS) + configs.generation
+    """Return a code for each configuration; configurations of one format and generation have the same code."""
+    format_code = (configs.number_bytes * 4 + configs.format_step) * 2 + configs.vector_rate
+    return format_code * len(GENERATIONS) + configs.generation
 
 
 @cache
 def format_named(code: float) -> str:
-    """Return the format and generation that a code means."""
-    of_format, generation = divmod(int(code), len(GENERATIONS))
-    of_bytes, vector_rate = divmod(of_format, 2)
-    number_bytes, format_step = divmod(of_bytes, 4)
+    """Return the format and generation of a code from `format_codes`."""
+    format_code, generation = divmod(int(code), len(GENERATIONS))
+    size_code, vector_rate = divmod(format_code, 2)
+    number_bytes, format_step = divmod(size_code, 4)
     return f"{_format(number_bytes, format_step, vector_rate)} on {GENERATIONS[generation]}"
 
 
@@ -54,9 +55,9 @@ def _format(number_bytes: float, format_step: float, vector_rate: float) -> str:
 
 
 def uses_autocast(strategy: Strategy, *, precision: Precision, adapters: Adapters | None = None) -> bool:
-    """Return whether 16-bit products stand on fp32 weights: plain DDP. The others hold 16-bit weights beside fp32 ones.
+    """Return whether fp32 weights are cast for every 16-bit product, as in plain DDP.
 
-    So do weights that are frozen in a format of their own.
+    Other strategies store 16-bit weights, and so do adapters' frozen weights that have a stated format.
     """
     frozen = adapters.frozen if adapters else None
     return strategy is Strategy.DDP and bytes_per_number(precision) == 2 and frozen is None

@@ -1,4 +1,4 @@
-"""A measurement in the physics' terms, the labels that it shares with others, and the refusal of one that has none."""
+"""Measurements in the physics' terms: facts, labels for pooling, kernels of probes, and refusals."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Labels:
-    """What a measurement shares with others: the levels on which evidence is pooled."""
+    """Properties that a measurement shares with others; evidence is pooled by them."""
 
     accelerator: str
     generation: str
@@ -24,91 +24,85 @@ class Labels:
     source: str
     workload: str
     chip: str = ""
-    """Accelerators of one chip differ by memory, links and power alone (H100, H800, H200); see `chip_of`."""
+    """Chip of the accelerator. Accelerators with one chip differ only in memory, links and power; see `chip_of`."""
     left_open: int = 0
-    """What its source leaves open: 0 nothing, 1 settings for which usual ones are taken, 2 something that decides the
-    speed, so that it calibrates nothing."""
+    """Completeness of the source. 0: nothing is missing. 1: settings are missing, and common ones are assumed. 2:
+    something that decides the speed is missing, so the measurement calibrates nothing."""
 
     @property
     def stack(self) -> str:
-        """What the framework is written in, which an unnamed one has in common with the named."""
+        """Software stack of the framework, which is known even if the framework is not named."""
         return stack_of(self.framework)
 
 
 def of_each(labels: Sequence[Labels], value: Callable[[Labels], float]) -> NDArray[Any]:
-    """Return a value of each of many labels; one that stands there often is asked once."""
+    """Return the value of each label as an array; `value` is called once for each object."""
     import numpy as np
 
-    known: dict[int, float] = {}
-    values = np.empty(len(labels))
-    for place, label in enumerate(labels):
-        key = id(label)
-        if key not in known:
-            known[key] = value(label)
-        values[place] = known[key]
-    return values
+    value_by_id = {key: value(label) for key, label in {id(label): label for label in labels}.items()}
+    return np.array([value_by_id[id(label)] for label in labels], dtype=float)
 
 
 @dataclass(frozen=True)
 class LoneKernel:
-    """Kernels of one kind that a probe measured by themselves: what they say of one part of a step."""
+    """Kernels of one kind that a probe measured alone; they are evidence for one part of a step."""
 
     kind: str
-    """As in `KernelKind`."""
+    """Value of a `KernelKind`."""
     probe: str
     """Id of the probe."""
     shapes: tuple[tuple[Mapping[str, float], float, float], ...] = field(hash=False)
-    """Of each: numbers for `Configs`, bytes of a collective, and measured seconds."""
+    """Facts for `Configs`, bytes of a collective, and measured seconds of each kernel."""
     transfer: float
-    """Standard deviation of ln(time inside training / time alone), what the physics leaves out included."""
+    """Standard deviation of ln(time inside training / time alone), including errors of the physics."""
     elsewhere: float
-    """On top, where it was measured on another machine of the kind."""
+    """Additional standard deviation if the kernel was measured on another machine of the kind; else 0."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """A measurement in the physics' terms: numbers for `Configs`, labels, and seconds of one step."""
+    """Measurement in the physics' terms: facts for `Configs`, labels, and rate."""
 
     id: str
     config: dict[str, float] = field(hash=False)
     labels: Labels
     tokens_per_s_per_gpu: float
     unit_per_token: float
-    """Multiplies tokens/s per GPU into the unit in which the row is scored."""
+    """Factor from tokens/s per GPU to the unit in which the row is scored."""
     operators: tuple[Operator, ...] = ()
-    """Of one image; a network of images is taken operator by operator, and its tokens are images."""
+    """Operators of one image in an image network, whose tokens are images; empty for text."""
     in_fit: bool = field(default=True, kw_only=True)
-    """False of a weak row: it is predicted, and excluded from every fit."""
+    """False for a weak row, which is predicted and excluded from every fit."""
     kernel: LoneKernel | None = field(default=None, kw_only=True)
-    """Kernels of a probe, in place of a training; its seconds are those of the first of them."""
+    """Kernels of a probe, if this is not a training; the rate is that of the first of them."""
 
     @property
     def described(self) -> Described:
-        """What the physics of operators takes."""
+        """Operators and facts, as `gather` takes them."""
         return Described(self.operators, self.config)
 
     @property
     def sample(self) -> Literal["tokens", "image"]:
-        """What its network is trained on."""
+        """Kind of the samples on which the network is trained."""
         return "image" if self.operators else "tokens"
 
 
 NAMES_IN_DIGESTS = {
     "sequential_experts": "looped", "variable_length": "ragged", "materialised": "formed", "separate_gathers": "apart",
 }  # fmt: skip
-"""Keys of a configuration under the names that digests spell. A digest draws the known runs of the ranges and
-identifies the rows of a shipped calibration, so renaming a key must not change it."""
+"""Names of a configuration's keys in digests, if they differ from the fields' names.
 
-
+Digests draw the known runs of the ranges and identify the rows of a shipped calibration, so renaming a key must not
+change them.
+"""
 NOT_IN_DIGESTS = frozenset({"stage_layers", "pcie_cards", "pcie_5", "deepspeed", "attended"})
-"""Keys that other facts of a measured row determine: layers / stages, the framework and its ZeRO stage; and windows, of
-which no row knows."""
+"""Keys that are not in digests. Other facts of a measured row determine them, and no row has windows."""
 
 
 def digest_items(config: Mapping[str, float]) -> list[tuple[str, float]]:
     """Return a configuration's numbers in the order and under the names of digests.
 
-    To nine digits: the last ones differ from processor to processor.
+    Numbers have nine digits, because further ones differ between processors.
     """
     return sorted(
         (NAMES_IN_DIGESTS.get(name, name), float(f"{value:.9g}"))
@@ -119,7 +113,7 @@ def digest_items(config: Mapping[str, float]) -> list[tuple[str, float]]:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a measurement cannot be predicted; `reason` is counted, `detail` is for the reader."""
+    """Reason why a measurement cannot be predicted; `reason` is counted, and `detail` is for the reader."""
 
     id: str
     reason: str

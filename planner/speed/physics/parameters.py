@@ -1,13 +1,14 @@
-"""The constants of the physics: what each means, what is known of it beforehand, and what it can never exceed."""
+"""Constants of the physics: meaning, prior, and bounds of each."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """One positive constant. `spread` is the standard deviation of its logarithm before any evidence."""
+    """Positive constant. `spread` is the standard deviation of its logarithm before any evidence."""
 
     name: str
     prior: float
@@ -16,7 +17,7 @@ class Parameter:
     high: float
     meaning: str
     before: float | None = None
-    """What stands for it in a calibration that was made before it was there; None: the prior."""
+    """Value for a calibration that is older than the constant; None: the prior."""
 
 
 PARAMETERS = (
@@ -159,17 +160,28 @@ PARAMETERS = (
     ),
     Parameter("offload_gb", 6.0, 0.50, 1.0, 40.0, "GB/s of optimizer state through CPU and PCIe, per accelerator"),
 )
-"""Medians from data sheets, counts of kernels and public micro-benchmarks; evidence moves them within their bounds.
+"""Constants whose medians come from data sheets, counts of kernels and public micro-benchmarks.
 
-softmax: eager attention of Hugging Face reads and writes the matrix 18 times at 16 bit in the forward pass (scores,
-scale, mask, softmax in fp32 and back, dropout), and some ten times more backward where frameworks fuse. logits: 58
-bytes: written at 16 bit, cast to fp32, shifted by a copy, log-softmax, and their gradients back by the same steps.
-host_root: 11 to 16 GB/s of 32 through each of two root ports of ten RTX 3090 (GPU cluster report, document 003).
-host_quantized: bitsandbytes expands each of seven maps with two kernels, forward and backward, of a layer's hundred.
-host_loop: a loop over experts asks the device which tokens are an expert's, and waits (transformers before 5).
-routing_narrow: 8-bit recipes permute, pad and quantize in one kernel.
+The calibration moves them within their bounds.
+
+- softmax: eager attention of Hugging Face reads and writes the matrix 18 times at 16 bit in the forward pass (scores,
+  scale, mask, softmax in fp32 and back, dropout), and about ten times in the backward pass with fused kernels.
+- logits: the 58 bytes are written at 16 bit, cast to fp32, shifted by a copy, and passed through log-softmax; their
+  gradients go back through the same steps.
+- host_root: 11 to 16 GB/s of 32 through each of two root ports of ten RTX 3090 (GPU cluster report, document 003).
+- host_quantized: bitsandbytes expands each of seven maps with two kernels, forward and backward, of a layer's hundred.
+- host_loop: a loop over experts asks the device for the tokens of each expert, and waits (transformers before 5).
+- routing_narrow: 8-bit recipes permute, pad and quantize in one kernel.
 """
 
-ABSENT = {one.name: one.prior if one.before is None else one.before for one in PARAMETERS}
-"""What stands for each constant where a calibration, kept in a lock perhaps, does not know it yet."""
+
+def values_if_absent(parameters: Iterable[Parameter]) -> dict[str, float]:
+    """Return by name the value of each constant for a calibration that does not have it."""
+    return {
+        parameter.name: parameter.prior if parameter.before is None else parameter.before for parameter in parameters
+    }
+
+
+ABSENT = values_if_absent(PARAMETERS)
+"""Value of each constant for a calibration, for example in a lock, that is older than the constant."""
 INDEX = {parameter.name: place for place, parameter in enumerate(PARAMETERS)}

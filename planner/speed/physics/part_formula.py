@@ -1,4 +1,4 @@
-"""Which function computes each part of a step, and the physics' inputs as numbers that remember their names."""
+"""Places of the functions that compute a step's parts, and the physics' inputs as numbers that record formulas."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 Function = TypeVar("Function", bound=Callable[..., object])
 ConfigArrays = TypeVar("ConfigArrays")
 ATTRIBUTE = "__parts__"
-OF_PRODUCTS, OWNERS = "products", "of"
-"""Of an image network: the table of its products, and the column that says whose each is."""
+PRODUCT_TABLE, OWNER_COLUMN = "products", "owner"
+"""Names of the field with an image network's products, and of the column with their configuration's place."""
 
 
 def computes(*parts: str) -> Callable[[Function], Function]:
-    """Say of a function which parts of a step it computes; their formulas are its code, run once."""
+    """Mark a function with the parts of a step that it computes; their formulas are recorded when it runs."""
 
     def attach(function: Function) -> Function:
         setattr(function, ATTRIBUTE, parts)
@@ -31,7 +31,7 @@ def computes(*parts: str) -> Callable[[Function], Function]:
 
 
 def places_of(*modules: ModuleType) -> dict[str, str]:
-    """Return by part the file and function of these modules that compute it."""
+    """Return for each part the file and function, among these modules, that compute it."""
     return {
         part: f"{module.__name__.replace('.', '/')}.py: {name}"
         for module in modules
@@ -42,9 +42,9 @@ def places_of(*modules: ModuleType) -> dict[str, str]:
 
 
 def recorded_configs(configs: ConfigArrays, constants: Mapping[str, float]) -> ConfigArrays:
-    """Return the configurations with every number under its field's name; `..._of_it` where a constant has the same.
+    """Return the configurations with numbers that remember their field's name.
 
-    Numbers of a network's products have their place in the row as well.
+    A field with the name of a constant gets the suffix `_of_it`. Numbers of products also have their place in the row.
     """
 
     def name_of(field: str) -> str:
@@ -53,28 +53,31 @@ def recorded_configs(configs: ConfigArrays, constants: Mapping[str, float]) -> C
     changed = {}
     for field in fields(configs):  # type: ignore[arg-type]
         values: Any = getattr(configs, field.name)
-        if field.name == OF_PRODUCTS:
-            columns = {name: _recorded(f"{name_of(name)}_of_product", one) for name, one in values._asdict().items()}
-            changed[field.name] = values._replace(**columns | {OWNERS: values.of})
+        if field.name == PRODUCT_TABLE:
+            columns = {
+                name: _recorded(f"{name_of(name)}_of_product", column)
+                for name, column in values._asdict().items()
+                if name != OWNER_COLUMN
+            }
+            changed[field.name] = values._replace(**columns)
         else:
             changed[field.name] = _recorded(name_of(field.name), values)
     return replace(configs, **changed)  # type: ignore[type-var]
 
 
 def recorded_constants(constants: Mapping[str, float]) -> dict[str, Any]:
-    """Return the constants of the physics, each under its name."""
+    """Return the constants of the physics as numbers that remember their names."""
     return {name: RecordedElement(value, NamedInput(name)) for name, value in constants.items()}
 
 
 def log2_of(values: Array) -> Array:
-    """Return logarithms to base 2, also of plain numbers beside recorded ones, of which numpy knows none."""
+    """Return logarithms to base 2, also of arrays that mix plain and recorded numbers, which numpy cannot take."""
     import numpy as np
 
     if values.dtype != object:
         return np.asarray(np.log2(values))
-    return np.asarray(
-        np.frompyfunc(lambda one: one.log2() if isinstance(one, Recorded) else math.log2(one), 1, 1)(values)
-    )
+    by_element = np.frompyfunc(lambda value: value.log2() if isinstance(value, Recorded) else math.log2(value), 1, 1)
+    return np.asarray(by_element(values))
 
 
 def _recorded(name: str, values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Planned trainings, and the user's runs, in the physics' terms, whatever the network is trained on."""
+"""Planned trainings and the user's runs in the physics' terms, for networks on text and on images."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def planned_config(
     paged: float = 0.0,
     epochs: float = math.inf,
 ) -> Described | Reason:
-    """Describe a planned training, or return why the physics cannot answer.
+    """Return a planned training as the physics takes it, or the reason why the physics cannot answer.
 
     `micro_batch`: samples of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
-    `paged`: share of a paged optimizer's moments that waits in the host's memory. `epochs`: of the whole training.
+    `paged`: share of a paged optimizer's moments in host memory. `epochs`: epochs of the whole training.
     """
     if setup.sample == "image":
         return planned_image_config(setup, cluster, micro_batch=micro_batch, micro_batches=micro_batches)
@@ -43,17 +43,20 @@ def planned_config(
 
 
 def units_of_a_sample(described: Described, setup: TrainingSetup) -> float:
-    """Return the tokens that one sample takes, of both sequences of a pair, with their padding; 1 of an image."""
+    """Return the tokens of one sample with padding, both sequences of a pair included; 1 for an image."""
     return 1.0 if setup.sample == "image" else tokens_of_a_sample(described.facts, setup)
 
 
 def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | None:
-    """Describe a run of the user's, of one with rollouts its training passes; None where it does not say enough."""
+    """Return a user's run in the physics' terms, or the training passes of a run with rollouts.
+
+    Returns None if the record states too little.
+    """
     passes = training_passes(run)
     if passes is None:
         return None
-    run = passes
-    accelerator, setup, hardware = catalog.accelerators.get(run.hardware.accelerator), observed_setup(run), run.hardware
+    run, hardware = passes, passes.hardware
+    accelerator, setup = catalog.accelerators.get(hardware.accelerator), observed_setup(run)
     if accelerator is None or run.micro_batch is None or setup.network is None:
         return None
     if setup.sample == "tokens" and run.seq_len is None:
@@ -67,7 +70,7 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
     if isinstance(described, Reason):
         return None
     rate = run.throughput.value * units_of_a_sample(described, setup) / hardware.accelerators
-    framework = setup.framework if setup.sample == "tokens" else None  # of images all runs count as the benchmark's
+    framework = setup.framework if setup.sample == "tokens" else None  # image runs all count as the benchmark's
     labels = labels_of(accelerator, run.workload, framework)
     return Observation(run.id, dict(described.facts), labels, rate, 1.0, described.operators)
 
@@ -75,8 +78,8 @@ def observed_run(run: RunRecord, catalog: Catalog, node: Node) -> Observation | 
 def observed_setup(run: RunRecord) -> TrainingSetup:
     """Return the setup of a run as the physics takes it.
 
-    The planner's own benchmark has no framework's name there, and kernels follow from `compiled`. Of adapters that are
-    not recorded the usual ones are assumed.
+    The planner's own benchmark has no framework, so its kernels follow from `compiled`. If a run does not record its
+    adapters, common ones are assumed.
     """
     setup = setup_of_run(run)
     adapters = setup.adapters

@@ -1,4 +1,4 @@
-"""Configurations of planned image trainings, and of the user's runs, for the physics."""
+"""Planned image trainings in the physics' terms."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from planner.speed.physics.planned_text_config import (
 )
 
 FIELDS_OF_OTHERS = {"tp": 1.0, "pp": 1.0, "cp": 1.0, "adapters": 0.0, "seq_len": 1.0}
-"""What scores read of any observation, of whatever it trains; and `flops` of one image."""
+"""Facts that scores read from every observation, with their values for images."""
 
 
 def planned_image_config(
     setup: TrainingSetup, cluster: Cluster, *, micro_batch: float, micro_batches: float
 ) -> Described | Reason:
-    """Describe a planned training, or return why the physics cannot answer. Its images wait on the device already.
+    """Return a planned image training as the physics takes it, or the reason why the physics cannot answer.
 
     `micro_batch`: images of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
-    A setup without a strategy is `ddp`. Without an order of channels, convolutions have the one that they like.
+    The default strategy is `ddp`, and convolutions are in channels-last order by default. Images are assumed to be on
+    the device already.
     """
-    assert setup.network is not None, "without a network nothing is known"
+    assert setup.network is not None, "the physics needs a network"
     accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
     chosen = number_format(setup.precision, accelerator)
     if accelerator.hbm_gb_per_s is None:
@@ -68,7 +69,7 @@ def planned_image_config(
 
 
 def format_facts(accelerator: Accelerator, chosen: str) -> dict[str, float]:
-    """Return the physics' numbers of an accelerator; convolutions have no 8-bit form, so they stay at 16 bit."""
+    """Return the fields of `ImageConfigs` for an accelerator. Convolutions have no 8-bit format and stay at 16 bit."""
     facts = accelerator_facts(accelerator, "16bit" if chosen == "fp8" else chosen)
     named = {name: facts[name] for name in ("peak", "peak16", "vector_rate", "hbm", "generation", "number_bytes")}
     return named | {"peak_vector": peak_flops(accelerator, "fp32") or facts["peak"]}
@@ -84,7 +85,7 @@ def machine_facts(
     lanes: int | None = None,
     roots: int | None = None,
 ) -> dict[str, float]:
-    """Return the physics' numbers of interconnect and host."""
+    """Return the fields of `ImageConfigs` for interconnect and host; the parameters are those of `interconnect_of`."""
     interconnect = interconnect_of(
         accelerator,
         per_node=per_node,

@@ -1,4 +1,4 @@
-"""Configurations of planned trainings of text networks, and of the user's runs, for the physics."""
+"""Planned trainings of text networks in the physics' terms."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from planner.speed.physics.observation import Labels
 from planner.speed.physics.planned_trainer import planned_attention, planned_trainer
 
 OWN_SITE = "own runs"
-"""The benchmark that ships with the planner; published evidence has none of it."""
+"""Source of the user's runs and plans; published evidence has other sources."""
 ZERO_STAGE = {Strategy.DDP: 0, Strategy.ZERO1: 1, Strategy.ZERO2: 2, Strategy.ZERO3: 3, Strategy.FSDP2: 3}
 DEEPSPEED_STAGES = (Strategy.ZERO1, Strategy.ZERO2, Strategy.ZERO3)
 RECOMPUTED = {Checkpointing.NONE: 0.0, Checkpointing.SELECTIVE: 0.3, Checkpointing.FULL: 1.0}
-"""Share of the forward pass that is computed twice; selective: attention and every second product are kept."""
+"""Share of the forward pass that is computed twice; selective keeps attention and every second product."""
 FORMATS = {
     None: "16bit", Precision.FP32: "fp32", Precision.TF32: "tf32", Precision.FP16: "16bit", Precision.BF16: "bf16",
 }  # fmt: skip
 
 
 def number_format(precision: Precision | None, accelerator: Accelerator) -> str:
-    """Return the format of the products; where a plan names none, the 16 bits that the accelerator is best at.
+    """Return the format of the products; by default the accelerator's faster 16-bit format.
 
-    TF32 is allowed, not ordered: where tensor cores lack it, or are no faster at it than ordinary ones at fp32, these
-    multiply (GeForce of Ampere, L40).
+    TF32 allows tensor cores but does not force them. If they lack it, or are not faster than ordinary cores in fp32,
+    fp32 is used (GeForce of Ampere, L40).
     """
     if precision is Precision.TF32 and (accelerator.tf32_tflops or 0.0) <= (accelerator.fp32_tflops or 0.0):
         return FORMATS[Precision.FP32]
@@ -54,19 +54,18 @@ def planned_text_config(
     paged: float = 0.0,
     epochs: float = math.inf,
 ) -> dict[str, float] | Reason:
-    """Return the numbers that the physics needs of a text network, or why it cannot answer.
+    """Return the fields of `Configs` for a planned training of a text network, or the reason why it has none.
 
     `micro_batch`: samples of a forward pass on one accelerator. `micro_batches`: forward passes of one optimizer step.
-    `paged`: share of a paged optimizer's moments that waits in the host's memory.
-    `epochs`: over which the passes of a reference that was computed beforehand are spread.
-    A setup without a strategy is `ddp`.
+    `paged`: share of a paged optimizer's moments in host memory. `epochs`: epochs over which the passes of a
+    precomputed reference are spread. The default strategy is `ddp`.
     """
     decoder, precision, framework, split = setup.network, setup.precision, setup.framework, setup.split
     objective = setup.objective
     adapters, settings, compiled = setup.adapters, setup.settings, bool(setup.compiled)
-    assert decoder is not None, "without a network nothing is known"
-    assert decoder.sample == "tokens", "images have a physics of their own"
-    assert setup.seq_len is not None, "a text network has samples of a length"
+    assert decoder is not None, "the physics needs a network"
+    assert decoder.sample == "tokens", "image networks have their own physics"
+    assert setup.seq_len is not None, "samples of a text network have a length"
     accelerator, node, per_node = cluster.accelerator, cluster.node, cluster.accelerators_per_node
     strategy = setup.strategy or Strategy.DDP
     chosen, asked = number_format(precision, accelerator), precision or Precision.BF16
@@ -146,7 +145,7 @@ def planned_text_config(
 
 
 def not_known(what: str, accelerator: Accelerator) -> Reason:
-    """Return that a figure of the data sheet, which the physics needs, is not known."""
+    """Return the reason that a figure of an accelerator's data sheet is not known."""
     text = f"the {what} of {accelerator.id} is not known: measure the workload there"
     return Reason(code=ReasonCode.HARDWARE_NOT_KNOWN, text=text)
 
@@ -156,9 +155,10 @@ def _no_split(text: str) -> Reason:
 
 
 def planned_kernels(framework: str | None, accelerator: Accelerator, *, compiled: bool) -> dict[str, float]:
-    """Return what a framework's name says of its kernels, or what is usual there; of the benchmark, if it compiles.
+    """Return the kernels' fields of `Configs` for a plan's framework, from its words or its defaults.
 
-    Where XLA alone compiles, an unnamed framework has its kernels.
+    Without a framework the planner's own benchmark is assumed, whose kernels follow from `compiled`; on accelerators
+    that need XLA, XLA's kernels are assumed.
     """
     if framework is None and stack_of(unnamed_family(accelerator)) != XLA:
         return {"fused": float(compiled), "compiled": float(compiled), "native": 0.0, "dispatched": 0.0}
@@ -167,14 +167,14 @@ def planned_kernels(framework: str | None, accelerator: Accelerator, *, compiled
 
 
 def _mlp(kinds: Sequence[LayerKind], *, one_by_one: bool) -> dict[str, float]:
-    """Return width and number of experts, and whether they are called one by one, as means over the layers.
+    """Return the MLP's fields of `Configs`: width and number of experts, averaged over the layers.
 
-    A few dense layers count as so many experts of the mean width. All that depends on them in a step is proportional
-    to them, so the means are what the kinds add up to.
+    Dense layers count as experts of the same total width. Every time in a step is proportional to these numbers, so the
+    averages give the sum over the layers.
     """
     layers, dense = sum(kind.layers for kind in kinds), [kind for kind in kinds if not kind.experts]
-    in_dense = sum(kind.layers for kind in dense)
-    width = sum(kind.layers * kind.ffn_hidden for kind in dense) / in_dense if dense else 0.0
+    dense_layers = sum(kind.layers for kind in dense)
+    width = sum(kind.layers * kind.ffn_hidden for kind in dense) / dense_layers if dense else 0.0
     largest = kinds[-1]
     if not largest.experts:
         return {
@@ -196,22 +196,23 @@ def _mlp(kinds: Sequence[LayerKind], *, one_by_one: bool) -> dict[str, float]:
 
 
 def _attended(kinds: Sequence[LayerKind], seq_len: float) -> float:
-    """Return the pairs of tokens that attention computes, against layers without windows; a mean over the layers."""
+    """Return the pairs of tokens that attention computes over those without windows, averaged over the layers."""
     if all(kind.window is None for kind in kinds):
         return 1.0
-    layers = sum(kind.layers for kind in kinds)
-    whole = [kind._replace(window=None).pairs(seq_len, masked=True) for kind in kinds]
-    pairs = [kind.pairs(seq_len, masked=True) for kind in kinds]
-    return sum(kind.layers * one / of for kind, one, of in zip(kinds, pairs, whole, strict=True)) / layers
+    shares = (
+        kind.layers * kind.pairs(seq_len, masked=True) / kind._replace(window=None).pairs(seq_len, masked=True)
+        for kind in kinds
+    )
+    return sum(shares) / sum(kind.layers for kind in kinds)
 
 
 def tokens_of_a_sample(config: Mapping[str, float], setup: TrainingSetup) -> float:
-    """Return the tokens that one sample takes in a configuration: of both sequences of a pair, with their padding."""
+    """Return the tokens of one sample with padding in a configuration, both sequences of a pair included."""
     return config["seq_len"] * setup.objective.sequences
 
 
 def labels_of(accelerator: Accelerator, workload: str, framework: str | None = None) -> Labels:
-    """Return the labels of a planned training: the user's own site, and our benchmark or the framework named."""
+    """Return the labels of a planned training or a user's run; without a framework it is the planner's benchmark."""
     return Labels(
         accelerator=accelerator.id,
         generation=generation_of(accelerator),

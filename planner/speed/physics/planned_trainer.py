@@ -1,4 +1,4 @@
-"""What a plan states of its trainer, in the physics' numbers: kernels, the optimizer's traffic, offload."""
+"""Trainer settings of a plan as facts for the physics: kernels, the optimizer's traffic, offload."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ from planner.model.network.trainer_memory import (
 from planner.scenario.trainers import habits_of
 
 GRADIENT_READS = {Optimizer.ADAFACTOR: 3.0}
-"""How often a step reads the gradient, where not once: for rows and columns, for the update's size, for the update
-(Shazeer and Stern 2018, algorithm 5)."""
+"""Number of times that a step reads the gradient, if not once. Adafactor reads it for rows and columns, for the size of
+the update, and for the update (Shazeer and Stern 2018, algorithm 5)."""
 ADAM_BYTES = 28.0
-"""Weights read and written, gradient read, two moments read and written, all in fp32."""
+"""Bytes per parameter of Adam's step in fp32: weight read and written, gradient read, two moments read and written."""
 
 
 def planned_trainer(
     settings: TrainerSettings, *, adapters: Adapters | None, sixteen_bit: bool, paged: float
 ) -> dict[str, float]:
-    """Return what stated settings change of a configuration.
+    """Return the fields of `Configs` that stated settings change.
 
-    bytes of a step and parameter = 2 x weight + reads x gradient + 2 x moments, against Adam's 28. `paged`: the share
-    of a paged optimizer's moments that the device has no room for; they cross to the host and back in every step.
-    Weights that wait on the host cost no more than the optimizer there, as in the evidence: they cross while layers
-    are computed.
+    optimizer_scale = (2 x weight + reads x gradient + 2 x moments) / Adam's 28 bytes
+
+    `paged` is the share of a paged optimizer's moments for which the device has no room; they move to the host and back
+    in every step. Weights in host memory add no time to an offloaded optimizer, as in the evidence: they move while
+    layers are computed.
     """
     narrow = settings.weights is WeightFormat.SIXTEEN_BIT and sixteen_bit and adapters is None
     optimizer = settings.optimizer or Optimizer.ADAMW
-    each = 2.0 if narrow else 4.0
+    weight = gradient = 2.0 if narrow else 4.0
     moments = optimizer.moment_bytes(narrow=narrow)
     changed = {
-        "optimizer_scale": (2 * each + GRADIENT_READS.get(optimizer, 1.0) * each + 2 * moments) / ADAM_BYTES,
+        "optimizer_scale": (2 * weight + GRADIENT_READS.get(optimizer, 1.0) * gradient + 2 * moments) / ADAM_BYTES,
         "optimizer_offload": float(settings.offload in (Offload.OPTIMIZER, Offload.ALL)),
         "paged_bytes": 2 * moments * paged,
     }
@@ -52,10 +53,10 @@ def planned_trainer(
 
 
 def planned_attention(settings: TrainerSettings, framework: str | None, accelerator: Accelerator) -> dict[str, float]:
-    """Return how attention is computed: as stated, else as the trainer does, else as is usual on the card.
+    """Return the fields `flash` and `early` of `Configs`: as stated, else the trainer's, else the card's default.
 
-    The matrix is written out where nobody says more of a card without FlashAttention. Where torch chooses there, it is
-    the kernel of xformers, which is as fast as the first FlashAttention was.
+    By default a card with FlashAttention uses a fused kernel, and an older card an eager one. If torch selects a fused
+    kernel on an older card, it is that of xformers, which is as fast as the first FlashAttention.
     """
     habits = None if framework is None else habits_of(framework)
     attention = settings.attention or (None if habits is None else habits.attention)

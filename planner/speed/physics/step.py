@@ -1,4 +1,7 @@
-"""Seconds of one optimizer step, from its parts; every part is a sum or a smooth maximum, so more work never helps."""
+"""Seconds of one optimizer step, from its parts.
+
+All parts are joined by sums or smooth maxima, so more work never makes a step shorter.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from planner.quantity.formula import applied, named
 from planner.scenario.training_setup import LARGEST_OF_TWO, LARGEST_POWER
 from planner.speed.physics import communication, compute, engine
 from planner.speed.physics.config_arrays import Configs
+from planner.speed.physics.layer_work import trained_share
 from planner.speed.physics.part_formula import computes
 
 if TYPE_CHECKING:
@@ -16,57 +20,57 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
 
 OTHER_LAYERS = 2.0
-"""Host work of a micro-batch besides its layers, in layers: embedding, head, loss, the loop itself."""
+"""Host work of a micro-batch outside its layers, in layers: embedding, head, loss, the training loop."""
 HOST_SHARPNESS = 6.0
-"""Launches run ahead of the device, so the slower of the two shows almost alone. Assumed."""
+"""Exponent of the smooth maximum of device and host: launches run ahead, so the slower one dominates. Assumed."""
 HIDING_SHARPNESS = 3.0
-"""Traffic hides behind work where streams overlap: most of the shorter one disappears. Assumed."""
+"""Exponent for traffic that overlaps with work: most of the shorter one is hidden. Assumed."""
 SMALLEST_SECONDS, SMALLEST_RATIO = 1e-30, 1e-100
-"""Instead of nothing, whose logarithm is no number."""
+"""Replacements for 0, to avoid its logarithm."""
 OFFLOADED_BYTES = 16.0
-"""Of a parameter through CPU and PCIe at an offloaded step: weight, gradient, two moments (Rajbhandari et al. 2020,
-section 3)."""
+"""Bytes per parameter through CPU and PCIe in an offloaded step: weight, gradient, two moments (Rajbhandari et al.
+2020, section 3)."""
 
 
-def smooth_maximum(one: Array, other: Array, exponent: float) -> Array:
-    """(a^k + b^k)^(1/k): the sum at k = 1, the larger one as k grows; rises with both.
+def smooth_maximum(first: Array, second: Array, exponent: float) -> Array:
+    """Return (a^k + b^k)^(1/k). It is the sum at k = 1, approaches the maximum as k grows, and rises with a and b.
 
-    As larger x (1 + ratio^k)^(1/k), by logarithms: powers would be most of a step's time.
+    It is computed as larger x (1 + ratio^k)^(1/k) with logarithms, because powers would be most of a step's time.
     """
     import numpy as np
 
-    if object in (np.asarray(one).dtype, np.asarray(other).dtype):  # recorded numbers
+    if object in (np.asarray(first).dtype, np.asarray(second).dtype):  # recorded numbers
         by_element = np.frompyfunc(lambda a, b: applied("smooth_max", _smooth_max, a, b, exponent), 2, 1)
-        return np.asarray(by_element(one, other))
-    top = np.maximum(np.maximum(one, other), SMALLEST_SECONDS)
-    ratio = np.maximum(np.minimum(one, other) / top, SMALLEST_RATIO)
+        return np.asarray(by_element(first, second))
+    top = np.maximum(np.maximum(first, second), SMALLEST_SECONDS)
+    ratio = np.maximum(np.minimum(first, second) / top, SMALLEST_RATIO)
     return np.asarray(top * np.exp(np.log(1 + np.exp(exponent * np.log(ratio))) / exponent))
 
 
-def _smooth_max(one: float, other: float, exponent: float) -> float:
-    """Return the same of two plain numbers."""
-    top = max(one, other)
-    return top * (1 + (min(one, other) / top) ** exponent) ** (1 / exponent) if top > 0 else 0.0
+def _smooth_max(first: float, second: float, exponent: float) -> float:
+    """Return the smooth maximum of two plain numbers."""
+    top = max(first, second)
+    return top * (1 + (min(first, second) / top) ** exponent) ** (1 / exponent) if top > 0 else 0.0
 
 
 def _exposed(traffic: Array, work: Array) -> Array:
-    """Return what of some traffic does not hide behind work that goes on meanwhile."""
+    """Return the seconds of traffic that are not hidden by simultaneous work."""
     return smooth_maximum(traffic, work, HIDING_SHARPNESS) - work
 
 
 ELSEWHERE = ("tail", "split", "host", "engine", "sharding", "gradients", "overhead", "waiting", "input")
-"""Parts that are no work of the accelerator's own units: gaps between kernels, links, host, waiting, storage."""
+"""Parts that are not work of the accelerator's units: gaps between kernels, links, host, waiting, storage."""
 
 
 class Step(NamedTuple):
-    """Seconds of one step, and how much of a change in each part arrives in it: d ln seconds / d ln part."""
+    """Seconds of one step, and the influence of each part on it: d ln seconds / d ln part."""
 
     seconds: Array
     shares: dict[str, Array]
 
     @property
     def device_share(self) -> Array:
-        """How much of a change in the accelerator's own time arrives in the step."""
+        """Influence of the accelerator's own time on the step: d ln seconds / d ln device time."""
         import numpy as np
 
         return np.asarray(np.sum([share for name, share in self.shares.items() if name not in ELSEWHERE], axis=0))
@@ -76,11 +80,13 @@ class Step(NamedTuple):
 def step(c: Configs, p: Mapping[str, float]) -> Step:
     """Compute seconds of one optimizer step and the shares of its parts.
 
-    seconds = ((micro-batches + bubble) x micro-batch + exposed gradients + optimizer) x (1 + waiting)
-    micro-batch = the slower of compute and sharded traffic, smoothly; compute = the slower of device and host. The
-    host launches kernels and does DeepSpeed's work (`engine.py`). The device also waits for tensor and expert traffic,
-    which nothing hides, and for context traffic, which attention over the blocks before hides (Liu et al. 2023);
-    bubble = (stages - 1) / virtual stages.
+    seconds = ((micro-batches + bubble) x micro-batch + exposed gradients + optimizer + overhead) x (1 + waiting)
+    micro-batch = smooth maximum of compute and sharded traffic
+    compute = smooth maximum of device and host
+    bubble = (stages - 1) / virtual stages
+
+    The host launches kernels and does DeepSpeed's work (`engine.py`). The device also waits for tensor and expert
+    traffic, which is not hidden, and for context traffic, which attention over earlier blocks hides (Liu et al. 2023).
     """
     import numpy as np
 
@@ -117,10 +123,10 @@ def step(c: Configs, p: Mapping[str, float]) -> Step:
 
 
 def formula_seconds(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
-    """Seconds of each part by its own formula, of samples of one length: what a reader gets who recomputes it.
+    """Return the seconds of each part by its own formula, so that a reader can recompute it.
 
-    Parts of the device, the host's work and sharded weights: of one micro-batch; the others: of one step. Waiting for
-    the slowest has none: it is a share of the rest.
+    Parts of the device, the host's work and sharded weights are those of one micro-batch, the others those of one step.
+    All samples have one length. Waiting for the slowest device has no formula here, because it is a share of the rest.
     """
     return _device_parts(c, p, 1.0) | {
         "host": _launch_seconds(c, p),
@@ -133,7 +139,7 @@ def formula_seconds(c: Configs, p: Mapping[str, float]) -> dict[str, Array]:
 
 
 def _device_parts(c: Configs, p: Mapping[str, float], longest: Array | float) -> dict[str, Array]:
-    """Seconds of one micro-batch on a device, part by part; `longest`: against samples of one length."""
+    """Return the seconds of one micro-batch on a device, by part; `longest` is the factor for samples that differ."""
     stage = c.stage_layers
     parts = {name: value * stage * longest for name, value in compute.layer_parts(c, p).items()}
     parts["logits"] = compute.head_seconds(c, p) * (p["unbalanced"] + (1 - p["unbalanced"]) / c.pp) * longest
@@ -152,15 +158,17 @@ def _launch_seconds(c: Configs, p: Mapping[str, float]) -> Array:
 
 
 def step_seconds(c: Configs, p: Mapping[str, float]) -> Array:
-    """Seconds of one optimizer step."""
+    """Return the seconds of one optimizer step."""
     return step(c, p).seconds
 
 
 def _longest(c: Configs, p: Mapping[str, float]) -> Array:
-    """Return the longest of the devices' micro-batches against their mean, where samples differ in length.
+    """Return the longest of the devices' micro-batches over their mean; 1 if all samples have one length.
 
-    1 + variation x E[largest of n standard normals] / sqrt(samples); the expectation is 0.564 (log2 n)^0.84 within 2 %
-    up to n = 64. Source: order statistics, e.g. David and Nagaraja 2003, table 3.1.
+    longest / mean = 1 + variation x E[largest of n standard normals] / sqrt(samples)
+
+    The expectation is 0.564 (log2 n)^0.84, within 2 % up to n = 64. Source: order statistics, e.g. David and Nagaraja
+    2003, table 3.1.
     """
     import numpy as np
 
@@ -173,10 +181,10 @@ def _longest(c: Configs, p: Mapping[str, float]) -> Array:
 def _optimizer_seconds(c: Configs, p: Mapping[str, float]) -> Array:
     import numpy as np
 
-    held, (_, copies) = communication.held_parameters(c), communication.expert_copies(c)
+    owned, (_, copies) = communication.device_parameters(c), communication.expert_copies(c)
     sharded = c.zero >= 1
-    share = held.shared / np.where(sharded, c.dp * c.cp, 1.0) + held.expert / np.where(sharded, copies, 1.0)
-    share = share * compute.trained_share(c)
+    share = owned.shared / np.where(sharded, c.dp * c.cp, 1.0) + owned.expert / np.where(sharded, copies, 1.0)
+    share = share * trained_share(c)
     crossing = share / (p["offload_gb"] * 1e9)
     on_device = share * p["optimizer"] * c.optimizer_scale / (c.hbm * p["hbm"]) * c.device_scale
     return np.asarray(

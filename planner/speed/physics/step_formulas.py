@@ -1,4 +1,4 @@
-"""Where the parts of a step are computed, of text and of images, as `planner explain` shows it."""
+"""Places of the functions that compute a step's parts, for text and for images, as `planner explain` shows them."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ COMPUTES = OF_CHANCES | OF_DRAWS
 ELSEWHERE = {
     "duration/waits.py": "the range of a stated queue, which is an input, and the draws that outcomes ask for",
 }
-"""Modules that use them for something else than a chance or quantile of an option."""
+"""Modules that use them for something other than a chance or quantile of an option."""
 
 
 def computed(path: Path) -> Iterator[str]:

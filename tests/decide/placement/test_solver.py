@@ -1,4 +1,4 @@
-"""Programs on which the solver once went wrong."""
+"""Programs that the solver once got wrong."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_the_fastest_of_three_machines_that_share_a_pool():
 
 
 def test_of_equally_fast_plans_the_cheaper_one_is_taken():
-    """A run of 2 h on either machine; what is a little slower and free is no choice where time counts."""
+    """A run takes 2 h on either machine. A slower machine is no choice if time counts, even if it is free."""
     bins, options = (Bin(1), Bin(1), Bin(1)), (Option(), Option(), Option())
     ways = (Way(0, 0, 0, 2.0, 9.0), Way(0, 1, 1, 2.0, 4.0), Way(0, 2, 2, 3.0, 0.0))
     found = solve(Instance((Group(1),), options, bins, ways, {}), Objective.TIME, Effort(30))

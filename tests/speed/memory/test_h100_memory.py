@@ -19,10 +19,10 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.network.activations import layer_activation_bytes
 from planner.network.families.known_families import family_of
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import Likely, chance_within
+from planner.speed.memory.chance import PossibleNeed, chance_within
 from planner.speed.memory.constants import FITTED
 from planner.speed.memory.device_fit import fits_device
-from planner.speed.memory.fullest_moment import Memory
+from planner.speed.memory.fullest_moment import DeviceMemory
 from planner.speed.memory.memory import device_memory, head_gradient_bytes
 from planner.use_cases.expectations import has_fused_norms
 from tests.bundled import bundled_catalog
@@ -58,7 +58,7 @@ def network(name: str) -> tuple[Architecture, int | None]:
     ), preset.seq_len
 
 
-def estimate(row: MemoryRow, *, compiled: bool) -> Memory:
+def estimate(row: MemoryRow, *, compiled: bool) -> DeviceMemory:
     architecture, seq_len = network(row.workload)
     return device_memory(
         TrainingSetup(
@@ -121,7 +121,7 @@ def test_the_headline_needs_what_its_record_says() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_nothing_is_refused_that_ran(row: MemoryRow) -> None:
     h100_gib = 80.0
-    chance = chance_within([Likely(1.0, estimate(row, compiled=row.compiled).total_gib)], h100_gib)
+    chance = chance_within([PossibleNeed(1.0, estimate(row, compiled=row.compiled).total_gib)], h100_gib)
     assert fits_device(chance) != "no"
 
 

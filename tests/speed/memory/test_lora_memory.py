@@ -60,7 +60,7 @@ def test_frozen_weights_have_no_gradients_and_no_moments(strategy, devices, froz
     parameters = 2 * 800 + 3 * (128 + 64 + 384 + 16) + 8
     expected = frozen * parameters + trained * 168
     counted = device_states(SMALL, strategy=strategy, devices=devices, adapters=QUERY_VALUE)
-    assert counted.held == pytest.approx(expected)
+    assert counted.after_backward == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_frozen_weights_in_a_format_of_their_own(frozen, strategy, shards):
     trained = {Strategy.DDP: 16, Strategy.FSDP2: 16 / 4, Strategy.ZERO2: 2 + 14 / 4, Strategy.ZERO3: 16 / 4}[strategy]
     adapters = QUERY_VALUE.model_copy(update={"frozen": frozen})
     counted = device_states(SMALL, strategy=strategy, devices=4, adapters=adapters)
-    assert counted.held == pytest.approx((each * maps + 2 * rest) / shards + trained * 168)
+    assert counted.after_backward == pytest.approx((each * maps + 2 * rest) / shards + trained * 168)
 
 
 @pytest.mark.parametrize(

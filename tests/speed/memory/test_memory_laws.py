@@ -17,14 +17,14 @@ from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimiz
 from planner.model.network.workload import Checkpointing, Precision, Split, Strategy
 from planner.network.lora_memory import QUANTIZED_BYTES, SHARDS_WEIGHTS
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.memory.chance import Likely, alternatives, chance_within, size_for
+from planner.speed.memory.chance import PossibleNeed, alternatives, chance_within, size_for
 from planner.speed.memory.device_fit import MOST_SAMPLES, fits_device, largest_micro_batch, usable_gib
-from planner.speed.memory.fullest_moment import Memory, Phase
+from planner.speed.memory.fullest_moment import DeviceMemory, Phase
 from planner.speed.memory.memory import device_memory, device_parts
 from planner.speed.memory.states import state_bytes_per_parameter
 
 
-def memory_of(decoder: Decoder, *, devices: int, trainer: TrainerMemory, **how: Any) -> Memory:
+def memory_of(decoder: Decoder, *, devices: int, trainer: TrainerMemory, **how: Any) -> DeviceMemory:
     accumulates = how.pop("accumulates", False)
     setup = TrainingSetup(workload="any", network=decoder, **how)
     return device_memory(setup, devices=devices, trainer=trainer, accumulates=accumulates)
@@ -137,7 +137,7 @@ def test_what_saves_memory_never_needs_more(
 
 @pytest.mark.parametrize("strategy", list(Strategy))
 def test_on_one_device_every_strategy_holds_the_same_states(strategy: Strategy) -> None:
-    assert state_bytes_per_parameter(strategy, devices=1).held == 16
+    assert state_bytes_per_parameter(strategy, devices=1).after_backward == 16
 
 
 @given(decoder=decoders(), settings=SETTINGS, hbm_gib=st.floats(1, 300))
@@ -154,8 +154,10 @@ def test_the_largest_micro_batch_fits_and_the_next_does_not(
 
 def test_the_chance_by_hand() -> None:
     """ln(80 / 70) = 0.13353: 0.76 / (1 + exp(-0.13353 / 0.045)) + 0.24 / (1 + exp(-1.3353)) = 0.7228 + 0.1900."""
-    assert chance_within([Likely(1.0, 70.0)], 80.0) == pytest.approx(0.9128, abs=2e-4)
-    assert chance_within([Likely(0.5, 70.0), Likely(0.5, 80.0)], 80.0) == pytest.approx((0.9128 + 0.5) / 2, abs=2e-4)
+    assert chance_within([PossibleNeed(1.0, 70.0)], 80.0) == pytest.approx(0.9128, abs=2e-4)
+    assert chance_within([PossibleNeed(0.5, 70.0), PossibleNeed(0.5, 80.0)], 80.0) == pytest.approx(
+        (0.9128 + 0.5) / 2, abs=2e-4
+    )
 
 
 @given(
@@ -164,7 +166,7 @@ def test_the_chance_by_hand() -> None:
     more=st.floats(1.0, 10.0),
 )
 def test_the_size_for_a_chance_has_it_and_a_larger_one_no_less(needs: list[float], chance: float, more: float) -> None:
-    likely = [Likely(1 / len(needs), need) for need in needs]
+    likely = [PossibleNeed(1 / len(needs), need) for need in needs]
     size = size_for(likely, chance)
     assert chance_within(likely, size) == pytest.approx(chance, abs=2e-3)
     assert chance_within(likely, size * more) >= chance_within(likely, size)
@@ -200,7 +202,7 @@ def test_more_memory_never_lowers_the_chance_to_fit(
 ) -> None:
     """The device has more; trainer and training are the same."""
     ways = [
-        Likely(weight, memory_of(decoder, **settings | {"trainer": trainer}).total_gib)
+        PossibleNeed(weight, memory_of(decoder, **settings | {"trainer": trainer}).total_gib)
         for weight, trainer in alternatives(settings["trainer"], ())
     ]
     assert chance_within(ways, size * more) >= chance_within(ways, size) - 1e-12

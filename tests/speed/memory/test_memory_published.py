@@ -16,9 +16,9 @@ from planner.network.families.known_families import family_of
 from planner.network.flops import parameters
 from planner.scenario.training_setup import TrainingSetup
 from planner.speed.memory.buffers import buffer_bytes
-from planner.speed.memory.chance import Likely, chance_within, factor_for
+from planner.speed.memory.chance import PossibleNeed, chance_within, factor_for
 from planner.speed.memory.device_fit import largest_micro_batch, usable_gib
-from planner.speed.memory.fullest_moment import CONTEXT_GIB, Memory
+from planner.speed.memory.fullest_moment import CONTEXT_GIB, DeviceMemory
 from planner.speed.memory.memory import device_memory
 
 GIB = 2**30
@@ -26,7 +26,7 @@ GIB = 2**30
 
 def fsdp2(
     decoder: Decoder, *, devices: int, trainer: TrainerMemory = USUAL_TRAINER, accumulates: bool = False, **how: Any
-) -> Memory:
+) -> DeviceMemory:
     setup = TrainingSetup(workload="any", network=decoder, precision=Precision.BF16, strategy=Strategy.FSDP2, **how)
     return device_memory(setup, devices=devices, trainer=trainer, accumulates=accumulates)
 
@@ -125,9 +125,9 @@ def test_the_micro_batches_of_llm_foundry_fit(
             trainer=TrainerMemory(loss=Loss.COMPILED),
         ).total_gib
 
-    assert chance_within([Likely(1.0, need(micro_batch))], hbm_gib) > 0.8
+    assert chance_within([PossibleNeed(1.0, need(micro_batch))], hbm_gib) > 0.8
     assert micro_batch <= largest_micro_batch(lambda batch: need(batch) <= usable_gib(hbm_gib)) < 2 * micro_batch
-    assert chance_within([Likely(1.0, need(2 * micro_batch))], hbm_gib) < 0.2
+    assert chance_within([PossibleNeed(1.0, need(2 * micro_batch))], hbm_gib) < 0.2
 
 
 def test_selective_keeps_every_second_product_of_llama(catalog: Catalog) -> None:

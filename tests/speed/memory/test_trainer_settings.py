@@ -104,7 +104,7 @@ def test_int8_weights_are_expanded_one_map_at_a_time():
 )
 def test_a_paged_optimizer_needs_no_room_for_its_moments(optimizer, weights, expected):
     trainer = TrainerSettings(optimizer=optimizer, weights=weights).trainer
-    assert state_bytes_per_parameter(Strategy.DDP, devices=1, trainer=trainer).held == expected
+    assert state_bytes_per_parameter(Strategy.DDP, devices=1, trainer=trainer).after_backward == expected
 
 
 @pytest.mark.parametrize(

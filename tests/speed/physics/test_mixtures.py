@@ -120,10 +120,10 @@ def test_experts_are_not_spread_over_more_devices_than_there_are() -> None:
     """Eight experts' slices on eight devices with two tensor slices each: `ep` counts the slices."""
     c = configs(**MIXTURE | {"tp": 2.0, "dp": 4.0, "ep": 8.0, "shards": 4.0})
     assert float(communication.expert_span(c)[0]) == 8
-    assert float(communication.held_parameters(c).expert[0]) == 12 * 64 * 3 * 1024 * 512 / 8
+    assert float(communication.device_parameters(c).expert[0]) == 12 * 64 * 3 * 1024 * 512 / 8
 
 
 def test_more_experts_than_parameters_are_no_nonsense() -> None:
-    held = communication.held_parameters(configs(**MIXTURE | {"parameters": 1e6}))
+    held = communication.device_parameters(configs(**MIXTURE | {"parameters": 1e6}))
     assert float(held.shared[0]) == 0
     assert float(step(configs(**MIXTURE | {"parameters": 1e6, "zero": 3.0}), PRIORS).seconds[0]) > 0

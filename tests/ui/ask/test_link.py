@@ -1,4 +1,4 @@
-"""A form in an address: what was asked comes back, and what was changed by hand is refused with words."""
+"""A form in an address: it comes back unchanged, and wrong changes by hand are refused with a message."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from planner.adapters.user_text import secrets_noted
 from planner.adapters.workspace import examples_dir
 from planner.errors import InputError
 from planner.model.network.training_method import TrainingMethod
-from planner.ui.ask.form import STARTS, Form, Machine, Method, Start
+from planner.ui.ask.form import STARTS, Form, MachineRow, Start, WeightsChoice
 from planner.ui.ask.link import LONGEST_UNPACKED, form_of, packed, parameters_of
 from planner.ui.scenario import first_form, plan_of_form
 
 MACHINES = st.builds(
-    Machine,
+    MachineRow,
     name=st.sampled_from(["RTX-3090", "dgx-station-v100", "A100-80GB-SXM"]),
     count=st.integers(1, 72),
     buy=st.booleans(),
@@ -26,7 +26,7 @@ MACHINES = st.builds(
 FORMS = st.builds(
     Form,
     start=st.sampled_from([Start.TRAIN, Start.BUY, Start.OFFERS]),
-    method=st.sampled_from(Method),
+    method=st.sampled_from(WeightsChoice),
     learns=st.none() | st.sampled_from(TrainingMethod),
     completion=st.none() | st.integers(1, 10_000),
     amount=st.sampled_from(["data", "samples", "tokens"]),

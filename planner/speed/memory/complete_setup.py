@@ -1,4 +1,4 @@
-"""The fields of a training setup that decide memory, complete: what is not stated is what is usual."""
+"""Fields of a training setup that decide memory, with defaults for those that are not stated."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from planner.model.network.workload import Checkpointing, Precision, Strategy
 from planner.scenario.training_setup import TrainingSetup
 
 
-class HeldSetup(NamedTuple):
-    """What a device holds in memory depends on these, and each has a value."""
+class CompleteSetup(NamedTuple):
+    """Fields that decide a device's memory; none of them is None."""
 
     network: Architecture
     micro_batch: int
@@ -19,10 +19,10 @@ class HeldSetup(NamedTuple):
     checkpointing: Checkpointing
 
 
-def held_setup(setup: TrainingSetup) -> HeldSetup:
-    """Return the fields that decide memory. Unless stated: micro-batch 1, ddp, bf16, nothing recomputed."""
-    assert setup.network is not None, "without a network its memory is not known"
-    return HeldSetup(
+def complete_setup(setup: TrainingSetup) -> CompleteSetup:
+    """Return the fields that decide memory. Defaults: micro-batch 1, ddp, bf16, no checkpointing."""
+    assert setup.network is not None, "memory cannot be estimated without a network"
+    return CompleteSetup(
         setup.network,
         setup.micro_batch or 1,
         setup.strategy or Strategy.DDP,
