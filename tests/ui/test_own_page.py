@@ -107,7 +107,7 @@ def test_a_question_without_a_machine_shows_the_example() -> None:
 
 @pytest.mark.parametrize("value", ["many", "nan", "1e999"])
 def test_a_wrong_number_in_the_address_is_named(value: str) -> None:
-    assert "is no number" in said(opened(**STATION, trainings=value))
+    assert "is not a number" in said(opened(**STATION, trainings=value))
 
 
 @pytest.mark.parametrize("value", ["0", "-5", "1e15"])
