@@ -14,7 +14,7 @@ from planner.use_cases.plans import read_plan
 from tests.bundled import bundled_catalog
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-SHARE = re.compile(r"(?:of that|,) ([^,%]+) (\d+)%")
+SHARE = re.compile(r"(?:of that |, )((?!of that)[^,%]+) (\d+)%")
 
 
 @pytest.mark.parametrize("name", ["qlora_llama3_8b", "dpo_8b"])
