@@ -79,7 +79,7 @@ def test_padded_samples_are_as_long_as_the_longest_of_their_batch(catalog: Catal
 
 
 def test_samples_without_a_mean_are_full(catalog: Catalog) -> None:
-    """The same holds for a trainer that pads all samples to one length."""
+    """They are full too with a trainer that pads all samples to one length."""
     found = config(catalog, {"packing": False}, FULL, micro_batch=4)
     assert (found["seq_len"], found["variable_length"]) == (LENGTH, 0)
 
