@@ -42,8 +42,8 @@ def outcomes_of(
 ) -> Outcomes:
     """Return the outcomes of the plan's campaign on an option in each sample.
 
-    `without`: causes of error that are taken to be known, such as those that all options have in common. `learnt`: the
-    result of a measurement.
+    `without` names causes of error that count as known, such as those that all options share. `learnt` is the result of
+    a measurement.
     """
     if option.campaign_hours is None:
         owed = option.owed_usd
@@ -152,7 +152,7 @@ class TimedOption:
         )
 
     def longer(self, confidence: float, *, runs: int = 1, at_once: int = 1) -> float:
-        """Return how many times their likely hours, with their launches, runs take at most with this confidence."""
+        """Return the factor on the likely hours, launches included, that the runs stay below with this confidence."""
         if self.time is None or self.time.wall_hours.value <= 0:
             return 1.0
         parts = [interval(each, Unit.HOURS) for each in (self.time.wall_hours, self.time.launch_hours) if each]

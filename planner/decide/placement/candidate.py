@@ -18,7 +18,7 @@ from planner.decide.options.option import EstimatedOption
 from planner.decide.outcomes.option_outcomes import TimedOption, outcomes_of
 from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.placement.earliest import earliest_start
-from planner.decide.placement.instance import Block
+from planner.decide.placement.instance import SoldBlock
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
@@ -52,10 +52,10 @@ class OptionCosts:
     """Hours of one run that count towards a term, a block or an allocation."""
     terms: BillingTerms
 
-    def blocks(self, most_hours: float) -> tuple[Block, ...]:
-        """Return the blocks that are sold, up to the one that holds these hours; empty if hours are not sold so."""
+    def blocks(self, most_hours: float) -> tuple[SoldBlock, ...]:
+        """Return the blocks on sale up to the one that holds these hours; empty if hours are not sold in blocks."""
         lengths = block_hours(min(most_hours, MOST_BLOCK_HOURS)) if self.terms.blocks else ()
-        return tuple(Block(hours, usable_hours(hours)) for hours in lengths)
+        return tuple(SoldBlock(hours, usable_hours(hours)) for hours in lengths)
 
 
 def option_costs(estimated: EstimatedOption, catalog: Catalog, *, work: float, runs: int) -> OptionCosts | None:

@@ -30,7 +30,7 @@ class Group:
     """Runs of a phase start after all runs of the previous phase have ended."""
 
 
-class Block(NamedTuple):
+class SoldBlock(NamedTuple):
     """Hours that are bought at once, and the hours of them in which machines can be used."""
 
     hours: float
@@ -55,7 +55,7 @@ class Bin:
     """Hourly price of one lane that is bought for a term. See `term_usd`."""
     least_hours: float = 0.0
     """Hours of a term that are paid for each lane in use, even if its runs take less."""
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[SoldBlock, ...] = ()
     """Blocks in which hours are sold, in ascending order. Each lane in use buys one."""
     origin: int | None = None
     """Index of the bin in the original question, which its separated lanes share."""
@@ -76,10 +76,10 @@ class Bin:
             return self.usd_per_hour * max(self.least_hours, billed_hours)
         return self.usd_per_hour * self.block_for(billed_hours).hours
 
-    def block_for(self, billed_hours: float) -> Block:
+    def block_for(self, billed_hours: float) -> SoldBlock:
         """Return the shortest block with enough usable hours; an infinite one if no block is long enough."""
         fitting = (block for block in self.blocks if billed_hours <= block.usable_hours * (1 + TOLERANCE))
-        return next(fitting, Block(math.inf, math.inf))
+        return next(fitting, SoldBlock(math.inf, math.inf))
 
 
 @dataclass(frozen=True)

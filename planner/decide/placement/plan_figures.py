@@ -17,9 +17,9 @@ from planner.quantity.interval import Interval
 SAME_END = 0.01
 """Relative difference below which two ends count as equal."""
 SAME_BILL = 0.01
-"""Bills of unlike runs that differ by less, as a share, are one: a solver adds up run by run, and counts in cents.
+"""Relative difference below which two bills of unlike runs count as equal: the solver adds up run by run, in cents.
 
-Equal runs on as many machines are one campaign: its bill is the row's, which counts the checkpoints of all sets."""
+The bill of equal runs on the same number of machines is that of the row, which counts the checkpoints of all sets."""
 ENDS_90 = (0.05, 0.5, 0.95)
 MOST_NAMED = 4
 """Number of sets of machines below which a note lists the trainings of each."""
