@@ -23,7 +23,7 @@ from planner.decide.options.error_causes import error_causes
 from planner.decide.options.local_disk import local_disk_note
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
-from planner.duration.duration import last_day, passed_hours
+from planner.duration.calendar import Calendar
 from planner.duration.training_time import SteadyState, Timed, training_time
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import OptionEstimate
@@ -223,13 +223,13 @@ def on_day(
     It starts on the campaign's first day, where the plan names one.
     """
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
-        start = max(plan.campaign.start or today, first_day(price, today=today))
-        passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
+        calendar = Calendar.of(plan.campaign, today=today)
+        begin = calendar.begin_of(first_day(price, today=today))
         surely = estimate.wall_hours.value
         if price is not None and (price.node_hours_limit is not None or price.price_kind is PriceKind.GRANT):
             surely = _surely(estimate.id, estimate.time, estimate.doubts, plan.campaign.confidence)
-        finish = last_day(start=start, hours=estimate.wall_hours.value, passed=passed)
-        ended = last_day(start=start, hours=surely, passed=passed)
+        finish = calendar.last_day(begin + estimate.wall_hours.value)
+        ended = calendar.last_day(begin + surely)
         provider = provider_of(estimate.offer)
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
         longer = surely / estimate.wall_hours.value

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.decide.campaign.alone import Alone
-from planner.decide.campaign.calendar import Calendar
 from planner.decide.limits import MachineTerms, allowed, most_days
 from planner.decide.options.option import EstimatedOption
 from planner.decide.outcomes.option_outcomes import TimedOption, outcomes_of
 from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.placement.costs import OptionCosts, option_costs
 from planner.decide.placement.earliest import earliest_start
+from planner.duration.calendar import Calendar
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
@@ -130,7 +130,7 @@ def candidate_of(
     )  # fmt: skip
     if not_allowed is not None:
         return not_allowed.code
-    earliest = earliest_start(estimated, alone.limits, catalog, calendar, today=today)
+    earliest = earliest_start(estimated, catalog, calendar, today=today)
     costs: dict[float, OptionCosts] = {}
     for work in {group.work for group in alone.groups}:
         of_work = option_costs(estimated, catalog, work=work, runs=alone.limits.runs)
