@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
-
 import streamlit as st
 
 from planner.errors import InputError
@@ -16,13 +14,13 @@ from planner.ui.ask.question import Answered, StampedCatalog, turning_points
 FILE = "plan.yaml"
 
 
-def turns(form: Form, answered: Answered, known: StampedCatalog, words: Words, *, today: date) -> None:
+def turns(form: Form, answered: Answered, known: StampedCatalog, words: Words) -> None:
     """Draw the button, and below it the changes found for this question."""
     if st.button(words("Find the values at which the answer turns"), key="turns"):
         st.session_state["turns-of"] = form
     if st.session_state.get("turns-of") != form:
         return
     try:
-        html(turns_html(turning_points(form, answered.plan, known, today=today, asked=FILE), words))
+        html(turns_html(turning_points(form, answered.dated, known, asked=FILE), words))
     except InputError as error:
         problems([error], words, stands=False)
