@@ -1,4 +1,4 @@
-"""Hours of a campaign as moments in the plan's time zone, and back: days of 23 and 25 hours are what they are."""
+"""Convert hours of a campaign to moments in the plan's time zone and back, with days of 23 and 25 hours."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ INSTANT = timedelta(microseconds=1)
 
 @dataclass(frozen=True)
 class Calendar:
-    """The campaign's first moment, from which all hours are counted, and the zone of its days."""
+    """First moment of a campaign, from which its hours are counted, and the time zone of its days."""
 
     start: datetime
-    """In UTC."""
+    """First moment, in UTC."""
     zone: ZoneInfo
 
     @classmethod
@@ -43,19 +43,19 @@ class Calendar:
         return (moment.astimezone(UTC) - self.start).total_seconds() / SECONDS_PER_HOUR
 
     def hours_to(self, day: date) -> float:
-        """Return the hours until a day begins in the plan's zone; negative where it has begun."""
+        """Return the hours until a day begins in the plan's zone; negative if it has begun."""
         return self.hours(_midnight(day, self.zone))
 
     def begin_of(self, day: date) -> float:
-        """Return the same, 0 where the day has begun."""
+        """Return the hours until a day begins in the plan's zone; 0 if it has begun."""
         return max(0.0, self.hours_to(day))
 
     def end_of(self, day: date) -> float:
-        """Return the hours until a day ends in the plan's zone; negative where it has ended."""
+        """Return the hours until a day ends in the plan's zone; negative if it has ended."""
         return self.hours(_midnight(day + timedelta(days=1), self.zone)) if day < date.max else math.inf
 
     def ordered(self, today: date) -> float:
-        """Return the hours from the start at which machines are ordered today; negative where it lies ahead."""
+        """Return the hours from the start at which machines are ordered today; negative if the start lies ahead."""
         return 0.0 if today == self.first else self.hours_to(today)
 
     def moment(self, hours: float) -> datetime:

@@ -1,4 +1,4 @@
-"""How sure it is that an option keeps the plan's limits, and what it stays under with the plan's confidence."""
+"""Add the chances that an option keeps the plan's limits, and its cost and time at the plan's confidence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from planner.decide.outcomes.outcomes import Outcomes
 
 ROUNDING = 0.005
-"""A chance that is lower by less is as asked for: ranges and samples are not right to half a percent."""
+"""A chance that is lower by less counts as reached, because ranges and samples are not exact to half a percent."""
 MEDIAN = 0.5
 
 
@@ -75,7 +75,7 @@ def with_chances(
 
 
 def hours_to(limits: CampaignLimits, *, today: date) -> float:
-    """Return the hours from the start to the end of the deadline's day: infinite without one, 0 where it has passed."""
+    """Return the hours from the start to the end of the deadline's day; infinite without one, 0 if it has passed."""
     if limits.deadline is None:
         return math.inf
     return max(0.0, Calendar.of(limits, today=today).end_of(limits.deadline))

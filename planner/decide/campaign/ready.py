@@ -1,4 +1,4 @@
-"""From which day an option's machine can be used."""
+"""Find the first day on which an option's machine can be used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from planner.quantity.time_units import HOURS_PER_DAY
 
 @dataclass(frozen=True)
 class Ready:
-    """The day in the plan's zone, and how long the machine takes to come where it is ordered today."""
+    """First day in the plan's zone, and the lead time of a machine that is ordered today."""
 
     on: date
     hours: float
@@ -31,9 +31,9 @@ class Ready:
 
 
 def ready(estimated: EstimatedOption, catalog: Catalog, calendar: Calendar, *, today: date) -> Ready:
-    """Return the option's `ready_on`; else today, after the lead time of what must be bought, or leased, first.
+    """Return the option's `ready_on`; else today, after the lead time of a machine that is bought or leased.
 
-    A grant can be used from the day on which its window opens, a block from the moment. What one waits for is asked for
+    A grant can be used from the day on which its window opens, a block from the moment. Waiting for a machine starts
     when the campaign begins.
     """
     candidate = estimated.candidate
@@ -66,7 +66,7 @@ def _ready_on(day: date, calendar: Calendar, note: str | None = None) -> Ready:
 
 
 def stated_wait(option: PlanOption) -> Quantity | None:
-    """Return the hours that the plan says one waits for an option's machines; None: it says nothing."""
+    """Return the wait for an option's machines that the plan states, in hours; None if it states none."""
     if option.wait_hours is not None:
         return option.wait_hours.quantity(Unit.HOURS, where="the plan: wait_hours")
     asked = option.queue or option.tries

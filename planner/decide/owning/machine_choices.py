@@ -1,4 +1,4 @@
-"""What can be done with an owned machine besides leaving it as it is: keep, buy, lease, add nodes, sell, rent."""
+"""List what can be done with an owned machine: keep, buy, lease, add nodes, sell, rent."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class OwnedOption:
     resolved: ResolvedSite
     node: Node
     other_use: float = 0.0
-    """Share of its busy hours that others use."""
+    """Share of the machine's busy hours that others use."""
 
 
 def choices(
     owned: OwnedOption, others: Sequence[OwnedOption], rentals: Sequence[RentalOption], currency: Currency | None
 ) -> tuple[OwnOrRentChoice, ...]:
-    """Return the choices for the site's yearly work, cheapest first per training; empty where no speed is known.
+    """Return the choices for the site's yearly work, the cheapest per training first; empty if no speed is known.
 
-    The work is what the site does as planned: nodes x busy GPU-hours / (hours x accelerators of one training).
-    Keeping counts what the machine would sell for as its capital, so selling and renting costs the rent alone.
+    The work is that of the site as planned: nodes x busy GPU-hours / (hours x accelerators of one training).
+    Keeping counts the machine's sale value as its capital, so selling and renting costs the rent alone.
     """
     work = _trainings_per_node_year(owned)
     if work is None:
@@ -89,9 +89,9 @@ def _trainings_per_node_year(owned: OwnedOption) -> float | None:
 
 
 def upfront_usd(inputs: OwnedInputs, nodes: int) -> float:
-    """USD that are spent at once on machines to be bought: nodes x (capex - grants); else 0.
+    """Return the USD spent at once on machines to be bought: nodes x (capex - grants); 0 if none are bought.
 
-    As `pay_now` of a campaign: spares are bought over the years, and stand in the cost of each.
+    Spares are not part of it, as in `pay_now` of a campaign: they are bought over the years.
     """
     if inputs.acquisition is not Acquisition.PURCHASE:
         return 0.0
@@ -143,7 +143,7 @@ def _rented(rental: RentalOption, gpu_hours: float, trainings: float, proceeds: 
 
 
 def _per_training(year: Quantity, trainings: float, option: OptionEstimate) -> Quantity:
-    """USD a year / trainings a year, with the doubt in how long a training takes."""
+    """Return USD a year / trainings a year, with the uncertainty of the time of a training."""
     hours = option.wall_hours
     assert hours is not None, "the number of trainings comes from it"
     slower = interval(hours, Unit.HOURS).scaled(1 / hours.value)

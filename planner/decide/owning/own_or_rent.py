@@ -1,4 +1,4 @@
-"""A plan and one of its owned machines in, the whole answer to "own or rent" out."""
+"""Answer "own or rent" for a plan and one of its owned machines."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ from planner.decide.owning.owning_costs import (
 )
 from planner.decide.owning.owning_sentence import headline, site_sentence
 from planner.decide.owning.planned_year import YearAsked, planned_year
-from planner.decide.owning.rental_alternatives import OwnVsRent, rental_alternative
-from planner.decide.owning.site_year import site_year
+from planner.decide.owning.rental_alternatives import rental_alternative
 from planner.decide.owning.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.option_estimate import OptionEstimate
@@ -44,52 +43,61 @@ from planner.scenario.candidate import Candidate, expand
 
 @dataclass(frozen=True)
 class OwningQuestion:
-    """One owned machine of a plan with everything that it is held against."""
+    """One owned machine of a plan, with everything that it is compared with."""
 
     asked: YearAsked
     in_full: ResolvedSite
-    """Of the machine, with what is owed anyway."""
+    """Costs of the machine, including those that are owed anyway."""
     candidate: Candidate
     rented: Sequence[Candidate]
     rentals: tuple[RentalOption, ...]
 
     @property
     def year(self) -> PlannedYear:
-        """A year of the plan's trainings; at the site's own busy share where their time is not known."""
-        return planned_year(self.asked) or site_year(self.asked, self.rentals)
+        """Return a year of the plan's trainings, or of the site's own busy share if their time is unknown."""
+        return planned_year(self.asked, self.rentals)
 
 
 def asked_of_plan(
     plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
 ) -> OwningQuestion | NoOwningCost:
-    """Return the plan's first owned machine, or the one named, with all others; why not where its cost is not known."""
+    """Return the question about the plan's first owned machine, or the named one; else why its cost is unknown."""
     candidates = expand(plan, catalog)
     estimated = (estimates or estimate_options(plan, catalog, today=today)).options
     options = {each.option.id: each.option for each in estimated}
-    candidate = _chosen(candidates, site)
-    resolved = _resolved(candidate, options, plan, catalog)
-    if isinstance(resolved, NoOwningCost):
-        return NoOwningCost(f"the cost of owning {candidate.id} is not known: {resolved.reason}")
-    owned = _owned(candidate, options, resolved)
-    others = _other_owned(candidates, candidate, options, plan, catalog)
+    chosen = _chosen(candidates, site)
+    resolved = {
+        candidate.id: resolve_candidate(plan, candidate, catalog, power=options[candidate.id].power_kw)
+        for candidate in candidates
+        if candidate.site is not None
+    }
+    in_full = resolved[chosen.id]
+    if isinstance(in_full, NoOwningCost):
+        return NoOwningCost(f"the cost of owning {chosen.id} is not known: {in_full.reason}")
+    owned = _owned(chosen, options[chosen.id], in_full)
+    others = [
+        _owned(candidate, options[candidate.id], site_cost)
+        for candidate in candidates
+        if candidate.id != chosen.id and isinstance(site_cost := resolved.get(candidate.id), ResolvedSite)
+    ]
     rented = [other for other in candidates if other.site is None]
     rentals = tuple(
         rental_alternative(
-            OwnVsRent(owned.resolved, owned.option, options[other.id], same_hardware=_same_hardware(candidate, other))
+            owned.resolved, owned.option, options[other.id], same_hardware=_hardware(chosen) == _hardware(other)
         )
         for other in rented
     )
     rents = [each for each in estimated if each.option.site is None]
     asked = YearAsked(plan, today, owned, others, rents, mean_work(run_groups(plan, catalog)))
-    return OwningQuestion(asked, resolved, candidate, rented, rentals)
+    return OwningQuestion(asked, in_full, chosen, rented, rentals)
 
 
 def year_of_plan(
     plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
 ) -> PlannedYear | None:
-    """Return a year of the plan's trainings with its first owned machine, or the one named.
+    """Return a year of the plan's trainings with its first owned machine, or the named one.
 
-    None where the plan owns nothing, or what owning costs is not known.
+    None if the plan owns nothing, or the cost of owning is unknown.
     """
     if all(option.offer is not None for option in plan.options):
         return None
@@ -100,9 +108,10 @@ def year_of_plan(
 def own_or_rent(
     plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
 ) -> OwnOrRentDocument:
-    """Compare one owned machine of the plan (the first, or the one named) with everything that the plan could rent.
+    """Compare one owned machine of the plan (the first, or the named one) with everything that the plan could rent.
 
-    `estimates`: of one training on each option, where they are at hand.
+    `estimates` are those of one training on each option, if the caller has them. Raises InputError if the cost of
+    owning is unknown.
     """
     question = asked_of_plan(plan, catalog, site=site, today=today, estimates=estimates)
     if isinstance(question, NoOwningCost):
@@ -176,7 +185,7 @@ def _inputs(resolved: ResolvedSite) -> tuple[Input, ...]:
 
 
 def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) -> tuple[Reason, ...]:
-    """Return why the machine cannot be compared with renting; nothing where it can."""
+    """Return why the machine cannot be compared with renting; empty if it can."""
     if not rented:
         text = "break-even, NPV and payback: the plan names nothing to rent"
         return (Reason(code=ReasonCode.NOTHING_TO_RENT, text=text),)
@@ -187,7 +196,7 @@ def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) ->
 
 
 def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
-    """Return the owned machine that is named, else the first; of options of one site the one that stands there."""
+    """Return the named owned machine, else the first. Among options of one site, the existing machine comes first."""
     owned = {candidate.id: candidate for candidate in candidates if candidate.site is not None}
     if not owned:
         raise InputError(
@@ -205,49 +214,22 @@ def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
     raise NotFoundError("owned machine", site, owned, where="--site", fix=f"The plan has: {', '.join(owned)}")
 
 
-def _resolved(
-    candidate: Candidate, options: dict[str, OptionEstimate], plan: Plan, catalog: Catalog
-) -> ResolvedSite | NoOwningCost:
-    power = options[candidate.id].power_kw
-    return resolve_candidate(plan, candidate, catalog, power=power)
-
-
-def _other_owned(
-    candidates: Sequence[Candidate],
-    chosen: Candidate,
-    options: dict[str, OptionEstimate],
-    plan: Plan,
-    catalog: Catalog,
-) -> list[OwnedOption]:
-    others = []
-    for candidate in candidates:
-        if candidate.site is None or candidate.id == chosen.id:
-            continue
-        resolved = _resolved(candidate, options, plan, catalog)
-        if isinstance(resolved, ResolvedSite):
-            others.append(_owned(candidate, options, resolved))
-    return others
-
-
-def _owned(candidate: Candidate, options: dict[str, OptionEstimate], resolved: ResolvedSite) -> OwnedOption:
-    """Return the option with the costs that renting instead would save."""
-    option = options[candidate.id]
+def _owned(candidate: Candidate, option: OptionEstimate, resolved: ResolvedSite) -> OwnedOption:
+    """Return the option with the costs that renting would save."""
     return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, candidate.option.other_use or 0.0)
 
 
-def _same_hardware(one: Candidate, other: Candidate) -> bool:
-    def key(candidate: Candidate) -> tuple[object, ...]:
-        return (
-            candidate.accelerator.id,
-            candidate.accelerators_per_node,
-            candidate.nodes,
-            candidate.node.link,
-            candidate.strategy,
-            candidate.any_strategy,
-            candidate.option.step,
-        )
-
-    return key(one) == key(other)
+def _hardware(candidate: Candidate) -> tuple[object, ...]:
+    """Return what determines the speed of a candidate: equal hardware trains equally fast."""
+    return (
+        candidate.accelerator.id,
+        candidate.accelerators_per_node,
+        candidate.nodes,
+        candidate.node.link,
+        candidate.strategy,
+        candidate.any_strategy,
+        candidate.option.step,
+    )
 
 
 def _sensitivities(
