@@ -138,12 +138,12 @@ def test_app_and_python_say_what_the_command_line_says(
 
     form = first_form(Start.PLAN, None, path.read_text(encoding="utf-8"))
     known = known_catalog([], TODAY)
-    answered = answer_form(form, known, today=TODAY)
+    answered = answer_form(form, known, now=clock.now())
     comparison = told("compare")
     assert planner.compare(path).document.model_dump(mode="json") == comparison
     assert answered.document.model_dump(mode="json") == comparison
     assert planner.estimate(path).document.model_dump(mode="json") == told("estimate")
-    planned = campaign_of(form, answered.plan, known, "cost", today=TODAY)
+    planned = campaign_of(form, answered.dated, known, "cost")
     assert planned.model_dump(mode="json") == told("campaign", "--objective", "cost")
 
 
@@ -154,7 +154,14 @@ def test_find_says_what_a_plan_with_all_offers_says(seed: int, tmp_path: Path) -
     path = tmp_path / "plan.yaml"
     path.write_text(yaml.safe_dump(plan), encoding="utf-8")
     found = find_machines(
-        str(path), FindFilters(), tokens=None, seq_len=None, training=Training(), adapters=None, home=None, today=TODAY
+        str(path),
+        FindFilters(),
+        tokens=None,
+        seq_len=None,
+        training=Training(),
+        adapters=None,
+        home=None,
+        now=clock.now(),
     ).document
     auto = planner.compare(path).document
     unlike = {name for name in ComparisonDocument.model_fields if getattr(found, name) != getattr(auto, name)}

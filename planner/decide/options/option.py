@@ -23,7 +23,7 @@ from planner.decide.options.error_causes import error_causes
 from planner.decide.options.local_disk import local_disk_note
 from planner.decide.options.one_training import carbon_of, energy_of, hours_of, throughput_of
 from planner.decide.options.option_money import Usage, assumed_rates, unpriced
-from planner.duration.duration import last_day, passed_hours
+from planner.duration.calendar import Calendar
 from planner.duration.training_time import SteadyState, Timed, training_time
 from planner.model.answer.node_network import NodeNetwork
 from planner.model.answer.option_estimate import OptionEstimate
@@ -242,20 +242,15 @@ def on_day(
     The training starts on the campaign's first day, or today if the plan names none.
     """
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
-        start = max(plan.campaign.start or today, first_day(price, today=today))
-        passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
-        wall, longer, granted = (
-            estimate.wall_hours.value,
-            1.0,
-            price is not None and price.price_kind is PriceKind.GRANT,
-        )
+        calendar = Calendar.of(plan.campaign, today=today)
+        begin, wall, longer = calendar.begin_of(first_day(price, today=today)), estimate.wall_hours.value, 1.0
+        granted = price is not None and price.price_kind is PriceKind.GRANT
         if estimate.time is not None and price is not None and (granted or price.node_hours_limit is not None):
             longer = _longer(
                 estimate.id, estimate.time, estimate.error_causes, plan.campaign.confidence,
                 doubtful=bool(estimate.doubts),
             )  # fmt: skip
-        finish = last_day(start=start, hours=wall, passed=passed)
-        ended = last_day(start=start, hours=wall * longer, passed=passed)
+        finish, ended = calendar.last_day(begin + wall), calendar.last_day(begin + wall * longer)
         provider = provider_of(estimate.offer)
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
         of_allocation = allocation_reasons(price, bill=bill, finish=ended, longer=longer)

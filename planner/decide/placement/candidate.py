@@ -10,7 +10,6 @@ from datetime import date
 from planner.cost.cloud.bill import BilledTrainings
 from planner.cost.cloud.billing_terms import BillingTerms, block_hours, usable_hours
 from planner.decide.campaign.alone import Alone
-from planner.decide.campaign.calendar import Calendar
 from planner.decide.campaign.campaign_bill import billed_hours, campaign_bill
 from planner.decide.campaign.held import bought, kept_entries
 from planner.decide.limits import MachineTerms, allowed, most_days
@@ -19,6 +18,7 @@ from planner.decide.outcomes.option_outcomes import TimedOption, outcomes_of
 from planner.decide.outcomes.outcomes import Outcomes
 from planner.decide.placement.earliest import earliest_start
 from planner.decide.placement.instance import SoldBlock
+from planner.duration.calendar import Calendar
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.reason import ReasonCode
 from planner.model.catalog import Catalog
@@ -208,7 +208,7 @@ def candidate_of(
     )  # fmt: skip
     if not_allowed is not None:
         return not_allowed.code
-    earliest = earliest_start(estimated, alone.limits, catalog, calendar, today=today)
+    earliest = earliest_start(estimated, catalog, calendar, today=today)
     costs: dict[float, OptionCosts] = {}
     for work in {group.work for group in alone.groups}:
         of_work = option_costs(estimated, catalog, work=work, runs=alone.limits.runs)

@@ -227,7 +227,7 @@ def _with_starts(
     return tuple(
         option.model_copy(
             update={
-                "earliest_start_hours": earliest_start(each, alone.limits, catalog, question.calendar, today=today),
+                "earliest_start_hours": earliest_start(each, catalog, question.calendar, today=today),
                 "quota": each.candidate.quota if each.candidate is not None else None,
             }
         )

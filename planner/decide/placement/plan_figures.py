@@ -42,8 +42,6 @@ def row_of(
 def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> str | None:
     """Return why the figures of a plan on one option differ from those of its row; None if they do not."""
     placed, hours = plan.placements[0], row.campaign_hours
-    if limits.timezone is not None:
-        return _counted("days of its time zone")
     if row.paid_ahead_hours is None and placed.between is None and any(lane.closes for lane in placed.lanes):
         return _counted("the ends of its windows")
     shares = sorted((lane.count for lane in placed.lanes), reverse=True)

@@ -269,8 +269,3 @@ def _day(text: str, today: date) -> date:
     except (ValueError, OverflowError):
         fix = "Write --by 2027-06-30, 2027-06, or 3w for three weeks from today."
         raise InputError(f"--by {text}: is not a date.", fix=fix) from None
-
-
-def assumed_lines(assumed: Sequence[str]) -> list[str]:
-    """Return one line per assumption."""
-    return [f"Assumed: {assumption}" for assumption in assumed]

@@ -179,8 +179,9 @@ def test_a_purchase_ranks_by_cash_out_less_what_is_sold_after() -> None:
 
 
 def test_a_machine_that_is_ready_late_misses_the_deadline() -> None:
-    """700 of 744 hours are enough, but not from the 22nd of February on."""
-    late = option("bought", 700, 10, hold="buy", ready_on=date(2027, 2, 22), finish=date(2027, 3, 23))
+    """700 of 744 hours are enough, but not from the 22nd of February on, 93 days - 12 hours after noon of today."""
+    came = {"ready_on": date(2027, 2, 22), "wait_hours": 93 * 24 - 12.0}
+    late = option("bought", 700, 10, hold="buy", finish=date(2027, 3, 23), **came)
     answer = compared([late], THIRTY_DAYS)
     assert answer.recommended is None
     assert answer.options[0].chance_deadline == 0

@@ -54,7 +54,8 @@ def said(*options: CampaignOption, **limits: Any) -> list[str]:
             "Rent AWS p5: done in 10 hours, all of it paid by credits, 4 in 5 sure.", id="credits",
         ),
         pytest.param(
-            option("a server", 10, 100, hold="buy", ready_on=date(2026, 11, 28), cash_usd=quantity(40_100, Unit.USD)),
+            option("a server", 10, 100, hold="buy", ready_on=date(2026, 11, 28), wait_hours=7 * 24 - 12.0,
+                   cash_usd=quantity(40_100, Unit.USD)),
             "Buy a server: done by 2026-11-28, at most 40,100 USD in all, 4 in 5 sure.", id="buy: after a week",
         ),
         pytest.param(
