@@ -96,7 +96,7 @@ def test_one_cap_holds_for_all_targets_together(planner, home):
         pytest.param(("--on", P4D, "--deadline", "soon"), 2, "is no time", id="no time"),
         pytest.param(("--on", "aws/p4d.24xlage"), 2, "Did you mean", id="misspelt"),
         pytest.param(("--on", "aws/H200:8"), 2, "no aws instance type", id="an accelerator is no target"),
-        pytest.param(("--on", P4D, "--on", P4D), 2, "stands there twice", id="twice"),
+        pytest.param(("--on", P4D, "--on", P4D), 2, "names a target twice", id="twice"),
         pytest.param(("--on", P4D, "--spot", "--reservation", "cr-1"), 2, "bought in one way", id="two ways"),
         pytest.param(("--on", P4D, "--region", "mars-1"), 3, "no on_demand price", id="no price there"),
         pytest.param(("--on", P4D, "--gpus", "H100:8"), 2, "has 8x A100-40GB-SXM", id="other accelerators"),
