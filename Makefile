@@ -66,8 +66,8 @@ check: .venv/installed-all
 
 test-slow: .venv/installed-all
 	@scripts/system-packages
-	@echo "== the slow tests and the browser's"
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "slow or browser" $(if $(COVERAGE),$(COV) --cov-append)
+	@echo "== the slow tests and the browser's (three at once on two cores, because many of them wait for a silent peer)"
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "slow or browser" $(if $(COVERAGE),$(COV) --cov-append)
 ifdef COVERAGE
 	@mkdir -p build
 	$(BIN)/python -m coverage json -q -o build/coverage.json

@@ -1,4 +1,4 @@
-"""The tables in docs/accuracy/ (CSV, written by the benchmarks), and those of docs/accuracy*.md made of them."""
+"""Writes the tables of docs/accuracy/ (CSV, from the benchmarks), and from them those of docs/accuracy*.md."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIGURES = {
     "mape_pct": 1, "median_ape_pct": 1, "p90_ape_pct": 1, "bias_pct": 1, "coverage_80_pct": 0, "coverage_90_pct": 0,
     "coverage_90_low_pct": 0, "coverage_90_high_pct": 0, "half_width_90_pct": 0,
 }  # fmt: skip
-"""Columns that stand in several tables, with the decimals that are kept."""
+"""Columns of several tables, with their decimals."""
 SPLITS, PARTS, SOURCES, BASELINES, PEERS = "splits", "parts", "sources", "baselines", "peers"
 CALIBRATED = "llm-analysis, calibrated per accelerator"
 
@@ -24,7 +24,7 @@ Row = Mapping[str, object]
 
 
 def rounded(figures: Mapping[str, float | None], *, only: Collection[str] = FIGURES) -> dict[str, object]:
-    """Return the figures of a table's row, in the order of the columns; an unknown one is an empty cell."""
+    """Return the figures of a table's row in the order of the columns. An unknown figure is an empty cell."""
     shown: dict[str, object] = {}
     for name, decimals in FIGURES.items():
         if name in figures and name in only:
@@ -49,9 +49,9 @@ def read_table(name: str) -> list[dict[str, str]]:
 
 
 def replace_rows(name: str, rows: Sequence[Row], *, network: str) -> None:
-    """Write a table anew, except for the rows of other networks and of splits that were not run.
+    """Rewrite a table, but keep the rows of other networks and of splits that were not run.
 
-    Rows with other columns are of an older table, and go.
+    Rows with other columns belong to an older table and are removed.
     """
     path = FOLDER / f"{name}.csv"
     made = {row.get("left_out") for row in rows}
@@ -61,6 +61,18 @@ def replace_rows(name: str, rows: Sequence[Row], *, network: str) -> None:
         if set(row) == set(rows[0]) and (row["network"] != network or row.get("left_out") not in made)
     ]
     write_table(name, sorted([*rows, *kept], key=lambda row: row["network"] != "text"))
+
+
+def publish(tables: Mapping[str, Sequence[Row]], network: str, *, write: bool) -> None:
+    """Print the tables of a network, and write them and the headline if asked for."""
+    for name, rows in tables.items():
+        print(name, *rows, sep="\n")
+        if write and rows and "network" in rows[0]:
+            replace_rows(name, rows, network=network)
+        elif write:
+            write_table(name, rows)
+    if write:
+        write_headline()
 
 
 def write_headline() -> None:
@@ -75,7 +87,7 @@ def write_headline() -> None:
 
 
 def page_tables() -> dict[Path, dict[str, str]]:
-    """Return the tables of each page by the name between whose marks they stand."""
+    """Return the tables of each page by the name in their marks."""
     return {
         PAGE: {"worst": worst_parts(), "errors": errors_table()},
         ALL_TABLES: {"parts": parts_table(), "headline": headline()},
@@ -83,14 +95,14 @@ def page_tables() -> dict[Path, dict[str, str]]:
 
 
 def worst_parts() -> str:
-    """Return the parts whose ranges hold least, and the one with the best evidence."""
+    """Return the parts with the lowest coverage, and the part with the best evidence."""
     rows = _parts()
-    near = [row for row in rows if (row["network"], row["part"]) == ("text", "all stated, evidence near")]
+    best_known = [row for row in rows if (row["network"], row["part"]) == ("text", "all stated, evidence near")]
     lines = [
         "| network | rows | runs known | rows of sources | by source in 90 % | half-width | error by source |",
         "|---|---|---|---|---|---|---|",
     ]
-    for row in [*rows[:WORST], *(row for row in near if row not in rows[:WORST])]:
+    for row in [*rows[:WORST], *(row for row in best_known if row not in rows[:WORST])]:
         cells = [
             row["network"], row["part"], row["runs_known"], f"{int(row['rows']):,} of {row['sources']}",
             _over_sources(row), row["half_width_90_pct"], row["mape_pct_over_sources"],
@@ -100,7 +112,7 @@ def worst_parts() -> str:
 
 
 def errors_table() -> str:
-    """Return the errors of each split of text and of images, worst mean first, beside a constant MFU."""
+    """Return the errors of each split of text and of images, worst mean first, with those of a constant MFU."""
     mfu = _constant_mfu()
     lines = [
         "| network | held out | runs known | rows | planner | half-width | constant MFU |",
@@ -133,7 +145,7 @@ def _constant_mfu() -> dict[tuple[str, str, str], dict[str, str]]:
 
 
 def parts_table() -> str:
-    """Return how ranges hold by what is stated and how near the evidence is, the worst coverage first."""
+    """Return the coverage by stated settings and by distance of the evidence, worst coverage first."""
     lines = [
         "| network | rows | runs known | rows of sources | in 90 %, by row | by source | half-width | error by row | "
         "by source |",
@@ -155,7 +167,7 @@ def _over_sources(row: Mapping[str, str]) -> str:
 
 
 def headline() -> str:
-    """Return the headline: every split, fitted rows and beside them all rows."""
+    """Return the headline: every split, for fitted rows and for all rows."""
     mfu = _constant_mfu()
     peer = {
         row["left_out"]: row for row in read_table(PEERS) if (row["rows_are"], row["method"]) == ("all", CALIBRATED)
@@ -192,5 +204,5 @@ def _three(row: Mapping[str, str] | None) -> str:
 
 
 def three(figures: Mapping[str, Any], decimals: int) -> dict[str, object]:
-    """Return mean, median and 90th percentile of the absolute error, of a method that gives no range."""
+    """Return mean, median and 90th percentile of the absolute error of a method without ranges."""
     return {name: f"{figures[name]:.{decimals}f}" for name in ("mape_pct", "median_ape_pct", "p90_ape_pct")}

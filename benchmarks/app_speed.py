@@ -1,4 +1,4 @@
-"""How fast the app answers: first page, an interaction with 200 options, five users; needs Chromium.
+"""Times the app: first page, an interaction with 200 options, five users. Needs Chromium.
 
 `python -m benchmarks.app_speed`
 """
@@ -27,11 +27,11 @@ READY = ".tp .options"
 
 
 def plan_text(options: int) -> str:
-    """Return a plan with so many offers."""
+    """Return a plan with a number of offers."""
     catalog = open_catalog()
     priced = {(row.node, row.region, row.price_kind) for row in catalog.prices if row.usd_per_hour}
     rows = sorted(
-        one for one in priced if one[0] in catalog.nodes and one[2].value in ("on_demand", "spot", "marketplace")
+        row for row in priced if row[0] in catalog.nodes and row[2].value in ("on_demand", "spot", "marketplace")
     )
     wanted = [{"offer": node, "region": region, "price": kind.value} for node, region, kind in rows][:options]
     plan = {
@@ -42,7 +42,7 @@ def plan_text(options: int) -> str:
 
 
 def change(page: Page, value: int) -> float:
-    """Enter a number of trainings; return the seconds until the answer shows it."""
+    """Enter a number of trainings, and return the seconds until the answer changes."""
     box = page.get_by_role("spinbutton", name="Trainings", exact=True)
     before = page.locator(".tp .figures").inner_text()
     started = time.perf_counter()
@@ -54,7 +54,7 @@ def change(page: Page, value: int) -> float:
 
 
 def first_page(browser: Any, url: str) -> tuple[Page, float]:
-    """Open a page in a fresh context; return it with the seconds until the answer stands there."""
+    """Open a page in a fresh context, and return it with the seconds until the answer appears."""
     page = browser.new_context(viewport={"width": 1280, "height": 1000}).new_page()
     started = time.perf_counter()
     page.goto(url)
@@ -63,7 +63,7 @@ def first_page(browser: Any, url: str) -> tuple[Page, float]:
 
 
 def user(url: str, chromium: str, times: list[float], start: threading.Barrier, number: int) -> None:
-    """Change the answer of a page of one's own, at once with the others."""
+    """Change the answer of an own page at the same time as the other users."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=BROWSER_FLAGS)
         page, _ = first_page(browser, f"{url}/?start=plan&example=dgx_station_v100")
@@ -93,10 +93,10 @@ def main() -> None:
         times: list[float] = []
         barrier = threading.Barrier(USERS)
         users = [threading.Thread(target=user, args=(url, chromium, times, barrier, number)) for number in range(USERS)]
-        for one in users:
-            one.start()
-        for one in users:
-            one.join()
+        for thread in users:
+            thread.start()
+        for thread in users:
+            thread.join()
     print(f"first page, just started server: {cold:.2f} s; again: {warm:.2f} s; {OPTIONS} options: {many:.2f} s")
     print(f"a change, {OPTIONS} options: median {statistics.median(changes):.2f} s, most {max(changes):.2f} s")
     print(f"a change, 13 options: median {statistics.median(few):.2f} s, most {max(few):.2f} s")

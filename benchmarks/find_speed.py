@@ -1,8 +1,8 @@
-"""How long `planner find` takes with 100,000 stored prices, beside the same without any. Asserts nothing.
+"""Times `planner find` with and without 100,000 stored prices. Asserts nothing.
 
-The whole process, as a person starts it, all in turn: processor's seconds, of its own and of the system for it. The
-stored rows are the bundled ones under new instance names, as a refresh would have brought them. The last line of stdout
-is one JSON document.  Run: python -m benchmarks.find_speed [ROWS]
+Counts the user and system CPU seconds of the whole process, in alternation. The stored rows are the bundled ones with
+new instance names, as a refresh would bring them. The last line of stdout is one JSON document.
+Run: python -m benchmarks.find_speed [ROWS]
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def main() -> None:
 
 
 def seconds_of(home: str, *, compiled: str) -> float:
-    """Return the processor's seconds of `planner find` in a workspace, from its start to its end.
+    """Return the CPU seconds of `planner find` in a workspace, from its start to its end.
 
-    `compiled`: the folder where Python keeps what it compiled, as an installed planner does.
+    `compiled` is the folder for Python's compiled files, which an installed planner keeps too.
     """
     before = os.times()
     command = [sys.executable, "-m", "planner.cli.main", "find", WORKLOAD, "--tokens", TOKENS]

@@ -37,7 +37,7 @@ from planner.use_cases.networks import find_architecture
 
 FITTED_ENGINES = ("vllm", "sglang")
 HOLD = 0.01
-"""How strongly each constant is held to its starting value: added to the error for a factor of e."""
+"""Penalty on the distance from a starting value: added to the error for a factor of e."""
 TRIES = 400
 
 
@@ -77,7 +77,7 @@ def main() -> None:
 
 
 def _line(key: tuple[str, str, str], pairs: Sequence[tuple[float, float]]) -> dict[str, object]:
-    """Return the errors of a group: before any row was seen, and with constants that did not see its accelerator."""
+    """Return the errors of a group: with the starting constants, and with constants fitted without its accelerator."""
     before, left_out = (list(logs) for logs in zip(*pairs, strict=True))
     off = sorted(abs(log) for log in left_out)
     return {

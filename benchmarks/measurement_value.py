@@ -1,11 +1,11 @@
-"""Whether the measurements that are proposed lower the regret of a decision more than random ones. Asserts nothing.
+"""Compares the regret of decisions after proposed measurements and after random ones. Asserts nothing.
 
-Of every bundled source that measured one network on five machines and more, the machines are the options, each with the
-setting that is predicted to be fastest there. They are predicted by a calibration that was fitted without the source
-(some minutes), priced at the cheapest on-demand price of the catalog, and chosen among by cost at the confidence of
-0.8, with and without a deadline. Up to three are then measured: those that are worth most, one after another, or three
-at random; a measurement is the source's own. The regret is that of what is then chosen, by what all options measured.
-The last line of stdout is one JSON document; those before it are the cases.
+Each bundled source that measured one network on at least five machines is a case. Its machines are the options, each
+with the setting that is predicted to be fastest. A calibration fitted without the source (takes minutes) predicts them.
+They have the cheapest on-demand price of the catalog, and the cheapest at a confidence of 0.8 is chosen, with and
+without a deadline. Then up to three options are measured with the source's own figures: the most valuable ones, one
+after another, or three random ones. The regret of the new choice follows from the figures of all options. The last line
+of stdout is one JSON document; the lines before it are the cases.
 Run: python -m benchmarks.measurement_value
 """
 
@@ -22,51 +22,54 @@ import numpy as np
 
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import read_calibration
-from planner.decide.advice.error_correlation import of_estimates
 from planner.decide.advice.measuring import NOISE
-from planner.decide.advice.sample_value import Errors, Learnt, given, regret_of, sample_value
-from planner.decide.outcomes.draws import Array, generator
+from planner.decide.advice.sample_value import regret_of
+from planner.decide.outcomes.draws import Array, generator, mixed, scores
+from planner.decide.outcomes.learnt import given
 from planner.model.catalog import Catalog
 from planner.model.prices.offer import PriceKind
-from planner.quantity.chance import NORMAL, TAIL
+from planner.quantity.chance import TAIL
 from planner.speed.calibration.hold_out import gpus_of
 from planner.speed.calibration.text_accuracy import train_text_folds
 from planner.speed.estimator.network_kind import kind_of_text
+from planner.speed.estimator.own_runs import UpdatePoints
+from planner.speed.estimator.shared_causes import causes_of
 from planner.speed.estimator.text_estimator import fitted
 from planner.speed.physics.observation import Observation
 from planner.use_cases.published.evidence import bundled_evidence
 
-FEWEST, MEASURED, CONFIDENCE, DRAWS, RANDOM = 5, 3, 0.8, 2000, 200
+FEWEST, MEASURED, CONFIDENCE, SLICES, RANDOM = 5, 3, 0.8, 25, 200
 LIMITS = ("none", "deadline")
 
 
 @dataclass(frozen=True)
 class ValueCase:
-    """One network on the machines of one source; USD and hours of as much work as costs 1 where it is predicted to be
-    cheapest.
+    """One network on the machines of one source.
+
+    The work is scaled to cost 1 on the option that is predicted to be cheapest.
     """
 
     name: str
     usd: Array
-    """Predicted."""
+    """Predicted cost of each option."""
     hours: Array
-    sd: Array
-    together: Array
+    errors: Array
+    """Errors of ln(hours) by sample and option."""
     truth: Array
-    """ln(measured hours / predicted)."""
+    """ln(measured hours / predicted hours) of each option."""
     deadline: float
 
-    def decide(self, shift: Array, covariance: Array) -> int:
-        """Return the option that is cheapest at the confidence among those that keep the deadline with it."""
-        sd = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
-        z = NORMAL.inv_cdf(CONFIDENCE)
-        sure = np.log(self.hours) + shift + z * sd <= math.log(self.deadline)
+    def decide(self, errors: Array) -> int:
+        """Return the cheapest option at the confidence, among those that keep the deadline at the confidence."""
+        grown = np.exp(np.quantile(errors, CONFIDENCE, axis=0))
+        sure = self.hours * grown <= self.deadline
         if not sure.any():
-            return int(np.argmax((math.log(self.deadline) - np.log(self.hours) - shift) / sd))
-        return int(np.argmin(np.where(sure, self.usd * np.exp(shift + z * sd), np.inf)))
+            early = math.log(self.deadline) - np.log(self.hours) - errors.mean(axis=0)
+            return int(np.argmax(early / np.maximum(errors.std(axis=0), 1e-6)))
+        return int(np.argmin(np.where(sure, self.usd * grown, np.inf)))
 
     def regret(self, errors: Array) -> Array:
-        """Return the regret of every option where hours are off by these logarithms."""
+        """Return the regret of every option if ln(hours) is wrong by `errors`."""
         grown = np.exp(errors)
         return regret_of(self.usd * grown, self.hours * grown <= self.deadline)
 
@@ -90,83 +93,98 @@ def main() -> None:
 def scored(case: ValueCase) -> dict[str, float]:
     """Return the true regret before any measurement, after the proposed ones, and after random ones on average."""
     count = len(case.usd)
-    start = np.zeros(count), case.together * np.outer(case.sd, case.sd)
     regret = case.regret(case.truth[None, :])[0]
-    rng = generator(1, case.name)
-    chosen = [measure(case, rng.permutation(count)[:MEASURED], start) for _ in range(RANDOM)]
-    proposed = start
+    rng = generator("random", case.name)
+    chosen = [measure(case, rng.permutation(count)[:MEASURED]) for _ in range(RANDOM)]
+    errors = case.errors
     for _ in range(MEASURED):
-        best = propose(case, *proposed)
+        best = propose(case, errors)
         if best is None:
             break
-        proposed = result(case, best, *proposed)
+        errors = errors_after(errors, best, float(case.truth[best]))
     return {
-        "before": float(regret[case.decide(*start)]),
-        "proposed": float(regret[case.decide(*proposed)]),
-        "random": float(np.mean([regret[one] for one in chosen])),
+        "before": float(regret[case.decide(case.errors)]),
+        "proposed": float(regret[case.decide(errors)]),
+        "random": float(np.mean([regret[option] for option in chosen])),
     }
 
 
-def measure(case: ValueCase, options: Sequence[int], start: tuple[Array, Array]) -> int:
-    """Return what is chosen after these measurements."""
-    known = start
+def measure(case: ValueCase, options: Sequence[int]) -> int:
+    """Return the option chosen after these measurements."""
+    errors = case.errors
     for option in options:
-        known = result(case, int(option), *known)
-    return case.decide(*known)
+        errors = errors_after(errors, int(option), float(case.truth[option]))
+    return case.decide(errors)
 
 
-def result(case: ValueCase, option: int, shift: Array, covariance: Array) -> tuple[Array, Array]:
-    """Return what is known after one measurement."""
-    gain, left = given(covariance, option, NOISE)
-    return shift + gain * (case.truth[option] - shift[option]), left
+def results(errors: Array, option: int) -> Array:
+    """Return the result of one run of an option in each sample."""
+    return np.asarray(errors[:, option] + NOISE * scores("noise", str(option)))
 
 
-def propose(case: ValueCase, shift: Array, covariance: Array) -> int | None:
-    """Return the option whose measurement is worth most; None where none is worth anything."""
-    errors = Errors.drawn(covariance, generator(2, case.name), DRAWS)
-    regret, chosen = case.regret(shift + errors.draws), case.decide(shift, covariance)
+def errors_after(errors: Array, option: int, result: float) -> Array:
+    """Return the errors of all options, given one run."""
+    drawn = results(errors, option)
+    return np.stack([given(error, drawn, result) for error in errors.T], axis=1)
 
-    def decide(learnt: Learnt) -> int:
-        return case.decide(shift + learnt.shift, learnt.covariance)
 
-    worths = [
-        sample_value(errors, regret, chosen, number, decide, noise=NOISE, rng=generator(3, case.name)).worth
-        for number in range(len(case.usd))
-    ]
+def propose(case: ValueCase, errors: Array) -> int | None:
+    """Return the option with the most valuable measurement; None if no measurement has a value."""
+    regret, chosen = case.regret(errors), case.decide(errors)
+    worths = []
+    for option in range(len(case.usd)):
+        drawn, saved = results(errors, option), 0.0
+        for samples in np.array_split(np.argsort(drawn), SLICES):
+            after = case.decide(errors_after(errors, option, float(drawn[samples].mean())))
+            saved += float((regret[samples, chosen] - regret[samples, after]).sum())
+        worths.append(saved)
     best = int(np.argmax(worths))
     return best if worths[best] > 0 else None
 
 
 def cases(catalog: Catalog) -> Iterator[tuple[str, ValueCase]]:
-    """Return every held-out case, without a deadline and with one that half of the options are predicted to keep."""
+    """Yield every held-out case, without a deadline and with a deadline that half of the options should keep."""
     evidence = bundled_evidence(catalog)
     price = prices(catalog)
     for fold in train_text_folds(evidence, evidence, read_calibration(), leave_out="source", today=date(2026, 11, 24)):
         kind, learnt = kind_of_text(fold.calibration), fitted(fold.calibration)
         groups: dict[tuple[str, str], list[Observation]] = defaultdict(list)
         for place in fold.places:
-            one = evidence[place]
-            if one.labels.accelerator in price:
-                groups[one.labels.source, one.labels.workload].append(one)
+            observation = evidence[place]
+            if observation.labels.accelerator in price:
+                groups[observation.labels.source, observation.labels.workload].append(observation)
         for (source, workload), rows in sorted(groups.items()):
             options = machines(rows, kind.estimate(rows, []).tokens_per_s_per_gpu)
             if len(options) < FEWEST:
                 continue
             guess = kind.estimate(options, [])
             rate = guess.tokens_per_s_per_gpu
-            usd = np.array([price[one.labels.accelerator] for one in options]) / rate
-            hours = 1 / (rate * np.array([gpus_of(one) for one in options]))
-            truth = np.log(rate / np.array([one.tokens_per_s_per_gpu for one in options]))
+            usd = np.array([price[option.labels.accelerator] for option in options]) / rate
+            hours = 1 / (rate * np.array([gpus_of(option) for option in options]))
+            truth = np.log(rate / np.array([option.tokens_per_s_per_gpu for option in options]))
             sd = np.log(guess.high_90 / rate) / TAIL
-            together = of_estimates(kind, learnt, options, [])
+            errors = np.stack(
+                [
+                    deviation * drawn_error(kind.model(learnt, [option]).place, option)
+                    for deviation, option in zip(sd, options, strict=True)
+                ],
+                axis=1,
+            )
             for limit in LIMITS:
                 deadline = math.inf if limit == "none" else float(np.median(hours))
                 name = f"{source}: {workload}"
-                yield limit, ValueCase(name, usd / usd.min(), hours, sd, together, truth, deadline)
+                yield limit, ValueCase(name, usd / usd.min(), hours, errors, truth, deadline)
+
+
+def drawn_error(place: UpdatePoints, machine: Observation) -> Array:
+    """Return the standard normal error of a machine's speed in each sample."""
+    shared = causes_of(place)
+    own = math.sqrt(max(0.0, 1 - sum(share**2 for _, share in shared)))
+    return mixed((*shared, (f"{machine.labels.accelerator} {gpus_of(machine)}", own)))
 
 
 def machines(rows: Sequence[Observation], rates: Array) -> list[Observation]:
-    """Return one row of each accelerator and count: the setting that is predicted to be fastest."""
+    """Return one row per accelerator and count, with the setting that is predicted to be fastest."""
     best: dict[tuple[str, float], tuple[float, Observation]] = {}
     for row, rate in zip(rows, rates, strict=True):
         key = (row.labels.accelerator, gpus_of(row))
@@ -176,7 +194,7 @@ def machines(rows: Sequence[Observation], rates: Array) -> list[Observation]:
 
 
 def prices(catalog: Catalog) -> dict[str, float]:
-    """Return the cheapest USD an hour of one accelerator of each kind: on demand, where it is sold so."""
+    """Return the lowest USD per hour of one accelerator of each kind, on demand if available."""
     found: dict[PriceKind, dict[str, float]] = {PriceKind.MARKETPLACE: {}, PriceKind.ON_DEMAND: {}}
     for row in catalog.prices:
         node = catalog.nodes.get(f"{row.provider}/{row.instance_type}")

@@ -23,7 +23,7 @@ from planner.speed.calibration.memory_peaks import (
     FREE,
     MemoryPeak,
     PeakBin,
-    Scored,
+    ScoredPeak,
     calibration_bins,
     mean_log_error,
     scaled,
@@ -32,15 +32,15 @@ from planner.speed.calibration.memory_peaks import (
 from planner.speed.memory.constants import MemoryConstants
 
 SIZES_GIB = (6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 64, 80, 96, 141, 180, 288)
-"""Of devices that are or were sold."""
+"""DeviceMemory sizes of devices that are or were sold."""
 HOLD = 0.02
-"""How strongly each constant is held to its value by counting: added to the error for a factor of e."""
+"""Penalty on the distance from a counted value: added to the error for a factor of e."""
 FIRST_STEP, MOST_TRIES = 0.15, 300
 PICTURE = Path(__file__).parents[1] / "docs" / "images" / "memory_chance.svg"
 
 
 def fit(peaks: Sequence[MemoryPeak]) -> MemoryConstants:
-    """Return the constants with the least error on these peaks, held to those by counting."""
+    """Return the constants with the least error on these peaks, with a penalty on the distance from counted values."""
 
     def loss(logs: Sequence[float]) -> float:
         factors = [2.718281828459045**log for log in logs]
@@ -58,14 +58,14 @@ def main() -> None:
     peaks = read_rows(MemoryPeak, catalogs_dir() / "memory" / "peaks.csv")
     print("all sources:", {name: round(value, 2) for name, value in asdict(fit(peaks)).items()})
     scored = score_left_out(peaks, fit)
-    ran = [one for one in scored if one.peak.peak_gib is not None]
+    ran = [row for row in scored if row.peak.peak_gib is not None]
     tables: dict[str, list[Row]] = {
         "memory_sources": [_figures("all", ran)]
         + [
-            _figures(source, [one for one in ran if one.peak.source == source])
-            for source in sorted({one.peak.source for one in ran})
+            _figures(source, [row for row in ran if row.peak.source == source])
+            for source in sorted({row.peak.source for row in ran})
         ],
-        "memory_chance": [_bin(one) for one in calibration_bins(scored, SIZES_GIB)],
+        "memory_chance": [_bin(group) for group in calibration_bins(scored, SIZES_GIB)],
     }
     for name, rows in tables.items():
         print(name, *rows, sep="\n")
@@ -75,8 +75,8 @@ def main() -> None:
         PICTURE.write_text(_picture(calibration_bins(scored, SIZES_GIB)), encoding="utf-8")
 
 
-def _figures(source: str, scored: Sequence[Scored]) -> Row:
-    errors = [one.error for one in scored]
+def _figures(source: str, scored: Sequence[ScoredPeak]) -> Row:
+    errors = [peak.error for peak in scored]
     return {
         "source": source,
         "rows": len(errors),
@@ -86,17 +86,17 @@ def _figures(source: str, scored: Sequence[Scored]) -> Row:
     }
 
 
-def _bin(one: PeakBin) -> Row:
+def _bin(group: PeakBin) -> Row:
     return {
-        "chance_from": one.low,
-        "cases": one.cases,
-        "mean_chance": round(one.mean_chance, 3),
-        "fitted": round(one.fitted, 3),
+        "chance_from": group.low,
+        "cases": group.cases,
+        "mean_chance": round(group.mean_chance, 3),
+        "fitted": round(group.fitted, 3),
     }
 
 
 def _picture(bins: Sequence[PeakBin]) -> str:
-    """Draw what fitted against the chance that was given, with the line on which both agree."""
+    """Draw the share that fitted against the predicted chance, with the line where both agree."""
     import vl_convert
 
     chart = {
@@ -110,7 +110,9 @@ def _picture(bins: Sequence[PeakBin]) -> str:
                 "encoding": {"x": {"field": "x", "type": "quantitative"}, "y": {"field": "y", "type": "quantitative"}},
             },
             {
-                "data": {"values": [{"x": one.mean_chance, "y": one.fitted, "cases": one.cases} for one in bins]},
+                "data": {
+                    "values": [{"x": group.mean_chance, "y": group.fitted, "cases": group.cases} for group in bins]
+                },
                 "mark": {"type": "point", "filled": True, "size": 70},
                 "encoding": {
                     "x": {"field": "x", "type": "quantitative", "title": "chance to fit that was given"},
@@ -118,7 +120,9 @@ def _picture(bins: Sequence[PeakBin]) -> str:
                 },
             },
             {
-                "data": {"values": [{"x": one.mean_chance, "y": one.fitted, "n": f"{one.cases:,}"} for one in bins]},
+                "data": {
+                    "values": [{"x": group.mean_chance, "y": group.fitted, "n": f"{group.cases:,}"} for group in bins]
+                },
                 "mark": {"type": "text", "align": "left", "dx": 8, "dy": 4},
                 "encoding": {
                     "x": {"field": "x", "type": "quantitative"},

@@ -1,16 +1,16 @@
-"""What the benchmark's own bookkeeping costs a step: `workloads.train` beside two loops without it. Asserts nothing.
+"""Measures the cost of the benchmark's bookkeeping per step: `workloads.train` and two loops without bookkeeping.
 
-All three train the same model on the same data with the same optimizer in this one process, in turn and in changing
-order, so that a busy machine slows all of them:
+Asserts nothing. All three train the same model on the same data with the same optimizer in one process, alternately
+and in changing order, so that a busy machine slows all of them:
 
-  plain      nanoGPT's loop on one device without its logging: forward, backward, step
-  bare       the same loop around the benchmark's strategy: what DistributedDataParallel costs on top, with one process
-  benchmark  the benchmark whole, as its record says: decisions, clocks, records, whatever else runs beside the steps
+  plain      nanoGPT's loop on one device without logging: forward, backward, step
+  bare       the same loop with the benchmark's strategy, which adds the cost of DistributedDataParallel
+  benchmark  the whole benchmark: decisions, clocks, records and everything else besides the steps
 
-Bookkeeping = benchmark - bare; the whole benchmark is to cost under 3 % beside plain on a GPU.
-A turn's figure is wall / steps, so what is done only now and then counts too.
-A disturbed machine cannot show 0.5 % of a long step. So the same is measured in short steps too, where it is a large
-part, with a decision before every step (as where steps take 0.5 s and more): microseconds, set against the long step.
+Bookkeeping = benchmark - bare. The whole benchmark should cost under 3 % more than plain on a GPU.
+A figure is wall time / steps, so rare work counts too.
+A disturbed machine cannot resolve 0.5 % of a long step. So the bookkeeping is also measured in short steps, where it is
+a large part, with a decision before every step (as for steps of 0.5 s and more), and compared with the long step.
 The last line of stdout is one JSON document.  Run: python benchmarks/overhead.py [SPEC.json] [--repeats N] [--steps N]
 """
 
@@ -92,7 +92,7 @@ LONG_CPU_STEP: dict[str, Any] = {
         "max_s": 1.0,
     },
 }
-"""About 5.2 M parameters; a step takes 0.2 to 0.5 s on one core."""
+"""Spec with about 5.2 M parameters. A step takes 0.2 to 0.5 s on one core."""
 SHORT_STEP: dict[str, Any] = LONG_CPU_STEP | {
     "workload": "short-step",
     "architecture": LONG_CPU_STEP["architecture"]
@@ -100,12 +100,12 @@ SHORT_STEP: dict[str, Any] = LONG_CPU_STEP | {
     "seq_len": 16,
     "micro_batch": 1,
 }
-"""About a millisecond."""
+"""Spec with a step of about a millisecond."""
 
 
 def main() -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description="What the benchmark's own bookkeeping costs a step.")
+    parser = argparse.ArgumentParser(description="Measures the cost of the benchmark's own bookkeeping per step.")
     parser.add_argument("spec", nargs="?", type=Path, help="a spec.json of strategy ddp; default: a small GPT")
     parser.add_argument("--repeats", type=int, default=REPEATS)
     parser.add_argument("--steps", type=int, default=STEPS)
@@ -127,7 +127,7 @@ def main() -> None:
 
 
 def measured(spec: Spec, device: torch.device, repeats: int) -> Times:
-    """Return each loop's seconds a step, turn by turn."""
+    """Return each loop's seconds per step in every turn."""
     loops = {"plain": plain_step_s, "bare": bare_step_s, "benchmark": benchmark_step_s}
     for loop in loops.values():  # the first turn also loads libraries
         loop(spec, device)
@@ -141,7 +141,7 @@ def measured(spec: Spec, device: torch.device, repeats: int) -> Times:
 
 
 def document(spec: Spec, device: torch.device, long: Times, short: Times) -> dict[str, Any]:
-    """Return the figures: ratios of medians, and how far the turns scatter, which is what cannot be told apart."""
+    """Return the figures: ratios of medians, and the scatter of the turns, which limits the resolution."""
     medians = {name: statistics.median(values) for name, values in long.items()}
     paired = sorted(own / bare - 1 for own, bare in zip(long["benchmark"], long["bare"], strict=True))
     quarter = len(paired) // 4
@@ -174,7 +174,7 @@ def document(spec: Spec, device: torch.device, long: Times, short: Times) -> dic
 
 
 def limited(spec: Spec, steps: int) -> Spec:
-    """Return the spec with a window of so many steps: bounded by steps alone, so that both loops do the same work."""
+    """Return the spec with a window that ends after a number of steps, so that all loops do the same work."""
     limits = MeasurementWindow(
         min_warmup_steps=WARMUP_STEPS, min_warmup_s=0.0, max_warmup_s=1e-3, min_steps=steps, min_s=0.0, max_s=1e6
     )
@@ -182,7 +182,7 @@ def limited(spec: Spec, steps: int) -> Spec:
 
 
 def benchmark_step_s(spec: Spec, device: torch.device) -> float:
-    """Return the seconds of a step in the benchmark: its window's wall / steps, as its record says."""
+    """Return the seconds per step in the benchmark: wall time / steps of its window, from its record."""
     del device
     with meeting_place(), tempfile.TemporaryDirectory() as folder:
         spec_path, out = Path(folder, "spec.json"), Path(folder, "result.json")
@@ -196,7 +196,7 @@ def benchmark_step_s(spec: Spec, device: torch.device) -> float:
 
 
 def plain_step_s(spec: Spec, device: torch.device) -> float:
-    """Return the seconds of a step in a loop that keeps no books: wall / steps."""
+    """Return the seconds per step in a loop without bookkeeping: wall time / steps."""
     precision = PrecisionContexts(spec.precision, device)
     precision.set_global_flags()
     model = build_on_meta(spec)
@@ -218,7 +218,7 @@ def plain_step_s(spec: Spec, device: torch.device) -> float:
 
 
 def bare_step_s(spec: Spec, device: torch.device) -> float:
-    """Return the seconds of a step of the benchmark's strategy in a loop that keeps no books."""
+    """Return the seconds per step of the benchmark's strategy in a loop without bookkeeping."""
     with meeting_place():
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
         precision = PrecisionContexts(spec.precision, device)
@@ -230,7 +230,7 @@ def bare_step_s(spec: Spec, device: torch.device) -> float:
 
 
 def step_s(step: Callable[[Batch], object], spec: Spec, device: torch.device) -> float:
-    """Warm up, then return wall / steps of the loop; synchronised at its two edges only."""
+    """Warm up, then return wall time / steps of the loop, synchronised only at its start and end."""
     data = SyntheticTokens(spec, rank=0, world_size=1, device=device)
     batches = [data.micro_batches(number)[0] for number in range(POOL_STEPS)]
     for number in range(WARMUP_STEPS):
@@ -245,7 +245,7 @@ def step_s(step: Callable[[Batch], object], spec: Spec, device: torch.device) ->
 
 @contextlib.contextmanager
 def meeting_place() -> Iterator[None]:
-    """Return the address at which a process group of one meets: a port that nobody listens on now."""
+    """Set the address at which a process group of one process meets, with a free port."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = int(listener.getsockname()[1])

@@ -1,9 +1,9 @@
-"""A script for the peers' own environment, where llm-analysis is: configurations in, its tokens/s per accelerator out.
+"""Runs llm-analysis in the peers' own environment: reads configurations, writes tokens/s per accelerator.
 
 Reads one JSON document from stdin: {"rows": [{id, config}]}, with the fields of planner/speed/physics/config_arrays.py.
-Writes {"version", "predicted": {id: tokens_per_s}, "refused": {id: reason}, "per_s": evaluations a second}. It is given
-unlimited memory, so that its own estimate of memory refuses no row that really ran; FLOP rates are those of the row's
-number format; everything else is its default, with a flops_efficiency of 0.5.
+Writes {"version", "predicted": {id: tokens_per_s}, "refused": {id: reason}, "per_s": evaluations per second}. Memory is
+unlimited, so that its own memory estimate refuses no row that really ran. FLOP rates are those of the row's number
+format. Everything else is its default, with a flops_efficiency of 0.5.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def tokens_per_s(config: dict[str, float]) -> float:
 
 
 def evaluations_per_s() -> float:
-    """Time its own example: OPT-1.3B on eight A100, one configuration at a time, as it works."""
+    """Time llm-analysis on its own example, OPT-1.3B on eight A100, one configuration at a time."""
     from llm_analysis.analysis import LLMAnalysis
     from llm_analysis.config import (
         ParallelismConfig,

@@ -1,7 +1,7 @@
-"""Other planners on the rows that ours is scored on. They live in an environment of their own: `make accuracy-peers`.
+"""Scores other planners on the same rows, in an environment of their own: `make accuracy-peers`.
 
-llm-analysis drags an old transformers in, so it is never installed beside the planner: `build/accuracy-peers`, or the
-interpreter that LLM_ANALYSIS names.
+llm-analysis needs an old transformers, so it is never installed with the planner. Its environment is
+`build/accuracy-peers`, or the interpreter in LLM_ANALYSIS.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ HOW_TO = "not run: make accuracy-peers builds its environment"
 
 
 def interpreter() -> Path | None:
-    """Return the Python that has llm-analysis; None where there is none."""
+    """Return the Python with llm-analysis; None if there is none."""
     named = os.environ.get("LLM_ANALYSIS")
     python = Path(named) if named else ENVIRONMENT / "bin" / "python"
     return python if python.exists() else None
 
 
 def ask(observations: Sequence[Observation]) -> dict[str, Any] | str:
-    """Return what llm-analysis says of every observation, and how fast it is; or why it says nothing."""
+    """Return llm-analysis' predictions of the observations and its speed, or the reason why there are none."""
     python = interpreter()
     if python is None:
         return HOW_TO
-    rows = [{"id": one.id, "config": one.config} for one in observations]
+    rows = [{"id": observation.id, "config": observation.config} for observation in observations]
     done = subprocess.run(
         [str(python), str(WORKER)], input=json.dumps({"rows": rows}), capture_output=True, text=True, check=False
     )
@@ -49,35 +49,40 @@ def ask(observations: Sequence[Observation]) -> dict[str, Any] | str:
 
 
 def compared(split: str, rows_are: str, scored: Sequence[ScoredRow], answer: dict[str, Any]) -> list[Row]:
-    """Return a table's rows: the planner and llm-analysis on the rows of a split that llm-analysis answers.
+    """Return the errors of the planner and of llm-analysis on the rows of a split that llm-analysis answers.
 
-    Calibrated: its prediction times the median of measured / predicted over the rows of the same accelerator that
-    the planner was fitted to, which are of other sources (families, models, ...) than the row; 1 where there is none.
+    Calibrated means its prediction x the median of measured / predicted over rows of the same accelerator from other
+    sources; 1 if there are none.
     """
     predicted: dict[str, float] = answer["predicted"]
-    both = [one for one in scored if one.observation.id in predicted]
+    both = [row for row in scored if row.observation.id in predicted]
     ratios: dict[tuple[str, str], float] = {}
-    for one in both:
-        label = one.observation.labels
-        ratios[one.observation.id, label.accelerator] = (
-            one.observation.tokens_per_s_per_gpu / predicted[one.observation.id]
+    for row in both:
+        label = row.observation.labels
+        ratios[row.observation.id, label.accelerator] = (
+            row.observation.tokens_per_s_per_gpu / predicted[row.observation.id]
         )
     errors = {
-        "planner": [_error(one.predicted, one) for one in both],
-        "llm-analysis, efficiency 0.5": [_error(predicted[one.observation.id], one) for one in both],
-        CALIBRATED: [_error(predicted[one.observation.id] * _scale(one, both, ratios), one) for one in both],
+        "planner": [_error(row.predicted, row) for row in both],
+        "llm-analysis, efficiency 0.5": [_error(predicted[row.observation.id], row) for row in both],
+        CALIBRATED: [_error(predicted[row.observation.id] * _scale(row, both, ratios), row) for row in both],
     }
     return [
         {"left_out": split, "rows_are": rows_are, "rows": len(both), "method": method}
         | three(
-            {"mape_pct": statistics.mean(each), "median_ape_pct": statistics.median(each), "p90_ape_pct": _p90(each)}, 1
+            {
+                "mape_pct": statistics.mean(misses),
+                "median_ape_pct": statistics.median(misses),
+                "p90_ape_pct": _p90(misses),
+            },
+            1,
         )
-        for method, each in errors.items()
+        for method, misses in errors.items()
     ]
 
 
-def _scale(one: ScoredRow, both: Sequence[ScoredRow], ratios: dict[tuple[str, str], float]) -> float:
-    label = one.observation.labels
+def _scale(row: ScoredRow, both: Sequence[ScoredRow], ratios: dict[tuple[str, str], float]) -> float:
+    label = row.observation.labels
     known = [
         ratios[other.observation.id, other.observation.labels.accelerator]
         for other in both
@@ -86,8 +91,8 @@ def _scale(one: ScoredRow, both: Sequence[ScoredRow], ratios: dict[tuple[str, st
     return statistics.median(known) if known else 1.0
 
 
-def _error(value: float, one: ScoredRow) -> float:
-    return abs(value / one.observation.tokens_per_s_per_gpu - 1) * 100
+def _error(value: float, row: ScoredRow) -> float:
+    return abs(value / row.observation.tokens_per_s_per_gpu - 1) * 100
 
 
 def _p90(errors: Sequence[float]) -> float:
@@ -95,7 +100,7 @@ def _p90(errors: Sequence[float]) -> float:
 
 
 def table(unseen: dict[str, list[ScoredRow]], evidence: Sequence[Observation]) -> list[Row] | str:
-    """Return the table of every split that was run with no run known; or why there is none."""
+    """Return the table of every split without known runs, or the reason why there is none."""
     answer = ask(evidence)
     if isinstance(answer, str):
         return f"llm-analysis: {answer}."
@@ -109,7 +114,7 @@ def table(unseen: dict[str, list[ScoredRow]], evidence: Sequence[Observation]) -
 
 
 def _rows(split: str, scored: list[ScoredRow], answer: dict[str, Any]) -> list[Row]:
-    """Compare on all rows, and on those of full training: llm-analysis has no adapters."""
-    full = [one for one in scored if not one.observation.config["adapters"]]
+    """Compare on all rows, and on those of full training, because llm-analysis has no adapters."""
+    full = [row for row in scored if not row.observation.config["adapters"]]
     rows = compared(split, "all", scored, answer)
     return rows if len(full) in (0, len(scored)) else [*rows, *compared(split, "full training", full, answer)]

@@ -1,7 +1,7 @@
-"""How many configurations the estimator answers in a second, with ranges: one, and 100,000 at once.
+"""Measures the configurations per second of the estimator with ranges: one at a time, and 100,000 at once.
 
-Prints one JSON document. llm-analysis is timed in the same run where its own environment exists (`make accuracy-peers`,
-or an interpreter that LLM_ANALYSIS names); the target is 30 times its rate.
+Prints one JSON document. The same run times llm-analysis if its environment exists (`make accuracy-peers`, or the
+interpreter in LLM_ANALYSIS). The target is 30 times its rate.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ NODES = ("aws/p4d.24xlarge", "aws/p5.48xlarge", "aws/p5e.48xlarge", "rtx3090-x10
 
 
 def described() -> list[tuple[dict[str, float], str]]:
-    """Describe hardware x nodes x strategy x micro-batch once; the numbers repeat beyond."""
+    """Describe each combination of hardware, nodes, strategy, micro-batch and checkpointing once."""
     catalog = load_catalog()
     decoder = catalog.presets["llama3-8b"].architecture
     assert isinstance(decoder, Decoder)
@@ -78,16 +78,16 @@ def main() -> None:
     many_labels = [labels[place] for place in places]
     estimate_text(few, labels, catalog.calibration)
     many_s, peer = math.inf, None
-    for _ in range(TURNS):  # in turn, so that other work on the machine slows both; the best of each counts
+    for _ in range(TURNS):  # alternately, so that other work on the machine slows both; the best of each counts
         began = time.perf_counter()
         estimates = estimate_text(many, many_labels, catalog.calibration)
         many_s = min(many_s, time.perf_counter() - began)
         peer = _faster(peer, _peer())
     assert len(estimates.low_90) == MANY
-    one, one_label = few.at(slice(0, 1)), labels[:1]
+    single, one_label = few.at(slice(0, 1)), labels[:1]
     began = time.perf_counter()
     for _ in range(REPEATS):
-        estimate_text(one, one_label, catalog.calibration)
+        estimate_text(single, one_label, catalog.calibration)
     one_ms = (time.perf_counter() - began) / REPEATS * 1e3
     document = {
         "kind": "planning_speed",
@@ -102,8 +102,8 @@ def main() -> None:
     print(json.dumps(document, indent=1))
 
 
-def _faster(one: float | str | None, other: float | str) -> float | str:
-    return max(one, other) if isinstance(one, float) and isinstance(other, float) else other
+def _faster(best: float | str | None, other: float | str) -> float | str:
+    return max(best, other) if isinstance(best, float) and isinstance(other, float) else other
 
 
 def _peer() -> float | str:

@@ -1,9 +1,9 @@
-"""How far estimates are off on the settings of one H100: without a measurement, with one own run, a probe, or both.
+"""Scores estimates on the settings of one H100: without a measurement, with one own run, a probe, or both.
 
-The settings are those of docs/accuracy/frozen/h100_measurements.csv, which no fit reads. With one own run: the median
-over all pairs of a setting and another one that is known. `PROBE` is the result.json of a probe on such a machine;
-without it, what needs one is "not scored". The last line of stdout is one JSON document.
-Run: python -m benchmarks.probe_accuracy [PROBE]; --freeze FOLDER writes what is predicted before any probe.
+The settings are those of docs/accuracy/frozen/h100_measurements.csv, which no fit reads. The score with one own run is
+the median over all pairs of a setting and another known one. `PROBE` is the result.json of a probe on such a machine.
+Without it, scores that need a probe are "not scored". The last line of stdout is one JSON document.
+Run: python -m benchmarks.probe_accuracy [PROBE]; --freeze FOLDER writes the predictions before any probe.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ WANTED_CUT = 0.25
 
 @dataclass(frozen=True)
 class ProbeSetting:
-    """One setting of the table, as the planner describes it, with the seconds of its step."""
+    """One setting of the table as the planner describes it, with its measured rate."""
 
     name: str
     run: Observation
@@ -64,7 +64,7 @@ class ProbeSetting:
 
 
 def settings(catalog: Catalog, candidate: Candidate) -> list[ProbeSetting]:
-    """Return the trainings of text networks large enough for the estimator."""
+    """Return the trainings of text networks that are large enough for the estimator."""
     found = []
     with (FROZEN / "h100_measurements.csv").open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -111,14 +111,14 @@ def machine(catalog: Catalog) -> Candidate:
 
 
 class ProbeErrors:
-    """ln(measured / predicted) seconds of settings, given other measurements."""
+    """Errors of settings given other measurements: ln(measured / predicted seconds)."""
 
     def __init__(self, catalog: Catalog) -> None:
         assert catalog.calibration is not None
         self._fit, self._known = fitted(catalog.calibration), KnownLabels.of(catalog.calibration)
 
     def of(self, asked: Observation, known: Sequence[Observation]) -> tuple[float, float]:
-        """Return the error left, and the standard deviation that is then expected."""
+        """Return the remaining error, and its expected standard deviation."""
         place, errors = self._seen([asked])
         if not known:
             return float(errors[0]), float(place.expected[0])
@@ -133,7 +133,7 @@ class ProbeErrors:
         return modelled.place, np.log(configs.tokens_per_step / (rates * configs.gpus)) - modelled.log_step
 
     def bound(self, asked: Observation) -> list[str]:
-        """Return by which of attention, host and loss a setting is bound."""
+        """Return which of attention, host and loss take a large share of a setting's step."""
         shares = step(from_rows([asked.config]), self._fit.constants).shares
         return [
             name for name, parts in BOUND_BY.items() if sum(float(shares[part][0]) for part in parts) >= BOUND_SHARE
@@ -141,16 +141,16 @@ class ProbeErrors:
 
 
 def scored(catalog: Catalog, candidate: Candidate, probe: ProbeRecord | None) -> dict[str, Any]:
-    """Return the median error of each state of knowledge, of all settings and of those bound by a part."""
+    """Return the median error for each state of knowledge, over all settings and over those bound by a part."""
     every, errors = settings(catalog, candidate), ProbeErrors(catalog)
     found: dict[str, dict[str, list[float]]] = {"none": {}, "one own run": {}, "probe": {}, "both": {}}
     known = catalog if probe is None else catalog.model_copy(update={"probes": {probe.id: probe}})
-    for one in every:
-        kernels = probe_evidence(candidate, known, precision=one.precision, compiled=one.compiled).observations
-        groups = ["all", *(f"bound by {name}" for name in errors.bound(one.run))]
-        for state, runs in _states(one, every, kernels):
+    for setting in every:
+        kernels = probe_evidence(candidate, known, precision=setting.precision, compiled=setting.compiled).observations
+        groups = ["all", *(f"bound by {name}" for name in errors.bound(setting.run))]
+        for state, runs in _states(setting, every, kernels):
             for group in groups:
-                found[state].setdefault(group, []).append(abs(errors.of(one.run, runs)[0]))
+                found[state].setdefault(group, []).append(abs(errors.of(setting.run, runs)[0]))
     medians = {
         state: {group: round(median(values), 4) for group, values in groups.items()} or NOT_SCORED
         for state, groups in found.items()
@@ -163,9 +163,9 @@ def scored(catalog: Catalog, candidate: Candidate, probe: ProbeRecord | None) ->
 
 
 def _states(
-    one: ProbeSetting, every: Sequence[ProbeSetting], kernels: Sequence[Observation]
+    setting: ProbeSetting, every: Sequence[ProbeSetting], kernels: Sequence[Observation]
 ) -> Iterator[tuple[str, Sequence[Observation]]]:
-    others = [other.run for other in every if other is not one]
+    others = [other.run for other in every if other is not setting]
     yield "none", []
     for other in others:
         yield "one own run", [other]
@@ -176,7 +176,7 @@ def _states(
 
 
 def freeze(catalog: Catalog, candidate: Candidate, folder: Path) -> None:
-    """Write the seconds that each kernel is predicted to take, and the expected error of each setting."""
+    """Write the predicted seconds of each kernel, and the expected error of each setting."""
     physics = SimulatedMachine(catalog, candidate, {})
     predicted = physics.probe()
     with (folder / "h100_probe_kernels.csv").open("w", encoding="utf-8", newline="") as file:
@@ -190,11 +190,11 @@ def freeze(catalog: Catalog, candidate: Candidate, folder: Path) -> None:
     with (folder / "h100_probe_predictions.csv").open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["id", "predicted_tokens_per_s", "expected_error", "expected_error_with_probe"])
-        for one in settings(catalog, candidate):
-            off, before = errors.of(one.run, [])
-            after = errors.of(one.run, physics.observations(predicted))[1]
-            predicted_rate = one.run.tokens_per_s_per_gpu * math.exp(off)
-            writer.writerow([one.name, f"{predicted_rate:.1f}", f"{before:.3f}", f"{after:.3f}"])
+        for setting in settings(catalog, candidate):
+            off, before = errors.of(setting.run, [])
+            after = errors.of(setting.run, physics.observations(predicted))[1]
+            predicted_rate = setting.run.tokens_per_s_per_gpu * math.exp(off)
+            writer.writerow([setting.name, f"{predicted_rate:.1f}", f"{before:.3f}", f"{after:.3f}"])
 
 
 def main() -> None:

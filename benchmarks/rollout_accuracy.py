@@ -1,8 +1,8 @@
 """Scores whole steps of trainings on their own completions; writes docs/accuracy/rollouts.csv.
 
-Usage: python benchmarks/rollout_accuracy.py [--write]; half a minute. Nothing is fitted to these rows. Each is asked as
-the plan that a person would write of it: `ratio` is the step at benchmark speed over the published one, `as_people_get`
-the same with the factor of practice that an answer's hours have (docs/practice.md), whose range is scored.
+Usage: python benchmarks/rollout_accuracy.py [--write]; half a minute. Nothing is fitted to these rows. Each row becomes
+the plan that a user would write for it. `ratio` is the step at benchmark speed over the published one. `as_people_get`
+includes the practice factor of an answer's hours (docs/practice.md), and its range is scored.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from planner.use_cases.catalogs import open_catalog
 
 
 def score(row: RolloutMeasurement, catalog: Catalog) -> dict[str, object]:
-    """Return what is predicted of a row beside what was published."""
+    """Return the prediction of a row with the published figures."""
     plan = row.plan
     job = resolve_job(plan, catalog)
     (candidate,) = expand(plan, catalog)

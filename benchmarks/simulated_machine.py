@@ -1,4 +1,4 @@
-"""A machine whose parts differ from the physics by known factors, its trainings, and a probe of it."""
+"""Simulates a machine whose parts differ from the physics by known factors, its trainings, and a probe of it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.probe import KernelTime, ProbeRecord
 from planner.model.evidence.run import RunHardware
 from planner.scenario.candidate import Candidate
+from planner.speed.estimator.fit_sample import Fit
 from planner.speed.estimator.text_estimator import fitted
-from planner.speed.estimator.text_fit import Fit, with_label_effects
+from planner.speed.estimator.text_fit import with_label_effects
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.lone_kernels import lone_parts
 from planner.speed.physics.observation import Observation
@@ -32,13 +33,16 @@ CONSTANTS = {
     "optimizer": (("optimizer", 1),),
     "overhead": (("step_ms", 1),),
 }
-"""Constants of the physics that make a part take e^factor times as long. Logits: their passes, not the product."""
+"""Constants of the physics that make a part take e^factor times as long, with their sign.
+
+Those of the logits change their passes, not the product.
+"""
 UNIT_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
 class SimulatedMachine:
-    """`factors`: ln of how many times as long each part takes as the physics says."""
+    """A simulated machine. `factors` holds ln(real seconds / seconds by the physics) for each part."""
 
     catalog: Catalog
     candidate: Candidate
@@ -46,13 +50,13 @@ class SimulatedMachine:
 
     @property
     def fit(self) -> Fit:
-        """Return what the physics says of other machines."""
+        """Fit of the physics for other machines."""
         assert self.catalog.calibration is not None
         return fitted(self.catalog.calibration)
 
     @property
     def truth(self) -> Fit:
-        """The physics with this machine's own constants."""
+        """Fit of the physics with this machine's own constants."""
         constants = dict(self.fit.constants)
         for part, factor in self.factors.items():
             for name, sign in CONSTANTS[part]:
@@ -60,7 +64,7 @@ class SimulatedMachine:
         return replace(self.fit, constants=constants)
 
     def probe(self, errors: dict[str, float] | None = None) -> ProbeRecord:
-        """Return what a probe measures; `errors`: by kind, ln(alone / as in training)."""
+        """Return the result of a probe. `errors` holds ln(seconds alone / seconds in training) by kind of kernel."""
         blank = ProbeRecord(
             schema_version=1, id="probe-simulated", measured_on=date(2026, 11, 27), kernels=tuple(_blank_kernels()),
             hardware=RunHardware(
@@ -70,22 +74,24 @@ class SimulatedMachine:
             seconds=60.0,
         )  # fmt: skip
         seconds = {}
-        for one in self.observations(blank):
-            assert one.kernel is not None
-            configs = from_rows([config for config, _, _ in one.kernel.shapes])
-            scaled = with_label_effects(self.truth, configs, [one.labels] * len(configs))
-            sizes = np.array([size for _, size, _ in one.kernel.shapes])
-            total = sum(lone_parts(one.kernel.kind, scaled, self.truth.constants, sizes).values())
-            seconds[one.kernel.kind] = np.asarray(total) * np.exp((errors or {}).get(one.kernel.kind, 0.0))
+        for observation in self.observations(blank):
+            assert observation.kernel is not None
+            configs = from_rows([config for config, _, _ in observation.kernel.shapes])
+            scaled = with_label_effects(self.truth, configs, [observation.labels] * len(configs))
+            sizes = np.array([size for _, size, _ in observation.kernel.shapes])
+            total = sum(lone_parts(observation.kernel.kind, scaled, self.truth.constants, sizes).values())
+            seconds[observation.kernel.kind] = np.asarray(total) * np.exp(
+                (errors or {}).get(observation.kernel.kind, 0.0)
+            )
         return blank.model_copy(update={"kernels": tuple(_timed(blank.kernels, seconds))})
 
     def observations(self, probe: ProbeRecord) -> tuple[Observation, ...]:
-        """Return what the planner makes of a probe for a training in bf16 that is not compiled."""
+        """Return the planner's observations from a probe for an uncompiled training in bf16."""
         known = self.catalog.model_copy(update={"probes": {probe.id: probe}})
         return probe_evidence(self.candidate, known, precision=None, compiled=False).observations
 
     def training(self, config: dict[str, float], workload: str) -> Observation:
-        """Return a training to ask about, without a rate."""
+        """Return a training without a rate."""
         return Observation(workload, config, labels_of(self.candidate.accelerator, workload), 1.0, 1.0)
 
 
@@ -103,10 +109,10 @@ def _blank_kernels() -> list[KernelTime]:
         for inputs, outputs, times in (*maps, (layer.ffn_hidden, layer.hidden, 1)):
             add("products", {**shared, "inputs": inputs, "outputs": outputs, "times": times}, precision="bf16")
         add("elementwise", shared, precision="bf16")
-    for one in ON_CUDA.attention:
+    for scores in ON_CUDA.attention:
         add(
             "attention",
-            {"batch": one.batch, "heads": one.heads, "head_dim": one.head_dim, "length": one.length},
+            {"batch": scores.batch, "heads": scores.heads, "head_dim": scores.head_dim, "length": scores.length},
             precision="bf16",
             kernel="chosen: flash",
         )
@@ -120,7 +126,7 @@ def _blank_kernels() -> list[KernelTime]:
 
 
 def _timed(blank: tuple[KernelTime, ...], seconds: dict[str, Any]) -> list[KernelTime]:
-    """Spread the seconds of each shape over its kernels: those of a layer's products by their FLOPs."""
+    """Spread the seconds of each shape over its kernels. Those of a layer's products are spread by FLOPs."""
     timed, at = [], dict.fromkeys(TRANSFER, 0)
     for kernel in blank:
         if kernel.kind.value != "products":
@@ -128,15 +134,15 @@ def _timed(blank: tuple[KernelTime, ...], seconds: dict[str, Any]) -> list[Kerne
             at[kernel.kind] += 1
         else:
             layer = [
-                one
-                for one in blank
-                if one.kind == kernel.kind and one.shape["tokens"] == kernel.shape["tokens"]
-                and one.shape["hidden"] == kernel.shape["hidden"]
+                other
+                for other in blank
+                if other.kind == kernel.kind and other.shape["tokens"] == kernel.shape["tokens"]
+                and other.shape["hidden"] == kernel.shape["hidden"]
             ]  # fmt: skip
-            flops = [one.shape["inputs"] * one.shape["outputs"] * one.shape["times"] for one in layer]
+            flops = [other.shape["inputs"] * other.shape["outputs"] * other.shape["times"] for other in layer]
             here = kernel.shape["inputs"] * kernel.shape["outputs"]
-            products = [one.shape for one in blank if one.kind == kernel.kind]
-            layers = list(dict.fromkeys((one["tokens"], one["hidden"]) for one in products))
+            products = [other.shape for other in blank if other.kind == kernel.kind]
+            layers = list(dict.fromkeys((shape["tokens"], shape["hidden"]) for shape in products))
             place = layers.index((kernel.shape["tokens"], kernel.shape["hidden"]))
             took = float(seconds["products"][place]) * here / sum(flops)
         timed.append(kernel.model_copy(update={"seconds": took}))

@@ -1,6 +1,6 @@
 """Time the samples of a campaign of 50 runs, on one option and as a mix of two. Asserts nothing.
 
-Half of the runs are on spot machines that are preempted some ten times a run. The last line of stdout is one JSON
+Half of the runs are on spot machines with about ten preemptions per run. The last line of stdout is one JSON
 document. Run: python -m benchmarks.simulation_speed
 """
 

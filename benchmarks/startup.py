@@ -1,6 +1,6 @@
-"""How long `planner estimate --json` takes end to end, beside a Python that does nothing. Asserts nothing.
+"""Times `planner estimate --json` end to end, compared with a Python that does nothing. Asserts nothing.
 
-Both commands start as fresh processes, in turn, so that a busy machine slows both; the medians are compared.
+All commands start as fresh processes, alternately, so that a busy machine slows all of them. It compares the medians.
 The last line of stdout is one JSON document.  Run: python benchmarks/startup.py [REPEATS]
 """
 

@@ -24,19 +24,15 @@ from benchmarks.accuracy_tables import (
     SOURCES,
     SPLITS,
     Row,
-    replace_rows,
+    publish,
     rounded,
-    three,
-    write_headline,
-    write_table,
 )
-from benchmarks.scored_tables import by_source, part_rows, split_row
+from benchmarks.scored_tables import baseline_rows, by_source, part_rows, split_row
 from planner.adapters.catalog import load_catalog
 from planner.adapters.evidence import evidence_files, read_calibration, read_measurements
 from planner.model.catalog import Catalog
-from planner.speed.calibration.baselines import METHODS, baseline_predictions
 from planner.speed.calibration.by_source import macro
-from planner.speed.calibration.metrics import error_figures, overall, ranking, regret, split_by
+from planner.speed.calibration.metrics import overall, ranking, regret, split_by
 from planner.speed.calibration.scored_rows import ScoredRow, TrainedFold
 from planner.speed.calibration.text_accuracy import LEAVE_OUT, predict_text_rows, train_text_folds
 from planner.speed.physics.observation import Observation
@@ -50,38 +46,32 @@ TEXT = {"network": "text"}
 FITTED, ALL = "fitted", "all"
 
 Scored = dict[tuple[str, int, str], list[ScoredRow]]
-"""By split, known runs, and which rows."""
+"""Scored rows by split, number of known runs, and kind of rows."""
 
 
 def main() -> None:
-    """Run the splits that are named, or all of them."""
+    """Run the named splits, or all of them."""
     splits = [name for name in sys.argv[1:] if not name.startswith("-")] or list(LEAVE_OUT)
     every = observations(load_catalog())
     scored = _score(splits, every, peers_alone="--peers-alone" in sys.argv)
     compared = peers.table(
         {split: rows for (split, known, rows_are), rows in scored.items() if (known, rows_are) == (0, FITTED)},
-        [one for one in every if one.in_fit],
+        [observation for observation in every if observation.in_fit],
     )
     tables = {} if "--peers-alone" in sys.argv else _tables(scored, every)
     if isinstance(compared, str):
         print(compared, file=sys.stderr)
     else:
         tables[PEERS] = compared
-    for name, rows in tables.items():
-        print(name, *rows, sep="\n")
-        if "--write" in sys.argv:
-            if rows and "network" in rows[0]:
-                replace_rows(name, rows, network="text")
-            else:
-                write_table(name, rows)
-    if "--write" in sys.argv:
-        write_headline()
+    publish(tables, "text", write="--write" in sys.argv)
 
 
 def observations(catalog: Catalog) -> list[Observation]:
-    """Return every bundled measurement of text that can be predicted, also those that calibrate nothing."""
+    """Return every bundled measurement of text that can be predicted, including those without calibration."""
     rows = [row for path in evidence_files() for row in read_measurements(path)]
-    return sorted(of_text(observations_of(rows, catalog)[0]), key=lambda one: (one.labels.source, one.id))
+    return sorted(
+        of_text(observations_of(rows, catalog)[0]), key=lambda observation: (observation.labels.source, observation.id)
+    )
 
 
 def _score(splits: list[str], every: list[Observation], *, peers_alone: bool) -> Scored:
@@ -108,7 +98,7 @@ def _tables(scored: Scored, every: Sequence[Observation]) -> dict[str, list[Row]
             row
             for (split, known, rows_are), rows in scored.items()
             if known == 0
-            for row in _baselines(split, rows_are, rows, every)
+            for row in baseline_rows("text", split, rows_are, rows, every)
         ],
         "choices": [
             _choices(split, rows) for (split, known, which), rows in scored.items() if (known, which) == (0, FITTED)
@@ -117,45 +107,29 @@ def _tables(scored: Scored, every: Sequence[Observation]) -> dict[str, list[Row]
     }
     if ("source", 0, ALL) in scored:
         unseen = scored["source", 0, ALL]
-        tables["worst"] = _worst([one for one in unseen if one.observation.in_fit])
+        tables["worst"] = _worst([row for row in unseen if row.observation.in_fit])
         tables[SOURCES] = by_source("text", unseen)
         tables[PARTS] = [row for known in IN_PARTS for row in part_rows("text", known, scored["source", known, ALL])]
     return tables
 
 
 def _worst(scored: list[ScoredRow]) -> list[Row]:
-    """Return the worst misses with the row's own source held out."""
+    """Return the worst errors with the row's own source held out."""
     return [
         {
-            "row": one.observation.id,
-            "source": one.observation.labels.source,
-            "accelerator": one.observation.labels.accelerator,
-            "workload": one.observation.labels.workload,
-            "measured_tokens_per_s": f"{one.observation.tokens_per_s_per_gpu:.0f}",
-            "predicted_tokens_per_s": f"{one.predicted:.0f}",
+            "row": row.observation.id,
+            "source": row.observation.labels.source,
+            "accelerator": row.observation.labels.accelerator,
+            "workload": row.observation.labels.workload,
+            "measured_tokens_per_s": f"{row.observation.tokens_per_s_per_gpu:.0f}",
+            "predicted_tokens_per_s": f"{row.predicted:.0f}",
         }
-        for one in sorted(scored, key=lambda one: -abs(one.error))[:WORST]
-    ]
-
-
-def _baselines(split: str, rows_are: str, scored: Sequence[ScoredRow], pool: Sequence[Observation]) -> list[Row]:
-    """Return what the planner and the baselines miss by on the same rows, no run of theirs known."""
-    errors: dict[str, list[float]] = {name: [] for name in METHODS}
-    trained: dict[tuple[int, ...], list[Observation]] = {}
-    for one in scored:
-        if one.trained_on not in trained:
-            trained[one.trained_on] = [pool[place] for place in one.trained_on]
-        for name, value in baseline_predictions(one.observation, trained[one.trained_on]).items():
-            errors[name].append(value / one.observation.tokens_per_s_per_gpu - 1)
-    figures = {"planner": overall(scored)} | {name: error_figures(missed) for name, missed in errors.items()}
-    return [
-        TEXT | {"left_out": split, "rows_are": rows_are, "method": method} | three(missed, 0)
-        for method, missed in figures.items()
+        for row in sorted(scored, key=lambda row: -abs(row.error))[:WORST]
     ]
 
 
 def _choices(split: str, scored: Sequence[ScoredRow]) -> Row:
-    """Return how often the faster of two options is found, by the gap between them, and what following costs."""
+    """Return how often the faster of two options is found, by their gap, and the regret of following predictions."""
     right = {
         f"right_{gap}_pct": "" if share is None else f"{share * 100:.0f}" for gap, share in ranking(scored).items()
     }
@@ -164,7 +138,7 @@ def _choices(split: str, scored: Sequence[ScoredRow]) -> Row:
 
 
 def _groups(split: str, known: int, scored: Sequence[ScoredRow]) -> list[Row]:
-    """Return the large groups: how many rows their 90 % range holds, and of the average source."""
+    """Return the coverage and the width of ranges of the large groups."""
     return [
         TEXT
         | {"left_out": split, "runs_known": known, "group": name, "rows": len(rows)}

@@ -11,7 +11,7 @@ __all__ = ["PlannerError", "ask", "compare", "estimate", "memory", "prices"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first asked for: the command line imports this package and needs none of them."""
+    """Load a public name at its first use, because the command line imports this package and needs none of them."""
     if name == "__version__":
         from planner.use_cases.version import VERSION
 

@@ -1,7 +1,7 @@
-"""What notebooks and scripts call: questions, plans compared and estimated, memory, prices; the commands' answers.
+"""Functions for notebooks and scripts, with the answers of the commands: questions, plans, memory and prices.
 
-Every answer has its `document` (the model behind `--json`), `to_frame()` (pandas), and shows itself in a notebook; what
-is wrong with the input raises `PlannerError` with the message and the fix of the command line.
+Every answer has its `document` (the model behind `--json`) and `to_frame()` (pandas), and shows itself in a notebook.
+Wrong input raises `PlannerError` with the message and the fix of the command line.
 """
 
 from __future__ import annotations
@@ -22,19 +22,20 @@ from planner.model.answer.price_answer import PricesDocument
 from planner.model.base import MOST_COUNT, SCHEMA_VERSION, Frozen
 from planner.model.catalog import Catalog
 from planner.model.network.adapters import Adapters
-from planner.model.network.trainer_memory import Kernels, Loss, Offload, Optimizer, WeightFormat
+from planner.model.network.trainer_memory import Attention, Kernels, Loss, Offload, Optimizer, WeightFormat
+from planner.model.network.training_method import Reference
 from planner.model.network.workload import Checkpointing, Method, Precision, Strategy
 from planner.model.plan.plan import Plan, Training
 from planner.model.prices.offer import PriceKind
 from planner.present.answer_screen import comparison_screen, estimate_screen
 from planner.present.columns.entry import OptionsDocument
 from planner.present.columns.registry import asked_columns
-from planner.use_cases import catalogs, plans, price_books
+from planner.use_cases import catalogs, networks, plans, price_books
 from planner.use_cases import prices as price_use_case
 from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
-from planner.use_cases.asking.question import Question
+from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.trained_adapters import AdapterChoice, Trained
 
@@ -59,7 +60,7 @@ PlanLike = str | Path | Mapping[str, Any] | Plan
 """A plan file's path, its content as a mapping with the same keys, or a plan already read."""
 Choice = TypeVar("Choice", bound=StrEnum)
 Home = str | Path | None
-"""The workspace; None: `$PLANNER_HOME`, else ./planner-data."""
+"""Path of the workspace; None for `$PLANNER_HOME`, else ./planner-data."""
 
 
 def _with_range(name: str) -> tuple[str, str, str]:
@@ -78,7 +79,7 @@ OF_PRICES = (
     "item", "region", "price_kind", "usd_per_hour", "usd_per_accelerator_hour", "accelerator", "accelerators",
     "provider", "as_of", "age_days", "stale", "source",
 )  # fmt: skip
-"""The twelve columns of a frame; `all=True` has the others behind them."""
+"""Columns of a frame of prices. `all=True` adds the others."""
 
 
 @dataclass(frozen=True)
@@ -87,29 +88,29 @@ class Comparison:
 
     document: ComparisonDocument
     assumed: tuple[str, ...] = ()
-    """What a question left open and was assumed, each with the option of the command that changes it."""
+    """Assumptions about a question, each with the option of the command that changes it."""
 
     @property
     def headline(self) -> str:
-        """At most three sentences: what to do, what to know beside it; `document.headline` has them one by one."""
+        """At most three sentences with the recommendation. `document.headline` has them one by one."""
         return self.document.sentence
 
     @property
     def recommended(self) -> str | None:
-        """The id of the option to take; None where no option meets the limits."""
+        """Id of the recommended option; None if no option meets the limits."""
         return self.document.recommended
 
     def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
         """Return a row per option, best first, in twelve columns; see `planner.present.frames.frame_of`.
 
-        `all`: every column; `sources`: these, and where each number comes from; `columns`: "+co2" adds that one.
+        `all` adds every column. `sources` adds them with the source of each number. `columns` names more ("+co2").
         """
         return _options_frame(self.document, OF_COMPARISON, every=all, sources=sources, columns=columns)
 
     def chart(self) -> alt.LayerChart | None:
-        """Return cost against time of all options with their 90 % ranges; None where no option has both.
+        """Draw cost against time of all options with their 90 % ranges; None if no option has both.
 
-        MissingExtraError where altair is not installed.
+        Raises MissingExtraError if altair is not installed.
         """
         from planner.present.charts import cost_time_chart
 
@@ -132,7 +133,7 @@ class Estimate:
     document: EstimateDocument
 
     def to_frame(self, *, all: bool = False, sources: bool = False, columns: str = "") -> pd.DataFrame:
-        """Return a row per option, in the plan's order and in twelve columns; as of a comparison."""
+        """Return a row per option in the plan's order. The parameters are those of `Comparison.to_frame`."""
         return _options_frame(self.document, OF_ESTIMATE, every=all, sources=sources, columns=columns)
 
     def _repr_html_(self) -> str:
@@ -143,13 +144,13 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Memory:
-    """What one accelerator holds in training: `planner memory`."""
+    """Memory of one accelerator in training: `planner memory`."""
 
     document: MemoryDocument
 
     @property
     def fits(self) -> str | None:
-        """Yes, no, or uncertain (the device's size lies in the 90 % range); None: its size is not known."""
+        """Yes, no, or uncertain (the device's size lies in the 90 % range); None if its size is unknown."""
         return self.document.fits
 
     def to_frame(self, *, sources: bool = False) -> pd.DataFrame:
@@ -169,7 +170,7 @@ class Prices:
     document: PricesDocument
 
     def to_frame(self, *, all: bool = False) -> pd.DataFrame:
-        """Return a row per price, with source, date and age, in twelve columns; `all`: every column."""
+        """Return a row per price, with source, date and age, in twelve columns. `all` adds the others."""
         return _frame(self.document.prices, OF_PRICES, every=all)
 
     def _repr_html_(self) -> str:
@@ -198,13 +199,15 @@ def ask(
     log: str | Path | None = None,
     home: Home = None,
 ) -> Comparison:
-    """Answer one question: which machines, how long, what cost; `planner ask` with the same words.
+    """Answer one question with machines, time and cost, as `planner ask` does.
 
-    `data`: "50000x700", samples x mean tokens. `training`: keys of a plan's `training`, as {"precision": "fp16"}.
-    `method`: full, lora, qlora, or dpo and the like with `completion`: "350" tokens of an answer, `data` then counts
-    prompts. `own`: ["2xRTX-3090"]. `on`: offers, as ["aws/p5.48xlarge"]; without any the best dozen of all is taken.
-    `budget`: USD. `by`: "2027-06-30" or "3w". `log`: a trainer's log, written on the first of `own`. What was left open
-    is in `.assumed`. Raises PlannerError for wrong input.
+    `data`: "50000x700", samples x mean tokens. `training`: keys of a plan's `training`, for example
+    {"precision": "fp16"}. `method`: full, lora, qlora, or a preference method such as dpo. A preference method needs
+    `completion`: "350" tokens of an answer; `data` then counts prompts. `own`: ["2xRTX-3090"]. `on`: offers, for
+    example ["aws/p5.48xlarge"]; without them, the best dozen of all is taken. `budget`: USD. `by`: "2027-06-30" or
+    "3w". `log`: a trainer's log, written on the first machine of `own`. `.assumed` of the answer lists the assumptions.
+
+    Raises PlannerError for wrong input.
     """
     catalog = catalogs.audited(catalogs.open_catalog(_folder(home)))
     choice = AdapterChoice(
@@ -213,7 +216,7 @@ def ask(
         lora_rank=_at_least_one(lora_rank, "lora_rank"),
         lora_targets=lora_targets,
     )
-    question = Question(
+    question = TrainingQuestion(
         workload=workload, data=data, tokens=tokens, epochs=epochs, seq_len=_at_least_one(seq_len, "seq_len"),
         training=parse_model(Training, dict(training or {}), where="training"), adapters=choice.adapters,
         objective=choice.objective(),
@@ -228,8 +231,8 @@ def ask(
 def compare(plan: PlanLike, *, home: Home = None, with_price_book: bool = False) -> Comparison:
     """Rank the options of a plan under its deadline and budget.
 
-    `with_price_book`: at your own net prices, from the workspace's price book. A plan that no option meets is an
-    answer: `recommended` is None, and `headline` says which limit binds. Raises PlannerError for wrong input.
+    `with_price_book` takes your own net prices from the workspace's price book. If no option meets the limits,
+    `recommended` is None, and `headline` names the binding limit. Raises PlannerError for wrong input.
     """
     asked, catalog = _asked(plan, home, with_price_book=with_price_book)
     return Comparison(plans.compare(asked, catalog, today=clock.today()))
@@ -256,17 +259,36 @@ def memory(
     optimizer: Optimizer | str | None = None,
     weights: WeightFormat | str | None = None,
     offload: Offload | str | None = None,
-    method: Method | str | None = None,
+    attention: Attention | str | None = None,
+    framework: str | None = None,
+    tensor: int = 1,
+    pipeline: int = 1,
+    context: int = 1,
+    method: Trained | str | None = None,
     adapters: Adapters | Mapping[str, Any] | None = None,
+    completion: str | None = None,
+    reference: Reference | str | None = None,
+    group: int | None = None,
+    prompts: int | None = None,
     home: Home = None,
 ) -> Memory:
-    """Estimate what one accelerator holds (GiB): states, activations, logits, buffers; and whether it fits.
+    """Estimate the memory of one accelerator (GiB): states, activations, logits, buffers; and whether it fits.
 
     `workload`: a preset's name or the path of an architecture or plan file. `on`: an accelerator by any usual name.
-    `checkpointing=None`: the least that fits. `adapters`: as in a plan, e.g. `{"rank": 16, "frozen": "nf4"}`;
-    `method="full"` trains all weights of a file that names adapters. What is None of `loss`, `kernels` and the like is
-    not stated, and the range holds every likely setting. Raises PlannerError for wrong input.
+    `checkpointing=None`: the least that fits. `adapters`: as in a plan, e.g. `{"rank": 16, "frozen": "nf4"}`.
+    `method`: full, lora, qlora, or a method of preferences or rewards (dpo, grpo ...); "full" trains all weights of a
+    file that names adapters. `completion`: "350" tokens of an answer. `reference`: where dpo and kto keep the frozen
+    model. `group` and `prompts`: of grpo, rloo and ppo. `tensor`, `pipeline`, `context`: parts of a divided network. A
+    setting that is None is not stated, and the range holds every likely value. Raises PlannerError for wrong input.
     """
+    catalog = catalogs.open_catalog(_folder(home))
+    choice = AdapterChoice(
+        method=_chosen(Trained, method, "method"),
+        completion=completion,
+        group=_at_least_one(group, "group"),
+        prompts=_at_least_one(prompts, "prompts"),
+        reference=_chosen(Reference, reference, "reference"),
+    )
     asked = {
         "workload": workload,
         "on": on,
@@ -281,11 +303,17 @@ def memory(
         "optimizer": optimizer,
         "weights": weights,
         "offload": offload,
-        "method": method,
-        "adapters": adapters,
+        "attention": attention,
+        "framework": framework,
+        "tensor": tensor,
+        "pipeline": pipeline,
+        "context": context,
+        "objective": choice.objective(),
+        "method": Method.FULL if choice.method is Trained.FULL else None,
+        "adapters": adapters or choice.adapters(networks.find_architecture(workload, catalog)),
     }
     request = parse_model(MemoryRequest, asked, where="planner.memory")
-    return Memory(estimate_memory(request, catalogs.open_catalog(_folder(home))))
+    return Memory(estimate_memory(request, catalog))
 
 
 def prices(
@@ -300,7 +328,7 @@ def prices(
 ) -> Prices:
     """Return the prices that plans use, the lowest USD per accelerator-hour first.
 
-    `accelerator`: "H100" stands for all H100s. `every`: also prices that a newer or better one has replaced.
+    `accelerator`: "H100" means all H100s. `every` includes prices that a newer or better one has replaced.
     Raises PlannerError for wrong input.
     """
     folder = _folder(home)
@@ -319,7 +347,7 @@ def prices(
 
 
 def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[Plan, Catalog]:
-    """Return the plan, and the catalog that it is answered from."""
+    """Return the plan, and the catalog for its answer."""
     if isinstance(plan, Mapping):
         asked = parse_model(Plan, {"schema_version": SCHEMA_VERSION, **plan}, where="the plan")
     else:
@@ -330,7 +358,7 @@ def _asked(plan: PlanLike, home: Home, *, with_price_book: bool) -> tuple[Plan, 
 
 
 def _chosen(choice: type[Choice], value: Choice | str | None, name: str) -> Choice | None:
-    """Return the member of a choice; InputError names those that there are."""
+    """Return the member of a choice. Raises InputError with the known ones for another value."""
     if value is None:
         return None
     if value not in list(choice):
@@ -339,7 +367,7 @@ def _chosen(choice: type[Choice], value: Choice | str | None, name: str) -> Choi
 
 
 def _at_least_one(value: int | None, name: str) -> int | None:
-    """Return a count; InputError where it is none."""
+    """Return a count. Raises InputError if it is below 1 or too large."""
     if value is not None and not 1 <= value <= MOST_COUNT:
         raise InputError(f"{name} is {value}; it must be 1 or more.")
     return value

@@ -1,4 +1,4 @@
-"""boto3 with limits on time: a silent AWS is given up after 30 s and not asked again for the same thing."""
+"""Opens boto3 sessions with time limits. A silent request to AWS ends after 30 s and is not repeated."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from planner import time_limits
 from planner.errors import MissingExtraError
 
 RETRIES = 3
-"""Of a request that AWS refused for the moment, or whose connection broke."""
+"""Retries of a request that AWS refused for the moment, or whose connection broke."""
 
 
 def aws_session(*, extra: str = "launch") -> Any:
-    """Return a boto3 session that looks for credentials anew; `extra` installs boto3 where it is missing.
+    """Return a boto3 session that looks for credentials anew. `extra` names the package extra with boto3.
 
-    Its clients, and those with which it fetches credentials, wait as `time_limits` says. botocore's own retries would
-    make 30 s of silence two minutes.
+    Its clients, and those that fetch credentials, have the limits of `time_limits`. botocore's own retries would turn
+    30 s of silence into two minutes. Raises MissingExtraError if boto3 is not installed.
     """
     try:
         import boto3
@@ -38,7 +38,7 @@ def aws_session(*, extra: str = "launch") -> Any:
 
 
 def _give_up_silence(caught_exception: Exception | None = None, **_: Any) -> None:
-    """Raise a timeout at once, where botocore would ask again."""
+    """Raise a timeout at once, because botocore would repeat the request."""
     from botocore.exceptions import ConnectTimeoutError, ReadTimeoutError
 
     if isinstance(caught_exception, ConnectTimeoutError | ReadTimeoutError):
@@ -47,7 +47,7 @@ def _give_up_silence(caught_exception: Exception | None = None, **_: Any) -> Non
 
 @cache
 def _descriptions() -> Any:
-    """Return the reader of the services' descriptions, which then reads each once a process."""
+    """Return the reader of the services' descriptions, shared so that each is read once per process."""
     from botocore.loaders import create_loader
 
     return create_loader()

@@ -1,4 +1,4 @@
-"""The current day, from which the age of prices, expiry of offers and deadlines are counted."""
+"""Current time, from which the age of prices, the expiry of offers and deadlines are counted."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 
 
 def now() -> datetime:
-    """Return the current time in UTC, as all records and price lists use."""
+    """Return the current time in UTC, the zone of all records and price lists."""
     return datetime.now(UTC)
 
 

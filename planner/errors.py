@@ -1,4 +1,4 @@
-"""Every error that a person can meet, with its exit code.
+"""Errors that users can meet, with their exit codes.
 
 PlannerError             1  our own fault; asks for a report
 |- InputError            2  a file, key, flag or number is wrong: what, where, how to fix it
@@ -19,20 +19,20 @@ from collections.abc import Iterable
 
 EXIT_DONE = 0
 EXIT_NOTHING_FEASIBLE = 3
-"""Not an error but an answer: no option meets the limits; the document says which binds and which is nearest."""
+"""Exit code of an answer without a feasible option. Its document names the binding limit and the nearest option."""
 EXIT_INTERRUPTED = 130
 LONGEST_LINE = 2_000
-"""Characters of one line of a message, which may quote a file."""
+"""Most characters of one line of a message, which may quote a file."""
 
 
 class PlannerError(Exception):
-    """What went wrong (`message`) and what to do about it (`fix`), without secrets: providers repeat what they got."""
+    """A problem (`message`) and its solution (`fix`). Secrets are removed, because providers repeat their input."""
 
     kind = "internal"
     exit_code = 1
 
     def __init__(self, message: str, *, fix: str = "") -> None:
-        from planner.redact import clean  # not where nothing fails: the list of commands needs no patterns
+        from planner.redact import clean  # imported late, because commands without an error need no patterns
 
         self.message = _of_bounded_lines(clean(message))
         self.fix = _of_bounded_lines(clean(fix))
@@ -47,7 +47,7 @@ class PlannerError(Exception):
 
 
 def _of_bounded_lines(text: str) -> str:
-    """Return a text that quotes a file without lines that fill a terminal."""
+    """Shorten long lines of a text that quotes a file."""
     lines = (line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 3]}..." for line in text.split("\n"))
     return "\n".join(lines)
 
@@ -60,20 +60,20 @@ class InputError(PlannerError):
 
 
 class NotFoundError(InputError):
-    """A name that no catalog and no workspace knows; names the nearest ones."""
+    """A name that no catalog and no workspace knows. The fix suggests similar names."""
 
     kind = "not_found"
 
     def __init__(self, what: str, name: str, known: Iterable[str], *, where: str = "", fix: str = "") -> None:
-        near = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
-        hint = f"Did you mean {' or '.join(near)}?" if near else fix
+        similar = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+        hint = f"Did you mean {' or '.join(similar)}?" if similar else fix
         prefix = f"{where}: " if where else ""
         self.what = what
         super().__init__(f"{prefix}there is no {what} '{name}'.", fix=hint)
 
 
 class NotModelledError(InputError):
-    """Something real that the planner has no formula for; the fix names what is nearest."""
+    """Something real that the planner has no formula for. The fix names the nearest alternative."""
 
 
 class StoreError(InputError):
@@ -92,7 +92,7 @@ class MissingExtraError(InputError):
 
 
 class RefusedError(PlannerError):
-    """A cap, a missing price or a deadline forbids what was asked for; nothing was started."""
+    """A cap, a missing price or a deadline forbids the request. Nothing was started."""
 
     kind = "refused"
     exit_code = EXIT_NOTHING_FEASIBLE
@@ -106,13 +106,13 @@ class NodeError(PlannerError):
 
 
 class PriceSourceError(NodeError):
-    """A source of prices did not answer, or not with prices; what was known is kept."""
+    """A source of prices did not answer, or not with prices. Known prices are kept."""
 
     kind = "price_source"
 
 
 class StoppedError(PlannerError):
-    """A signal asked the command to stop, and what it had started has ended."""
+    """A signal asked the command to stop, and its processes have ended."""
 
     kind = "stopped"
 

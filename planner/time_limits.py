@@ -1,7 +1,7 @@
-"""How long the planner waits for others: 30 s for one that says nothing, 5 minutes for any one operation.
+"""Limits the planner's waiting for other services: 30 s of silence, 5 minutes per operation.
 
-A library's own timeout covers the gap between two bytes, so a peer that sends a byte a second passes it for ever.
-Therefore each operation also has an end of its own.
+A library's own timeout covers the gap between two bytes, so a peer that sends one byte per second never triggers it.
+Therefore each operation also has a total limit.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import TypeVar
 from planner.errors import NodeError
 
 CONNECT_S = 10.0
-"""Seconds for which a connection is waited for."""
+"""Seconds to wait for a connection."""
 SILENCE_S = 30.0
-"""Seconds after which a peer that says nothing is given up. It is not asked a second time."""
+"""Seconds after which a silent request ends. It is not repeated."""
 OPERATION_S = 300.0
-"""Seconds after which one operation is given up, however often its peer says something."""
+"""Seconds after which an operation ends, even if its peer keeps sending."""
 AT_ONCE = 4
-"""Questions to one vendor at a time; more is refused by some of them as too many requests."""
+"""Requests to one vendor at a time. Some vendors refuse more as too many requests."""
 FIX = "Check the network and the service's status page, then run the same command again."
 
 Given = TypeVar("Given")
@@ -32,10 +32,10 @@ Answer = TypeVar("Answer")
 def within(
     question: Callable[[], Answer], *, who: str, limit_s: float | None = None, error: type[NodeError] = NodeError
 ) -> Answer:
-    """Return the answer to a question that is given up after `limit_s` seconds (default: OPERATION_S).
+    """Return the answer to a question. Raises `error` after `limit_s` seconds (default: OPERATION_S).
 
-    `who` is asked and stands in the error. The question runs in a daemon thread, because nothing interrupts a read
-    inside a library. A question that was given up goes on there and does not keep the process from its end.
+    `who` names the peer in the error. The question runs in a daemon thread, because a read inside a library cannot be
+    interrupted. An abandoned question continues there, and does not keep the process from ending.
     """
     (answer,) = all_within(lambda ask: ask(), [question], who=who, limit_s=limit_s, error=error)
     return answer
@@ -45,27 +45,27 @@ def all_within(
     question: Callable[[Given], Answer], given: Iterable[Given], *, who: str, limit_s: float | None = None,
     error: type[NodeError] = NodeError, at_once: int = AT_ONCE,
 ) -> list[Answer]:  # fmt: skip
-    """Return the answers to a question about each thing given, in order; one limit holds for all together.
+    """Return the answers to a question about each item of `given`, in order, with one time limit for all.
 
-    A failure is raised as soon as it comes, and what was not asked by then is not asked.
+    The first failure is raised at once, and questions that have not started are cancelled.
     """
     limit_s = OPERATION_S if limit_s is None else limit_s
     answers = asked_together([partial(question, thing) for thing in given], at_once=at_once)
     done, late = wait(answers, timeout=limit_s, return_when=FIRST_EXCEPTION)
-    for one in late:
-        one.cancel()
-    for one in answers:
-        if one in done:
-            one.result()  # raises its failure
+    for future in late:
+        future.cancel()
+    for future in answers:
+        if future in done:
+            future.result()  # raises its failure
     if late:
         raise error(f"{who}: no complete answer within {limit_s:g} s; it was given up.", fix=FIX)
-    return [one.result() for one in answers]
+    return [future.result() for future in answers]
 
 
 def asked_together(asks: Sequence[Callable[[], Answer]], *, at_once: int = AT_ONCE) -> list[Future[Answer]]:
-    """Start all questions, `at_once` at a time, and return the futures of their answers, in the order of the questions.
+    """Start all questions, `at_once` at a time, and return the futures of their answers in order.
 
-    A question that has begun is not stopped from outside; Ctrl-C ends the program without waiting for it.
+    A running question cannot be stopped. Ctrl-C ends the program without waiting for it.
     """
     answers: list[Future[Answer]] = [Future() for _ in asks]
     waiting: SimpleQueue[tuple[Callable[[], Answer], Future[Answer]]] = SimpleQueue()

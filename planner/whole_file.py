@@ -1,4 +1,4 @@
-"""Files written whole or not at all: beside their place, under a lock, then moved to it in one step."""
+"""Writes files completely or not at all: to a locked part file beside the target, then moved in one step."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from pathlib import Path
 from typing import IO
 
 PART = re.compile(r"\.planner-[0-9a-f]{16}\.part")
-"""The name of a file that is being written; nobody else gives such a name."""
+"""Name of a file that is being written. No other program uses such names."""
 ABANDONED_S = 86_400
-"""Age of a part whose writer is taken to be gone, where the file system has no locks."""
+"""Age in seconds from which a part counts as abandoned, on file systems without locks."""
 MODE = 0o644
-"""Of a new file; one that is replaced keeps its own."""
+"""Mode of a new file. A replaced file keeps its mode."""
 
 
 @contextmanager
 def whole_file(path: Path, *, replace: bool = True, follow: bool = True) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of `path` once it is complete; a link stays, and what it points to is replaced.
+    """Open a file that replaces `path` once it is complete. If `path` is a link, its target is replaced.
 
-    Whatever ends the writer before, the file that stands there stays as it is. Raises OSError where it cannot be
-    written, without `replace` FileExistsError where the name is taken. What killed writers left beside is removed.
-    Without `follow` a link is replaced itself: whoever made it may not say what is written to.
+    If the writer ends early, the existing file stays unchanged. Parts of killed writers are removed. Without `follow`,
+    a link itself is replaced, because the link's author must not choose the written file. Raises OSError if the file
+    cannot be written, and FileExistsError without `replace` if the name is taken.
     """
     target = Path(os.path.realpath(path)) if follow else path
     clear_parts(target.parent)
     descriptor, part = _open_part(target.parent)
     try:
-        with os.fdopen(descriptor, "wb") as file:  # closed last: until then the lock says that it is being written
+        with os.fdopen(descriptor, "wb") as file:  # closed last, because closing releases the lock
             yield file
             file.flush()
             os.fchmod(descriptor, _mode(target))
@@ -48,7 +48,7 @@ def whole_file(path: Path, *, replace: bool = True, follow: bool = True) -> Iter
 
 
 def clear_parts(folder: Path) -> None:
-    """Remove the parts in a folder that no living writer holds; what cannot be removed stays."""
+    """Remove the parts in a folder whose writers are gone. Parts that cannot be removed stay."""
     with contextlib.suppress(OSError):
         for name in os.listdir(folder):  # noqa: PTH208  names alone
             if PART.fullmatch(name):
@@ -64,7 +64,7 @@ def _open_part(folder: Path) -> tuple[int, Path]:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         if os.fstat(descriptor).st_nlink:
             return descriptor, part
-        os.close(descriptor)  # another writer took it for abandoned before it was locked
+        os.close(descriptor)  # another writer removed it as abandoned before it was locked
 
 
 def _clear(part: Path) -> None:

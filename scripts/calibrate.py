@@ -1,4 +1,4 @@
-"""Fits `calibration.json` and `calibration_images.json` of catalogs/evidence/ to the tables beside them."""
+"""Fits `calibration.json` and `calibration_images.json` of catalogs/evidence/ to the tables in that folder."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.use_cases.published.calibrations import calibrate_images, calibrate
 
 
 def main() -> None:
-    """Fit, and write; with --check, compare to six digits with what is there."""
+    """Fit and write. With --check, compare the fit to six digits with the existing files."""
     today = date.today()
     with ProcessPoolExecutor(max_workers=2) as processes:
         of_images = processes.submit(calibrate_images, today=today)
@@ -25,7 +25,7 @@ def main() -> None:
             for name, calibration in made.items()
             for difference in differences(read_calibration(shipped / name), calibration)
         ]
-        print("\n".join(differing) or "the calibrations are what these tables give, to six digits")
+        print("\n".join(differing) or "the calibrations are those of these tables, to six digits")
         sys.exit(1 if differing else 0)
     root = Path(__file__).parents[1]
     for name, calibration in made.items():

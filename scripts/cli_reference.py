@@ -18,11 +18,11 @@ from planner.cli.help_layout import WIDTH
 TARGET = Path(__file__).parents[1] / "docs" / "cli.md"
 MARKDOWN_COLUMNS = 120
 COMMON = ("as_json", "form", "home")
-"""Options that are the same in most commands: listed once, as `planner estimate` has them."""
+"""Options that are the same in most commands. They are listed once, in the words of `planner estimate`."""
 
 
 def every_command() -> Iterator[tuple[str, TyperCommand, typer.Context]]:
-    """Yield each command with its heading in `planner --help`, and a context that knows its full name."""
+    """Yield each command with its heading in `planner --help`, and a context with its full name."""
     tree = command_tree()
     root = typer.Context(tree, info_name="planner", terminal_width=WIDTH)
     for name, lazy in tree.commands.items():
@@ -69,7 +69,7 @@ def reference() -> str:
 
 
 def _entry(command: TyperCommand, context: typer.Context, *, common: set[str | None]) -> list[str]:
-    """Return what one command is for, how it is called, and its options but the common ones."""
+    """Return the purpose of a command, its usage, and its options without the common ones."""
     for option in command.params:
         option.hidden = getattr(option, "help", None) in common  # type: ignore[attr-defined]
     command.add_help_option = False

@@ -1,7 +1,7 @@
-"""Coverage of each room and of the whole, from coverage's JSON report; fails where a room of the core has too little.
+"""Prints the coverage of each room and of the whole. Fails if a room of the core has too little.
 
-`python scripts/coverage_by_room.py build/coverage.json`. Lines and branches count alike. What tests
-run in processes of their own (torchrun, SkyPilot, commands that are killed) is not counted.
+`python scripts/coverage_by_room.py build/coverage.json`. Lines and branches have the same weight. Code that tests
+run in other processes (torchrun, SkyPilot, commands that are killed) is not counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Counts = tuple[int, int]
 
 
 def counts_by_room(report: dict[str, dict[str, dict[str, dict[str, int]]]]) -> dict[str, Counts]:
-    """Add up (covered, all) lines and branches of each package, for `planner` of each of its rooms."""
+    """Add up (covered, all) lines and branches of each package, and of each room of `planner`."""
     rooms: dict[str, Counts] = defaultdict(lambda: (0, 0))
     for name, file in report["files"].items():
         package, *inner = Path(name).parts
@@ -33,7 +33,7 @@ def counts_by_room(report: dict[str, dict[str, dict[str, dict[str, int]]]]) -> d
 
 
 def total(rooms: dict[str, Counts]) -> Counts:
-    """Add rooms up."""
+    """Add up the counts of rooms."""
     return sum(covered for covered, _ in rooms.values()), sum(every for _, every in rooms.values())
 
 

@@ -1,5 +1,6 @@
-"""Write docs/document-tables.md: tables of the source documents, computed from the example plans that stand beside
-them. Run: make document-tables.
+"""Write docs/document-tables.md: tables of the source documents, computed from the example plans.
+
+Run: make document-tables.
 """
 
 from __future__ import annotations
@@ -27,11 +28,12 @@ STATION = examples_dir() / "dgx_station_v100.yaml"
 TODAY = date(2026, 11, 24)
 """Day of the comparisons, from which the age of prices counts."""
 BYTES_PER_PARAMETER = 16
-"""Weights and gradients in bf16, fp32 copy and both moments of Adam: Rajbhandari and others, SC 2020, section 3.1."""
+"""Bytes of weights and gradients in bf16, an fp32 copy and both moments of Adam (Rajbhandari and others, SC 2020, 3.1).
+"""
 
 
 class GuideSize(NamedTuple):
-    """A row of the guide's table of model sizes, with the GB and the number of H100 that it says."""
+    """A row of the guide's table of model sizes, with its GB and its number of H100."""
 
     name: str
     plan: str
@@ -55,7 +57,7 @@ days saved against the DGX Station, and USD to pay (with the whole price of a pu
 by side: a site has one machine. Pays from: trainings a year from which buying costs no more than the cheapest firm
 rent."""
 COUNTS = ((1, 1), (10, 1), (10, 10), (50, 1), (50, 10))
-"""Trainings, and how many of them side by side."""
+"""Numbers of trainings, each with the number that run at once."""
 
 
 def page() -> str:
@@ -179,7 +181,7 @@ def _cell(option: RankedOption, base: float, at_once: int) -> str:
 
 
 def _pays_from(option: RankedOption) -> str:
-    """Return from how many trainings a year a purchase pays beside the cheapest firm rent."""
+    """Return the trainings per year from which a purchase costs no more than the cheapest firm rent."""
     if option.hold != "buy":
         return ""
     year = own_or_rent(plans.read_plan(STATION), open_catalog(None), today=TODAY, site=option.site).by_plan

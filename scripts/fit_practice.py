@@ -1,4 +1,4 @@
-"""Fits `practice.json` of catalogs/practice/ to the whole trainings beside it."""
+"""Fits `practice.json` of catalogs/practice/ to the whole trainings in that folder."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ CATALOGS = Path(__file__).parents[1] / "catalogs"
 
 
 def fitted(catalog: Catalog, *, today: date) -> PracticeFit:
-    """Return the fit to all that is not excluded."""
+    """Return the fit to all trainings that are not excluded."""
     table = (CATALOGS / FOLDER / TABLE).read_bytes()
     rows = [whole_training for whole_training in whole_trainings() if whole_training.excluded is None]
     return fitted_practice(rows, catalog, table=table, today=today)
 
 
 def main() -> None:
-    """Fit and write; the day moves only where a figure does."""
+    """Fit and write. The date changes only if a figure changes."""
     made, there = fitted(load_catalog(), today=date.today()), read_practice(CATALOGS)
     if there is not None and made.model_copy(update={"made_on": there.made_on}) == there:
-        print("the fit is what the table gives")
+        print("the fit is that of the table")
         return
     path = CATALOGS / FOLDER / FIT
     with whole_file(path) as file:

@@ -1,4 +1,7 @@
-"""Give spoilt files to the commands that read them; report what was neither answered nor refused. Run: make fuzz."""
+"""Give damaged files to the commands that read them, and report inputs that were neither answered nor refused.
+
+Run: make fuzz.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +26,13 @@ ROOT = Path(__file__).parents[1]
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 KEPT = 3
-"""Inputs of one kind of fault that are kept."""
+"""Inputs to keep per kind of fault."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the inputs, say what came of them, and keep those that failed."""
+    """Run the inputs, print the results, and keep failing inputs."""
     asked = _asked(arguments)
-    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # children are forked, and take no threads along
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"  # children are forked without threads
     _find_tests()
     from planner import clock
     from tests.fuzz.readers import trials
@@ -52,14 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _find_tests() -> None:
-    """Let `tests` be ours: an installed package may have the same name."""
+    """Make `tests` the planner's own, because an installed package may have the same name."""
     sys.path.insert(0, str(ROOT))
     tests = sys.modules["tests"] = ModuleType("tests")
     tests.__path__ = [str(ROOT / "tests")]
 
 
 def _watch(ended: Iterable[TrialOutcome], asked: argparse.Namespace) -> Counter[tuple[str, str]]:
-    """Count faults, keep their inputs, and print how fast, how long and how large."""
+    """Count faults, keep their inputs, and print speed, the longest and the largest run."""
     faults: Counter[tuple[str, str]] = Counter()
     codes: Counter[int | None] = Counter()
     longest: TrialOutcome | None = None
@@ -91,16 +94,16 @@ def _watch(ended: Iterable[TrialOutcome], asked: argparse.Namespace) -> Counter[
 def _asked(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=1000, help="inputs")
-    parser.add_argument("--seed", default="1", help="of the inputs; the same seed makes the same inputs")
+    parser.add_argument("--seed", default="1", help="seed of the inputs; the same seed makes the same inputs")
     parser.add_argument("--begin", type=int, default=0, help="number of the first input")
-    parser.add_argument("--reader", default="", help="a word in the names of the readers that are tried")
+    parser.add_argument("--reader", default="", help="a word in the names of the readers to try")
     parser.add_argument("--workers", type=int, default=2, help="inputs at a time")
-    parser.add_argument("--keep", type=Path, default=Path("build/fuzz"), help="where inputs that failed are kept")
+    parser.add_argument("--keep", type=Path, default=Path("build/fuzz"), help="folder for failing inputs")
     return parser.parse_args(arguments)
 
 
 def _keep(outcome: TrialOutcome, where: Path, seed: str) -> None:
-    """Keep a failing input with its command, and what was said."""
+    """Keep a failing input with its command and its output."""
     folder = where / f"{seed}-{outcome.trial.index}"
     outcome.trial.lay(folder)
     command = ["planner", *outcome.trial.command]

@@ -1,7 +1,7 @@
 """Write the specs of docs/gpu-measurements.md: `python scripts/gpu_specs.py FOLDER [--small]`.
 
-Each sub-folder holds one group of settings. `scripts/gpu-measurements` runs a group in calls of under five minutes.
-`--small` writes the same settings with cpu-smoke in place of every network, to try them all on a CPU.
+Each sub-folder contains one group of settings. `scripts/gpu-measurements` runs a group in calls of under five minutes.
+`--small` writes the same settings with cpu-smoke instead of every network, to try all of them on a CPU.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FUSED = replace(FAST, fused_loss=True)
 FASTEST = replace(FUSED, attention_by_trial=True)
 PROBE = replace(ONE, probe=ProbeSettings())
 SEVERAL = BenchSettings(devices=8)
-"""Specs for several devices; the number of processes is an argument of `scripts/gpu-measurements`."""
+"""Settings for several devices. The number of processes is an argument of `scripts/gpu-measurements`."""
 GROUPS: dict[str, dict[str, tuple[str, int, BenchSettings]]] = {
     "1-twelve-settings": {
         "01-qwen3-0.6b-compiled-b8": ("qwen3-0.6b", 8, FAST),
@@ -76,9 +76,9 @@ GROUPS: dict[str, dict[str, tuple[str, int, BenchSettings]]] = {
     },
 }
 STANDARD = {"min_warmup_s": 10.0, "max_warmup_s": 40.0, "min_s": 60.0, "max_s": 75.0}
-"""The shortest window that the verdict accepts."""
+"""Limits of the shortest window that the verdict accepts."""
 GLANCE = {"min_warmup_s": 0.0, "max_warmup_s": 5.0, "min_s": 5.0, "max_s": 10.0}
-"""Beside a calibration, which is what is measured."""
+"""Limits of a short window with a calibration, which is the actual measurement."""
 BLINK = Window(min_warmup_steps=1, min_warmup_s=0.0, max_warmup_s=0.5, min_steps=5, min_s=0.1, max_s=2.0)
 
 
@@ -86,7 +86,7 @@ def main() -> None:
     """Write one spec per setting."""
     parser = argparse.ArgumentParser(description="Write the specs of docs/gpu-measurements.md.")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--small", action="store_true", help="cpu-smoke in place of every network")
+    parser.add_argument("--small", action="store_true", help="cpu-smoke instead of every network")
     options = parser.parse_args()
     presets = load_catalog().presets
     for group, lines in GROUPS.items():

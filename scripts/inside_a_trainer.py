@@ -1,4 +1,4 @@
-"""Program that `trainer_logs.py` runs in a trainer's environment: makes the network and times the trainer."""
+"""Makes a network and times a trainer, inside the trainer's environment, for `trainer_logs.py`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ WORDS = [
 
 
 def make_network(work: Path) -> None:
-    """Write a Llama of two layers with its tokenizer, and samples of a few words; runs in a trainer's environment."""
+    """Write a Llama of two layers with its tokenizer."""
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
     from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
 
@@ -41,7 +41,7 @@ def make_network(work: Path) -> None:
 
 
 def run_timed(out: Path, module: str, arguments: list[str]) -> None:
-    """Run a trainer's module with a callback that times each step; runs in the trainer's environment."""
+    """Run a trainer's module with a callback that times each step."""
     sys.modules["torchaudio"] = module_from_spec(ModuleSpec("torchaudio", None))  # LLaMA-Factory imports it for sound
     from transformers import Trainer as HfTrainer
     from transformers import TrainerCallback

@@ -1,7 +1,7 @@
-"""Write docs/licences.md: what every package that the planner runs on says of its licence. Run: make licences.
+"""Write docs/licences.md: the licence of every package that the planner needs. Run: make licences.
 
-A package is listed where a part of the planner that people use (not the extra `dev`) needs it, directly or through
-others. The versions are those of locks/ci.txt, the licences those of the installed packages' own metadata.
+Lists the packages that a part for users (not the extra `dev`) needs, directly or through others. The versions are those
+of locks/ci.txt; the licences come from the metadata of the installed packages.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ from scripts.lock_dependencies import LOCKED, versions
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "licences.md"
 NOT_INSTALLED = Path(__file__).with_name("licences_of_platforms.csv")
-"""Packages that torch needs on machines with a GPU, and others on Windows, which need not be installed where this runs.
-"""
+"""Table of packages for GPUs or Windows, which may not be installed here."""
 PARTS = ("app", "bench", "prices", "launch")
 COPYLEFT = re.compile(r"GPL|GNU|MPL|Mozilla", re.IGNORECASE)
 LONGEST = 60
-"""Characters of a licence's name; longer ones are the whole text."""
+"""Most characters of a licence's name. A longer text is the whole licence."""
 HEAD = """# Licences of what the planner runs on
 
 After reading this page you know under which licence each package of an installation stands. Written by `make licences`.
@@ -60,7 +59,7 @@ class Package(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Return its row."""
+        """Row of the page's table."""
         return f"| {self.name} | {self.version} | {self.licence} | {', '.join(self.parts) or '-'} |"
 
 
@@ -94,7 +93,7 @@ def _packages() -> Iterator[Package]:
 
 
 def closure(requirements: Iterable[str]) -> set[str]:
-    """Return the names of all packages that these requirements bring, as far as they are installed."""
+    """Return the names of all packages that these requirements need, directly or through installed ones."""
     found: set[tuple[str, frozenset[str]]] = set()
     waiting = [Requirement(text) for text in requirements]
     while waiting:
@@ -118,7 +117,7 @@ def _requires(name: str) -> list[str]:
 
 
 def licence_of(name: str) -> str:
-    """Return what a package says of its licence: an SPDX expression, else its short name, else its classifiers."""
+    """Return a package's licence from its metadata: an SPDX expression, else its short name, else its classifiers."""
     said = metadata.metadata(name).json
     expression, short = said.get("license_expression"), str(said.get("license", "")).strip()
     classifiers = [

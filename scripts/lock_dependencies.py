@@ -1,6 +1,6 @@
-"""Write the locks: every package of the image and of CI, at one version, with the hashes of its files. Run: make lock.
+"""Write the locks: every package of the image and of CI with its version and the hashes of its files. Run: make lock.
 
-`pip install --require-hashes -r locks/ci.txt` installs these files and no others, whatever an index offers.
+`pip install --require-hashes -r locks/ci.txt` installs exactly these files.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ PYTHON = "3.11"
 INDEX = "https://pypi.org/simple"
 IMAGE_EXTRAS = ("app",)
 CI_EXTRAS = ("app", "bench", "mcp", "prices", "launch", "dev")
-"""All but `configs`: transformers is compared with in an environment of its own."""
+"""Extras of CI: all except `configs`, whose transformers has an environment of its own."""
 IMAGE_ALSO = ("boto3", "streamlit[auth]", "hatchling")
-"""Runs on S3, logins, and what builds our own wheel."""
+"""Further packages of the image, for runs on S3, logins, and building the planner's wheel."""
 LOCKED = {
     "image": (tuple(f"--extra={extra}" for extra in IMAGE_EXTRAS), IMAGE_ALSO),
     "ci": (tuple(f"--extra={extra}" for extra in CI_EXTRAS), ("hatchling", "editables")),
 }
-"""Dependencies by name: those from pyproject.toml, and further ones."""
+"""Dependencies of each lock: those from pyproject.toml, and further ones."""
 HEADER = (
     "# Written by make lock from pyproject.toml and constraints.txt. pip install --require-hashes -r locks/{}.txt\n"
 )

@@ -1,7 +1,7 @@
-"""Do the tests notice a wrong formula? Changes the code in one place at a time and runs the tests of its own folder.
+"""Checks that tests notice a wrong formula: changes the code in one place at a time and runs the tests of its folder.
 
-`python -m scripts.mutants --seed 44` picks ten mutants of each room by the seed. It works on a copy of the tree, so
-that nothing stays changed. It prints one line a mutant and fails where more survive than `--most-survivors`.
+`python -m scripts.mutants --seed 44` picks ten mutants of each room by the seed. It works on a copy of the tree. It
+prints one line per mutant, and fails if more than `--most-survivors` survive.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ OPERATORS: dict[type[ast.AST], Any] = {
 }
 EXTREMES = {"min": "max", "max": "min"}
 NOT_COMPUTED = {"annotation", "returns", "decorator_list", "type_params", "bases"}
-"""Fields of the syntax tree that compute nothing."""
+"""Fields of the syntax tree without computations."""
 LEFT_BEHIND = shutil.ignore_patterns(".git", ".*_cache", "__pycache__", "build", "node_modules", "planner-data")
 FAST = "not slow and not browser"
 """The tests that `make test` runs."""
@@ -67,16 +67,16 @@ class Mutant:
     """Path of the changed module."""
 
     def __str__(self) -> str:
-        """Say where it is, and what becomes what."""
+        """Write the place of the mutant, and its code before and after."""
         return f"{self.module}:{self.line}: {_short(self.before)}  =>  {_short(self.after)}"
 
 
 def mutants_of(module: Path, text: str) -> Iterator[Mutant]:
-    """Yield every mutant of a module, in the order of its lines."""
+    """Yield every mutant of a module, in order of lines."""
     tree = ast.parse(text)
     for parent, field, place in _places(tree):
-        held = getattr(parent, field)
-        node = held if place is None else held[place]
+        value = getattr(parent, field)
+        node = value if place is None else value[place]
         changed = _changed(node)
         if changed is None:
             continue
@@ -87,20 +87,22 @@ def mutants_of(module: Path, text: str) -> Iterator[Mutant]:
 
 
 def chosen_mutants(root: Path, rooms: tuple[str, ...], *, each: int, seed: int) -> list[Mutant]:
-    """Return so many mutants of each room, the same ones for the same seed and code."""
+    """Return `each` mutants of every room, the same ones for the same seed and code."""
     chosen: list[Mutant] = []
     for room in rooms:
         modules = sorted((root / room).rglob("*.py"))
         every = [
-            one for path in modules for one in mutants_of(path.relative_to(root), path.read_text(encoding="utf-8"))
+            mutant
+            for path in modules
+            for mutant in mutants_of(path.relative_to(root), path.read_text(encoding="utf-8"))
         ]
         chosen += random.Random(f"{seed} {room}").sample(every, min(each, len(every)))
     return chosen
 
 
 def folders_of_tests(module: Path, root: Path) -> list[Path]:
-    """Return the folders whose tests must notice a change: the nearest first, then that of the whole room."""
-    room = next(Path(one) for one in ROOMS if module.is_relative_to(one))
+    """Return the test folders that must notice a change: the nearest first, the folder of the whole room last."""
+    room = next(Path(room) for room in ROOMS if module.is_relative_to(room))
     folders = [
         Path("tests") / parent.relative_to("planner") for parent in module.parents if parent.is_relative_to(room)
     ]
@@ -108,20 +110,22 @@ def folders_of_tests(module: Path, root: Path) -> list[Path]:
 
 
 def killer_of(mutant: Mutant, copied: Path) -> str | None:
-    """Return the first test of its own folder that fails on it, and on it alone; None where all pass."""
+    """Return the first test of a mutant's folders that fails only with the mutant; None if all pass."""
     path = copied / mutant.module
     kept = path.with_suffix(".kept")
     shutil.copy2(path, kept)
     path.write_text(mutant.source, encoding="utf-8")
     try:
-        failed = next((test for one in folders_of_tests(mutant.module, copied) if (test := _failed(one, copied))), None)
+        failed = next(
+            (test for folder in folders_of_tests(mutant.module, copied) if (test := _failed(folder, copied))), None
+        )
     finally:
         kept.replace(path)
     return failed if failed in (None, NEVER_ENDS) or _failed(failed, copied) is None else None
 
 
 def _failed(tests: Path | str, copied: Path) -> str | None:
-    """Return the first test that fails."""
+    """Return the first failing test."""
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-rfE", "-p", "no:cacheprovider", "-m", FAST, str(tests)]
     environment = os.environ | {"PYTHONPATH": str(copied), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
@@ -135,7 +139,7 @@ def _failed(tests: Path | str, copied: Path) -> str | None:
 
 
 def _places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
-    """Yield where each node of the tree hangs, whatever computes something."""
+    """Yield the parent, field and index of each node that computes something."""
     for field, value in ast.iter_fields(node):
         if field in NOT_COMPUTED:
             continue
@@ -153,7 +157,7 @@ def _put(parent: ast.AST, field: str, place: int | None, node: ast.AST) -> None:
 
 
 def _changed(node: ast.AST) -> ast.AST | None:
-    """Return the node with its mistake: another operator, number, bound, extreme, or nothing returned."""
+    """Return the node with a mistake: another operator, number, bound, extreme, or no return value."""
     changed = copy.copy(node)
     if isinstance(changed, ast.BinOp | ast.BoolOp) and type(changed.op) in OPERATORS:
         changed.op = OPERATORS[type(changed.op)]()

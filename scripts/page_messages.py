@@ -1,6 +1,6 @@
-"""Messages of the app's pages: what must be translated, and the catalogs made of the translations.
+"""Collects the messages of the app's pages, and compiles their translations.
 
-`python -m scripts.page_messages` compiles every `.po` below planner/present/page/locale and lists what is missing.
+`python -m scripts.page_messages` compiles every `.po` below planner/present/page/locale and lists missing messages.
 """
 
 from __future__ import annotations
@@ -35,23 +35,23 @@ COLUMNS = (
     "line", "quantity", "USD each", "USD", "90 % range", "basis", "formula and source", "hours", "what",
     "Machine", "Terms", "Price", "As of", "Source", "Assumption", "Value", "Basis", "exact",
 )  # fmt: skip
-"""Messages of the tables of bills and hours, and of the report in Markdown beside its options."""
+"""Messages in tables of bills and hours, and in the report in Markdown."""
 ASSUMED = (
     "electricity", "pue", "goodput", "mfu", "power in training", "time between failures of one accelerator",
     "time between preemptions of one spot node", "restart after an interruption", "evaluation",
     "longest time between checkpoints", "checkpoints every", "set-up of a launch", "idle tail of a launch",
     "failed launches", "support", "checkpoints kept", "kept after the campaign",
 )  # fmt: skip
-"""Names of what an answer takes from the plan, the sites or the defaults."""
+"""Names of values from the plan, the sites or the defaults."""
 BINDING = ("deadline", "budget", "confidence")
-"""Limits that no plan of a campaign keeps."""
+"""Limits that may forbid every plan of a campaign."""
 UNITS = ("{n} minute", "{n} minutes", "{n} hours", "{n} days")
 KNOWN = tuple(f"speed {basis.value}" for basis in Basis)
 SIDES = tuple(f"{{name}} is cheaper {side} {{rate}} {{code}} a USD; today {{today}}." for side in ("above", "below"))
 
 
 def messages() -> set[str]:
-    """Return every message that a page may show, in English."""
+    """Return every English message that a page may show."""
     found = {*COLUMNS, *UNITS, *KNOWN, *SIDES, FORM_FIX, CHART_READING, *ASSUMED, *TERMS, *BINDING, *reading_notes()}
     found |= {*QUANTITIES.values(), *SHORT_REASONS.values()}
     found |= {text for column in offered_columns() for text in (column.title, column.words)}
@@ -68,7 +68,7 @@ def messages() -> set[str]:
 
 
 def _of_python(path: Path) -> Iterator[str]:
-    """Yield the texts with which `words(...)` or `self(...)` is called."""
+    """Yield the texts in calls of `words(...)` and `self(...)`."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args):
             continue
@@ -89,24 +89,24 @@ def compiled(language: str) -> bytes:
 
 
 def translations(language: str) -> dict[str, str]:
-    """Return the translations of a language by their messages."""
+    """Return the translations of a language by message."""
     with (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.po").open("rb") as file:
         catalog = pofile.read_po(file, locale=language, domain=DOMAIN)
     return {str(message.id): str(message.string) for message in catalog if message.id}
 
 
 def main() -> int:
-    """Compile the catalogs; 1 where a message is not translated."""
-    lacking = 0
+    """Compile the catalogs. Return 1 if a message is not translated."""
+    missing = 0
     for language in [language for language in LANGUAGES if language != "en"]:
         (LOCALE / language / "LC_MESSAGES" / f"{DOMAIN}.mo").write_bytes(compiled(language))
         known = translations(language)
         for message in sorted(messages() - {key for key, text in known.items() if text}):
             print(f"{language}: {message!r}")
-            lacking += 1
+            missing += 1
         for message in sorted(known.keys() - messages()):
             print(f"{language}: no page says {message!r}")
-    return 1 if lacking else 0
+    return 1 if missing else 0
 
 
 if __name__ == "__main__":

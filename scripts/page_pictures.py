@@ -1,4 +1,4 @@
-"""Pictures of the app's pages for docs/images: `python -m scripts.page_pictures`; needs Chromium."""
+"""Takes pictures of the app's pages for docs/images: `python -m scripts.page_pictures`. Needs Chromium."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ PICTURES = {
     "evidence": ("evidence", ".tp .runs", 1280, 900, "light"),
     "prices": ("prices?card=H100-SXM", ".tp .prices", 1280, 900, "dark"),
 }
-"""Name: address, what is there when it is drawn, width, height, colours."""
+"""Address, selector of a drawn element, width, height and colour scheme of each picture."""
 
 
 def main(folder: Path = ROOT / "docs" / "images") -> None:
-    """Serve the app with an empty workspace, and write one picture a page."""
+    """Serve the app with an empty workspace, and write one picture per page."""
 
     def command(port: int) -> list[str]:
         return [sys.executable, "-m", "planner.cli.main", "ui", "--port", str(port)]
@@ -50,7 +50,7 @@ def main(folder: Path = ROOT / "docs" / "images") -> None:
 
 
 def _report(browser: Browser, home: Path, picture: Path) -> None:
-    """Write a picture of a report's first page, as it is printed."""
+    """Write a picture of a report's first page in print."""
     report = home / "report.html"
     command = [sys.executable, "-m", "planner.cli.main", "report", str(ROOT / REPORTED), "--out", str(report)]
     subprocess.run(command, check=True)

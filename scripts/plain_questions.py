@@ -1,4 +1,4 @@
-"""Write docs/plain-questions.md: speeds that people ask for, each beside a published one. Run: make plain-questions."""
+"""Write docs/plain-questions.md: common questions about speed with published answers. Run: make plain-questions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ QLORA = {"adapters": {"rank": 16, "frozen": "nf4"}}
 
 
 class PlainQuestion(NamedTuple):
-    """One question: what, on which option of a plan, and the published rows that come nearest (ids of evidence)."""
+    """A question about the speed of a training on an option, with the ids of similar published rows."""
 
     what: str
     network: str
@@ -33,7 +33,7 @@ class PlainQuestion(NamedTuple):
 
 
 def on(offer: str, nodes: int = 1) -> dict[str, Any]:
-    """Return an option at a price that plays no part."""
+    """Return an option with an arbitrary price."""
     return {"offer": offer, "nodes": nodes, "usd_per_hour": 1.0}
 
 
@@ -115,16 +115,18 @@ def _line(asked: PlainQuestion, published: dict[str, dict[str, str]]) -> str:
     count = option.accelerators
     where = f"{count:,}x {option.accelerator}"
     length = "" if asked.seq_len is None else f"{asked.seq_len:,}"
-    near = "; ".join(_published(published[name], asked) for name in asked.published)
+    similar = "; ".join(_published(published[name], asked) for name in asked.published)
     if option.throughput is None or option.fits is False:
-        return f"| {asked.what} | {length} | {where} | {option.why_not or 'not known'} | | | {near} |"
+        return f"| {asked.what} | {length} | {where} | {option.why_not or 'not known'} | | | {similar} |"
     per_second = (asked.seq_len or 1) / count
     value, low, high = (
         part * per_second for part in (option.throughput.value, option.throughput.low, option.throughput.high)
     )
     unit = "tokens" if asked.seq_len else "images"
     speed = f"{_short(value)} {unit} ({_short(low)}-{_short(high)})"
-    return f"| {asked.what} | {length} | {where} | {_way(option)} | {speed} | {_share(asked, option, value)} | {near} |"
+    return (
+        f"| {asked.what} | {length} | {where} | {_way(option)} | {speed} | {_share(asked, option, value)} | {similar} |"
+    )
 
 
 def _way(option: OptionEstimate) -> str:
@@ -134,7 +136,7 @@ def _way(option: OptionEstimate) -> str:
 
 
 def _share(asked: PlainQuestion, option: OptionEstimate, tokens_per_s: float) -> str:
-    """Return the share of the dense peak; nothing for images and adapters, whose FLOPs are counted otherwise."""
+    """Return the share of the dense peak; empty for images and adapters, whose FLOPs are counted differently."""
     if asked.seq_len is None or "adapters" in asked.training:
         return ""
     catalog = open_catalog(None)
@@ -149,9 +151,9 @@ def _share(asked: PlainQuestion, option: OptionEstimate, tokens_per_s: float) ->
 
 def _published(row: dict[str, str], asked: PlainQuestion) -> str:
     value = row["tokens_per_s_per_gpu"] or row["throughput_total"]
-    each = float(value) if asked.seq_len else float(row["throughput_total"]) / float(row["num_gpus"])
+    rate = float(value) if asked.seq_len else float(row["throughput_total"]) / float(row["num_gpus"])
     settings = " ".join(part for part in (row["precision"], f"{int(float(row['num_gpus']))}x {row['gpu']}") if part)
-    return f"{_short(each)} ({row['framework']}, {settings}: `{row['id']}`)"
+    return f"{_short(rate)} ({row['framework']}, {settings}: `{row['id']}`)"
 
 
 def _short(value: float) -> str:

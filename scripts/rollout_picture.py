@@ -49,7 +49,7 @@ def step_of(nodes: int, generation: dict[str, Any], catalog: Catalog) -> Rollout
 
 
 def rows_of(step: RolloutEstimate) -> list[tuple[str, list[tuple[str, float, float]]]]:
-    """Return each group of devices with its phases: name, begin and end in seconds; the rest of a step is waiting."""
+    """Return each group of devices with its phases: name, begin and end in seconds. The rest of a step is waiting."""
     seconds = step.seconds
     generating, weights = seconds["generation"], seconds.get("weights", 0.0)
     following, at = [], 0.0 if step.generating_devices and _is_ahead(step) else generating

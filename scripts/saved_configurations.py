@@ -1,9 +1,9 @@
-"""Configurations of all text networks with a formula, built by transformers, with the parameters of their classes.
+"""Saves configurations of all text networks with a formula, built by transformers, with their parameter counts.
 
     pip install -e '.[configs]'; python -m scripts.saved_configurations
 
-Writes tests/adapters/saved_configurations.jsonl, from which the usual tests take what they expect. Classes are built on
-the meta device: nothing is loaded and no memory is taken.
+Writes tests/adapters/saved_configurations.jsonl, which holds expected values of tests. Classes are built on the meta
+device, without memory for weights.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ SWITCHES = (
     "new_decoder_architecture", "norm_bias", "qk_layernorm", "tie_word_embeddings", "use_bias",
     "use_parallel_residual", "use_qk_norm", "use_qkv_bias",
 )  # fmt: skip
-"""Settings that add or take away norms, biases and the head; each family has a few."""
+"""Settings that add or remove norms, biases and the head. Each family has a few of them."""
 
 
 class SavedConfiguration(NamedTuple):
-    """A configuration as it is published, as transformers saves it whole, and the parameters of its class."""
+    """A configuration in its published and in its complete form, with the parameters of its class."""
 
     name: str
     published: dict[str, Any]
@@ -72,12 +72,12 @@ class SavedConfiguration(NamedTuple):
 
 
 def names() -> list[str]:
-    """Return the configurations: each family by itself, and with each of its settings turned over."""
+    """Return the names of the configurations: each family, and each family with all its switches turned over."""
     return [f"{family}{turned}" for family in (*ENCODERS, *DECODERS) for turned in ("", ", turned")]
 
 
 def saved(name: str) -> SavedConfiguration | None:
-    """Build a configuration and its class; None of a family without such settings."""
+    """Build a configuration and its class; None for a turned family without switches."""
     import torch
     from transformers import CONFIG_MAPPING, AutoModelForCausalLM, AutoModelForMaskedLM
 

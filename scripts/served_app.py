@@ -1,4 +1,4 @@
-"""The app, served by a process of its own on a free port of this machine: for tests, pictures and benchmarks."""
+"""Serves the app in a process of its own on a free local port, for tests, pictures and benchmarks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ START_TRIES = 240
 
 @contextmanager
 def served(command: Callable[[int], Sequence[str]], folder: Path, **environment: str) -> Iterator[int]:
-    """Start the app; yield its port; end the process, which must be the app itself and not its parent."""
+    """Start the app, yield its port, and end the process, which must be the app itself, not its parent."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -36,7 +36,7 @@ def served(command: Callable[[int], Sequence[str]], folder: Path, **environment:
 
 
 def wait_until_healthy(port: int, server: subprocess.Popen[bytes], log: Path) -> None:
-    """Wait until the app answers; RuntimeError with its log where it ends or takes a minute."""
+    """Wait until the app answers. Raises RuntimeError with its log if it ends or takes a minute."""
     pause = threading.Event()
     for _ in range(START_TRIES):
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
@@ -63,4 +63,4 @@ BROWSER_FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
-"""Options of a Chromium that sees only this machine."""
+"""Options for a Chromium without background traffic."""

@@ -1,11 +1,11 @@
-"""Logs that trainers really write: LLaMA-Factory, ms-swift and axolotl train a tiny network here, on a CPU.
+"""Makes real logs of trainers: LLaMA-Factory, ms-swift and axolotl train a tiny network on a CPU.
 
     python -m scripts.trainer_logs llamafactory swift axolotl
 
-Each trainer has an environment of its own under build/trainers/ (minutes and 2 GB each, once); nothing but packages is
-downloaded. The network and its tokenizer are made here. What a trainer writes goes to
-tests/adapters/trainer_logs/logs/, without lines that name this machine; the seconds of each step, as a callback in the
-same process times them, to timed_steps/. Not part of `make test`.
+Each trainer has an environment of its own under build/trainers/ (minutes and 2 GB each, once). Only packages are
+downloaded. The network and its tokenizer are made here. The trainer's logs go to tests/adapters/trainer_logs/logs/,
+without lines that name this machine. A callback in the same process times each step and writes the seconds to
+timed_steps/. Not part of `make test`.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ TORCH = "torch==2.13.0"
 
 
 class Trainer(NamedTuple):
-    """Packages to install, the command to run, and the files to keep of those it writes."""
+    """Packages of a trainer, its command, and the log files to keep."""
 
     packages: tuple[str, ...]
     module: str
     arguments: tuple[str, ...]
-    """`{work}` is the folder with network/, data.json and the configuration."""
+    """Arguments of the command. `{work}` is the folder with network/, data.json and the configuration."""
     configuration: dict[str, Any]
-    """Written as config.yaml."""
+    """Content of config.yaml."""
     kept: tuple[str, ...]
     python: str = ""
-    """The interpreter, where this one is too old."""
+    """Interpreter, if the current one is too old."""
 
 
 HF = {
@@ -86,7 +86,7 @@ TRAINERS = {
 
 
 def environment(name: str) -> Path:
-    """Make the environment of a trainer where it is not there; return its interpreter."""
+    """Make the environment of a trainer if it is missing, and return its interpreter."""
     folder, trainer = ROOT / "build/trainers" / name, TRAINERS[name]
     python, done = folder / "bin/python", folder / "installed"
     if not done.exists():
@@ -103,7 +103,7 @@ def environment(name: str) -> Path:
 
 
 def write_data(work: Path) -> None:
-    """Write samples of 20 to 100 words in the form of Alpaca, and the index that LLaMA-Factory wants."""
+    """Write samples of 20 to 100 words in the Alpaca format, and the index that LLaMA-Factory needs."""
     random_ = random.Random(0)
     rows = [
         {"instruction": "count", "input": "", "output": " ".join(random_.choices(WORDS, k=random_.randint(20, 100)))}
@@ -114,7 +114,7 @@ def write_data(work: Path) -> None:
 
 
 def written_by(name: str) -> None:
-    """Run a trainer and keep what it writes."""
+    """Run a trainer and keep its logs."""
     python, trainer = environment(name), TRAINERS[name]
     work = ROOT / "build/trainers" / f"{name}-run"
     shutil.rmtree(work, ignore_errors=True)
@@ -145,7 +145,7 @@ def written_by(name: str) -> None:
 
 
 def _clean(text: str, work: Path) -> str:
-    """Leave out lines that name a place of this machine or the network."""
+    """Remove lines with a path of this machine or an address of the network."""
     mine = re.compile("|".join(map(re.escape, (str(work), str(ROOT), str(Path.home()), "/tmp", "://"))))
     lines = text.splitlines(keepends=True)
     return "".join(line for line in lines if not mine.search(line))

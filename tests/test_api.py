@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -124,6 +125,30 @@ def test_memory_is_what_the_command_answers(told):
     assert answer.fits == printed["fits"]
     frame = answer.to_frame().set_index("checkpointing")
     assert frame.loc["full", "total_gib"] < frame.loc["none", "total_gib"]
+
+
+@pytest.mark.parametrize(
+    ("stated", "words"),
+    [
+        pytest.param({"method": "dpo", "reference": "model"}, "--method dpo --reference model", id="dpo"),
+        pytest.param(
+            {"method": "grpo", "completion": "350-512", "group": 8, "prompts": 16, "seq_len": 1024},
+            "--method grpo --completion 350-512 --group 8 --prompts 16 --seq-len 1024",
+            id="grpo",
+        ),
+        pytest.param({"method": "qlora"}, "--method qlora", id="qlora"),
+        pytest.param({"method": "full", "gpus": 8, "tensor": 8}, "--method full --gpus 8 --tensor 8", id="tensor"),
+        pytest.param(
+            {"framework": "HF Trainer", "attention": "eager"},
+            "--framework 'HF Trainer' --attention eager",
+            id="trainer",
+        ),
+    ],
+)
+def test_memory_of_every_method_is_what_the_command_answers(told, stated, words):
+    answer = planner.memory("llama3-8b", on="H100-SXM", **stated)
+    printed = told("memory", "llama3-8b", "--on", "H100-SXM", *shlex.split(words))
+    assert answer.document.model_dump(mode="json") == printed
 
 
 def test_memory_of_adapters_takes_the_keys_of_a_plan():
@@ -259,7 +284,7 @@ def test_markup_in_a_name_is_text():
         ({"method": "lor"}, "method: 'lor' is not known"),
         ({"runs": 0}, "runs is 0"),
         ({"lora_rank": 0, "method": "lora"}, "lora_rank is 0"),
-        ({"data": "many"}, "is no number of samples"),
+        ({"data": "many"}, "is not a number of samples"),
     ],
     ids=["method", "runs", "rank", "data"],
 )

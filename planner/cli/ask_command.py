@@ -26,8 +26,8 @@ from planner.use_cases import answer_ids, catalogs
 from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import assumed_lines, plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
-from planner.use_cases.asking.question import Asked, MissingAnswerError, Question
-from planner.use_cases.countries import country_code
+from planner.use_cases.asking.question import MissingAnswerError, QuestionPlan, TrainingQuestion
+from planner.use_cases.catalogs import country_code
 from planner.use_cases.find import plan_text
 
 app = command_app()
@@ -109,7 +109,7 @@ def ask(
     if write is not None:
         _check_place(write)
     catalog = catalogs.audited(catalogs.open_catalog(home))
-    question = Question(
+    question = TrainingQuestion(
         workload=workload,
         data=work.data,
         tokens=work.tokens,
@@ -144,7 +144,7 @@ def ask(
     return 0 if document.feasible else EXIT_NOTHING_FEASIBLE
 
 
-def _asked(question: Question, answer: Callable[[Question], Asked]) -> Asked:
+def _asked(question: TrainingQuestion, answer: Callable[[TrainingQuestion], QuestionPlan]) -> QuestionPlan:
     """Ask on a terminal for what is missing, at most five times. Elsewhere the error names the option."""
     if not may_ask():
         return answer(question)
@@ -167,7 +167,7 @@ LIMITS = (
 )
 
 
-def _with_limits(question: Question) -> Question:
+def _with_limits(question: TrainingQuestion) -> TrainingQuestion:
     """Ask for the limits if only a name was given."""
     if question.own or question.on or question.budget is not None or question.by or question.data or question.tokens:
         return question

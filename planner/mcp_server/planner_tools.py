@@ -37,7 +37,7 @@ from planner.use_cases import answer_ids, catalogs, find, networks, plans, price
 from planner.use_cases.asking.answer import answer_of
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.logged_run import run_of_log
-from planner.use_cases.asking.question import Question
+from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.explain import explain
 from planner.use_cases.importing.check_run import check_run
 from planner.use_cases.importing.named_run import run_named
@@ -104,7 +104,7 @@ class PlannerTools:
         (prices). Say the limits (budget, by) where the user has them: the answer then keeps them.
         """
         catalog = catalogs.audited(catalogs.open_catalog(self.home))
-        question = Question(
+        question = TrainingQuestion(
             workload=inside(workload), data=data, tokens=tokens, epochs=epochs, seq_len=seq_len,
             training=stated.training,
             objective=stated.adapters.objective(),

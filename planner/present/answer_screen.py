@@ -1,4 +1,4 @@
-"""The answers of `compare`, `campaign` and `estimate` on one screen: title, headline, table, and where to read on."""
+"""Shows the answers of `compare`, `campaign` and `estimate`: title, headline, table and further commands."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from planner.decide.recommend.wording import confidence_text, duration_text, percent_text, usd_text
+from planner.decide.recommend.phrases import Phrases, nothing_to_pay
+from planner.decide.recommend.wording import confidence_text, duration_text, percent_text
 from planner.model.answer.documents import (
     CampaignDocument,
     ComparisonDocument,
@@ -16,62 +17,78 @@ from planner.model.answer.documents import (
 )
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
+from planner.model.plan.plan import CampaignLimits
 from planner.present.columns.entry import Entry, entries_of
 from planner.present.option_marks import marks_explained
-from planner.present.option_table import option_lines, scales
+from planner.present.option_table import Scales, option_lines, scales
 from planner.present.screen import again, command_item, fewer_rows, wrapped, wrapped_items
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 SOURCES = ("Sources", "--details")
 LATER = 1.05
-"""Times as long as its lines from which a plan says why."""
+"""Ratio of a plan's time to the span of its lines from which the screen explains the difference."""
 
 
 @dataclass(frozen=True)
 class Screen:
-    """What is shown, before it is fitted to a width."""
+    """Content of a screen before it is fitted to a width."""
 
     title: str
     headline: Sequence[str]
     entries: Sequence[Entry]
     currency: Currency | None
     commands: Sequence[tuple[str, str]]
-    """What each is for, and the command."""
+    """Purpose and text of each command."""
     notes: Sequence[str] = ()
     answer_id: str | None = None
-    """None: of an answer from before there were ids."""
+    """Id of the answer; None for an answer that is older than ids."""
     more: Sequence[str] = ()
-    """Columns beside the usual ones, by their keys."""
+    """Keys of columns besides the usual ones."""
 
 
 def comparison_screen(document: ComparisonDocument, *, plan: str | None) -> Screen:
-    """Show the recommendation, with the options best first; `plan` is its file, with the options that were given.
+    """Show the recommendation and the options, best first.
 
-    None: there is no file, so that no other command can go on from it.
+    `plan` is the plan's file with the given options. Without a file, no further commands are shown.
     """
     commands = [("Why", f"planner explain {plan}")] if plan else []
     if plan and document.mix is not None:
         commands.insert(0, ("What runs when", f"planner campaign {plan}"))
     owned = [option for option in document.options if option.site is not None]
-    if plan and owned and all(option.usd_total is not None for option in owned):  # else own-or-rent may have no answer
+    if (
+        plan and owned and all(option.usd_total is not None for option in owned)
+    ):  # otherwise own-or-rent may have no answer
         commands.append(("Own or rent", f"planner own-or-rent {plan}"))
     commands.append(SOURCES)
     headline = document.headline if document.confidence is not None else (document.sentence,)
+    entries = entries_of(document)
+    if document.mix is not None:
+        headline = (*headline, _likely(document.mix, scales(entries, document.currency)))
     return Screen(
-        f"{document.plan}: {_limits(document)}", headline, entries_of(document), document.currency, commands,
+        f"{document.plan}: {_limits(document)}", headline, entries, document.currency, commands,
         document.notes, document.answer_id,
     )  # fmt: skip
 
 
+def _likely(mix: FeasiblePlan, units: Scales) -> str:
+    """Return the likely time and cost of a mix, with the 90 % ranges and the chance that rows have."""
+    hours, usd = mix.campaign_hours, units.amount(mix.campaign_usd)
+    time = " ".join(filter(None, (units.time.value(hours), units.time.title, units.time.interval(hours))))
+    cost = " ".join(filter(None, (units.money.value(usd), units.money.title, units.money.interval(usd))))
+    before = " before credits" if mix.credits_usd else ""
+    chance = "" if mix.chance_both is None else f", {percent_text(mix.chance_both)}"
+    return f"Mix: {time}, {cost}{before}{chance}."
+
+
 BINDING = {
     "deadline": "the deadline", "budget": "the budget", "confidence": "no plan is sure enough",
-    "nodes_not_asked": "no option has the nodes that its runs may have",
+    "nodes_not_asked": "no option has a number of nodes that its trainings may use",
 }  # fmt: skip
-"""Words for the codes of what no plan keeps."""
+"""Words for the limits that no plan keeps, by code."""
 
 
 def campaign_screen(document: CampaignDocument, *, plan: str | None) -> Screen:
-    """Show the whole campaign on each option alone, in the plan's order."""
+    """Show the whole campaign, and the campaign on each option alone in the plan's order."""
     commands = [*([("Recommendation", f"planner compare {plan}")] if plan else []), SOURCES]
     return Screen(
         f"{document.plan}: {_trainings(document.runs)}", _planned(document), entries_of(document), document.currency,
@@ -80,72 +97,78 @@ def campaign_screen(document: CampaignDocument, *, plan: str | None) -> Screen:
 
 
 def _planned(document: CampaignDocument) -> list[str]:
-    """Return the plan in sentences, a line for each option that takes part."""
+    """Return the plan in sentences, with a line for each option that takes part."""
     if document.feasible is None:
         return []
+    limits = CampaignLimits()
+    if document.confidence is not None:
+        limits = CampaignLimits(confidence=document.confidence)
+    phrases = Phrases(limits, document.currency)
     if not document.feasible:
-        limits = [BINDING.get(code, code.replace("_", " ")) for code in document.binding_limits]
-        lines = [f"Nothing fits: {' and '.join(limits) or 'no plan was found'}."]
+        missed = [BINDING.get(code, code.replace("_", " ")) for code in document.binding_limits]
+        lines = [f"Nothing fits: {' and '.join(missed) or 'no plan was found'}."]
         near = document.nearest_feasible
         if near is not None:
-            lines.append(f"Nearest: {_total(near, document.confidence)}")
-        return lines + ([_line(placed, near) for placed in near.placements] if near is not None else [])
+            lines.append(f"Nearest: {_total(near, phrases)}")
+        return lines + ([_line(placed, near, phrases) for placed in near.placements] if near is not None else [])
     lines = [
-        f"Plan: {_total(document, document.confidence)}",
-        *(_line(placed, document) for placed in document.placements),
+        f"Plan: {_total(document, phrases)}",
+        *(_line(placed, document, phrases) for placed in document.placements),
     ]
     return [*lines, *_last_of_several(document)]
 
 
 def _last_of_several(document: CampaignDocument) -> list[str]:
-    """Say why the plan takes longer than its lines: each is likely, and the last of several ends later than likely."""
+    """Explain why a plan takes longer than its lines: each end is a median, and the latest of several is later."""
     assert document.campaign_hours is not None, "it is a plan"
-    starts = [datetime.fromisoformat(one.start) for one in document.placements]
-    ends = [datetime.fromisoformat(one.end) for one in document.placements]
+    starts = [datetime.fromisoformat(placement.start) for placement in document.placements]
+    ends = [datetime.fromisoformat(placement.end) for placement in document.placements]
     likely, hours = (max(ends) - min(starts)).total_seconds() / SECONDS_PER_HOUR, document.campaign_hours.value
     if len(ends) < 2 or hours <= LATER * likely:
         return []
     return [f"Each line is likely; in half of all cases the last of them ends within {duration_text(hours)}."]
 
 
-def _total(plan: CampaignDocument | FeasiblePlan, confidence: float | None) -> str:
+def _total(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     assert plan.campaign_usd is not None, "it is a plan"
     assert plan.campaign_hours is not None
     gap = f"within {plan.optimality_gap_pct:.2g} % of the best" if plan.optimality_gap_pct else "proven best"
     before = " before credits" if plan.credits_usd else ""
-    likely = f"{usd_text(plan.campaign_usd.value)}{before}, {duration_text(plan.campaign_hours.value)} ({gap})."
-    return " ".join(filter(None, (likely, _promise(plan, confidence), _chances(plan))))
+    usd = phrases.money(plan.campaign_usd.value)
+    likely = f"{usd}{before}, {duration_text(plan.campaign_hours.value)} ({gap})."
+    return " ".join(filter(None, (likely, _promise(plan, phrases), _chances(plan))))
 
 
-def _promise(plan: CampaignDocument | FeasiblePlan, confidence: float | None) -> str:
-    """Write what the plan stays under with the confidence; draws that its windows do not hold count as never done."""
-    if confidence is None or plan.usd_confident is None:
+def _promise(plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
+    """Write the bounds that the plan keeps with the confidence. Draws beyond its windows count as never done."""
+    if plan.usd_confident is None:
         return ""
     done = "not done within its windows"
     if plan.done_by_confident is not None:
         done = f"done by {plan.done_by_confident}"
-    sure = confidence_text(confidence)
+    sure = confidence_text(phrases.limits.confidence)
     after = " after credits" if plan.credits_usd else ""
-    return f"{sure[0].upper()}{sure[1:]}: {done}, at most {usd_text(plan.usd_confident)}{after}."
+    usd = nothing_to_pay(plan, bill=plan.campaign_usd) or f"at most {phrases.most(plan)}{after}"
+    return f"{sure[0].upper()}{sure[1:]}: {done}, {usd}."
 
 
 def _chances(plan: CampaignDocument | FeasiblePlan) -> str:
-    """Write the chance to keep all limits at once, and those of each: `78 %: deadline 82 %, budget 86 %`."""
-    each = (
+    """Write the chance to keep all limits at once, and the chance for each limit."""
+    chances = (
         ("the deadline", plan.chance_deadline), ("the budget", plan.chance_budget),
         ("its windows", plan.chance_windows),
     )  # fmt: skip
-    known = [(what, chance) for what, chance in each if chance is not None]
+    known = [(what, chance) for what, chance in chances if chance is not None]
     if len(known) < 2 or plan.chance_both is None:
         return " ".join(f"{percent_text(chance)} to keep {what}." for what, chance in known)
     parts = ", ".join(f"{what} {percent_text(chance)}" for what, chance in known)
     return f"{percent_text(plan.chance_both)} to keep all limits at once: {parts}."
 
 
-def _line(placed: PlacedRuns, plan: CampaignDocument | FeasiblePlan) -> str:
+def _line(placed: PlacedRuns, plan: CampaignDocument | FeasiblePlan, phrases: Phrases) -> str:
     when = f"{_moment(placed.start)} to {_moment(placed.end)}"
     before = " before credits" if plan.credits_usd else ""
-    return f"{_trainings(placed.runs)} on {placed.name}, {when}, {usd_text(placed.usd)}{before}."
+    return f"{_trainings(placed.runs)} on {placed.name}, {when}, {phrases.money(placed.usd)}{before}."
 
 
 def _moment(iso: str) -> str:
@@ -163,7 +186,7 @@ def estimate_screen(document: EstimateDocument, *, plan: str | None) -> Screen:
 
 
 def screen_lines(screen: Screen, *, width: int, whole: bool = False) -> list[str]:
-    """Return the screen in lines of at most `width`: 30 of them unless the `whole` table is wanted."""
+    """Return the screen in lines of at most `width`. Without `whole`, show as many rows as 30 lines hold."""
     rows = len(screen.entries)
     return _lines(screen, rows, width) if whole else fewer_rows(lambda shown: _lines(screen, shown, width), rows)
 
@@ -188,14 +211,14 @@ def _lines(screen: Screen, shown: int, width: int) -> list[str]:
 
 
 def _kept(entries: Sequence[Entry], count: int) -> list[Entry]:
-    """Return the first entries, and of the others those that carry a mark of the answer and one that is owned."""
+    """Return the first entries, with the marked ones and the first owned one of the others."""
     owned = next((entry for entry in entries if entry.option.hold is Hold.HAVE), None)
     marked = [entry for entry in entries[count:] if entry.mark or entry is owned]
     return [*entries[: count - len(marked)], *marked] if count < len(entries) else list(entries)
 
 
 def _limits(document: ComparisonDocument) -> str:
-    """Write what is asked: `50 trainings by 2027-06-30 for 20,000 USD`."""
+    """Write the work with its limits: `50 trainings by 2027-06-30 for 20,000 USD`."""
     by = f" by {document.deadline}" if document.deadline else ""
     budget = ""
     if document.budget_usd is not None:

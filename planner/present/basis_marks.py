@@ -1,4 +1,4 @@
-"""Colour and shape of how a number is known, on charts, pages and reports."""
+"""Colours and shapes that show the basis of a number on charts, pages and reports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ BASIS_COLOUR = {
     Basis.MODELLED: "#E69F00",
     Basis.ASSUMED: "#D55E00",
 }
-"""Okabe-Ito colours: told apart with any kind of colour vision."""
+"""Okabe-Ito colours, which people with any kind of colour vision can distinguish."""
 
 BASIS_SHAPE = {
     Basis.MEASURED: "circle",
@@ -18,4 +18,4 @@ BASIS_SHAPE = {
     Basis.MODELLED: "triangle-up",
     Basis.ASSUMED: "diamond",
 }
-"""The second channel: the same shape on the chart and before the word."""
+"""Shapes as a second sign besides the colour, on charts and before words."""

@@ -1,4 +1,4 @@
-"""The cost/time chart: pure functions from an answer to an altair chart, and to SVG without any network."""
+"""Draws cost against time of an answer's options, as an altair chart or as SVG, without network access."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     import altair as alt
 
 DAYS_FROM_HOURS = 96.0
-"""From here on the time axis is in days."""
+"""Longest time in hours from which the time axis is in days."""
 FAR_FACTOR = 30.0
-"""A limit this many times beyond all options is named in words: on the axis it would squeeze the options together."""
+"""Ratio of a limit to all options beyond which it is not on the axis, where it would squeeze the options."""
 MARGIN = 1.35
 INK = "#777777"
-"""Readable on white and on black."""
+"""Grey that is readable on white and on black."""
 
 CHART_READING = (
     "Numbers are the ranks in the table. Bars are 90 % ranges. A ring marks the Pareto front: no other option is both "
@@ -34,7 +34,7 @@ CHART_READING = (
 
 @dataclass(frozen=True)
 class Axes:
-    """The time unit, and what the two logarithmic axes reach from and to."""
+    """Time unit and ends of the two logarithmic axes."""
 
     hours_per_unit: float
     time_domain: tuple[float, float]
@@ -47,7 +47,7 @@ class Axes:
 
 
 def drawable(comparison: ComparisonDocument) -> list[RankedOption]:
-    """Return the options whose time and cost are known and over 0: a logarithmic axis has no other place."""
+    """Return the options with a known time and cost above 0, because a logarithmic axis cannot show 0."""
     return [
         option
         for option in comparison.options
@@ -59,14 +59,14 @@ def drawable(comparison: ComparisonDocument) -> list[RankedOption]:
 
 
 def not_drawn(comparison: ComparisonDocument) -> list[str]:
-    """Return which options the chart cannot show, and why."""
+    """Return the options that the chart cannot show, each with the reason."""
     drawn = {option.id for option in drawable(comparison)}
     return [f"{name_text(option)} ({_missing(option)})" for option in comparison.options if option.id not in drawn]
 
 
 def cost_time_chart(comparison: ComparisonDocument) -> alt.LayerChart | None:
-    """Return cost against time of every option, with ranges, the Pareto front and the limits; None if none is known."""
-    import altair as alt  # here: takes 0.5 s, and is not installed with the core
+    """Draw cost against time of all options, with ranges, the Pareto front and the limits; None without options."""
+    import altair as alt  # imported late: takes 0.5 s, and the core does not install it
 
     options = drawable(comparison)
     axes = _axes(options, comparison)
@@ -89,7 +89,7 @@ def cost_time_chart(comparison: ComparisonDocument) -> alt.LayerChart | None:
     )
     tooltip = [alt.Tooltip(f"{name}:N") for name in ("option", "accelerators", "time", "cost", "time basis", "verdict")]
     tooltip[2:4] = [alt.Tooltip("time text:N", title="time"), alt.Tooltip("cost text:N", title="cost")]
-    chart = alt.Chart(_data(alt, rows))
+    chart = alt.Chart(inline_data(alt, rows))
     layers = _limit_layers(alt, comparison, axes)
     layers += [
         chart.transform_filter("datum.front")
@@ -117,7 +117,7 @@ def cost_time_chart(comparison: ComparisonDocument) -> alt.LayerChart | None:
 
 
 def chart_svg(comparison: ComparisonDocument) -> str | None:
-    """Return the chart as SVG, drawn offline; None where nothing is to be drawn or the app's extra is missing."""
+    """Return the chart as SVG, drawn offline; None if there is nothing to draw or the app's extra is missing."""
     try:
         import altair  # noqa: F401
         import vl_convert
@@ -145,7 +145,7 @@ def _axes(options: Sequence[RankedOption], comparison: ComparisonDocument) -> Ax
 
 
 def _domain(quantities: Sequence[Quantity], *, limit: float | None, divisor: float) -> tuple[float, float]:
-    """Reach from the lowest to the highest end of a range, with a margin, and to the limit unless it is far off."""
+    """Return the ends of an axis: all ranges with a margin, and the limit unless it is far away."""
     values = [quantity.value for quantity in quantities]
     low = min(quantity.low if quantity.low > 0 else quantity.value / 10 for quantity in quantities)
     high = max(quantity.high for quantity in quantities)
@@ -179,7 +179,7 @@ def _row(option: RankedOption, axes: Axes, comparison: ComparisonDocument) -> di
 
 
 def _joined_labels(rows: list[dict[str, Any]], axes: Axes) -> list[dict[str, Any]]:
-    """Write the ranks of options that stand on the same spot beside it once, as `4, 5`."""
+    """Join the ranks of options at the same spot into one label, `4, 5`."""
     spots: dict[tuple[int, int], dict[str, Any]] = {}
     for row in rows:
         spot = _cell(row["time"], axes.time_domain), _cell(row["usd"], axes.usd_domain)
@@ -202,13 +202,13 @@ def _limit_layers(alt: Any, comparison: ComparisonDocument, axes: Axes) -> list[
     deadline_hours = comparison.deadline_hours
     if deadline_hours is not None and _within(deadline_hours / axes.hours_per_unit, axes.time_domain):
         row = {"time": deadline_hours / axes.hours_per_unit, "text": f"deadline {comparison.deadline}"}
-        chart = alt.Chart(_data(alt, [row]))
+        chart = alt.Chart(inline_data(alt, [row]))
         layers.append(chart.mark_rule(**line).encode(x=x, tooltip="text:N"))
         text = chart.mark_text(align="right", baseline="top", dx=-5, dy=5, color=INK, fontSize=12)
         layers.append(text.encode(x=x, y=alt.value(0), text="text:N"))
     if comparison.budget_usd is not None and _within(comparison.budget_usd, axes.usd_domain):
         budget = f"budget {number_text(comparison.budget_usd, Unit.USD)} USD"
-        chart = alt.Chart(_data(alt, [{"usd": comparison.budget_usd, "text": budget}]))
+        chart = alt.Chart(inline_data(alt, [{"usd": comparison.budget_usd, "text": budget}]))
         layers.append(chart.mark_rule(**line).encode(y=y, tooltip="text:N"))
         text = chart.mark_text(align="left", baseline="bottom", dx=5, dy=-4, color=INK, fontSize=12)
         layers.append(text.encode(x=alt.value(0), y=y, text="text:N"))
@@ -224,7 +224,7 @@ def _axis(alt: Any, domain: tuple[float, float]) -> Any:
 
 
 def ticks(domain: tuple[float, float]) -> list[float]:
-    """Return round numbers inside a logarithmic domain: 1, 2, 5 times powers of ten; every digit where it is narrow."""
+    """Return round numbers in a logarithmic domain: 1, 2 and 5 times powers of ten, or every digit if it is narrow."""
     exponents = range(math.floor(math.log10(domain[0])), math.ceil(math.log10(domain[1])) + 1)
     for digits in ((1,), (1, 2, 5), range(1, 10), [tenth / 10 for tenth in range(10, 100)]):
         ticks = [float(f"{digit}e{exponent}") for exponent in exponents for digit in digits]
@@ -234,7 +234,8 @@ def ticks(domain: tuple[float, float]) -> list[float]:
     return ticks
 
 
-def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
+def inline_data(alt: Any, rows: list[dict[str, Any]]) -> Any:
+    """Return rows as data of an altair chart. Wraps an untyped function."""
     return alt.Data(values=rows)
 
 

@@ -1,4 +1,4 @@
-"""What an answer rests on, below its table: reasons, bills, notes and assumptions, each once."""
+"""Writes the basis of an answer below its table: reasons, bills, notes and assumptions, each once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from planner.model.answer.documents import CampaignDocument, ComparisonDocument, EstimateDocument
 from planner.model.answer.option_estimate import OptionEstimate
-from planner.present.bill_text import bill_text
+from planner.present.bills import bill_text
 from planner.present.facts import name_text
 from planner.present.screen import wrapped
 from planner.present.table import price_text, quantity_text
@@ -15,24 +15,27 @@ INDENT = "    "
 
 
 def details_lines(document: EstimateDocument | CampaignDocument | ComparisonDocument, *, width: int) -> list[str]:
-    """Return each option with its id, price, bill and reasons, then notes with the rows they are of, assumptions."""
+    """Return each option with its id, price, bill and reasons, then the notes with their rows, then the assumptions."""
     notes: dict[str, list[str]] = {}
     texts = ["", "Options"]
     for number, option in enumerate(document.options, start=1):
         texts.append(f"{number}  {name_text(option)} [{option.id}]: {'; '.join(_facts(option))}")
         for note in dict.fromkeys((*option.doubts, *option.notes, *_sources(option))):
-            if note in document.notes:  # it stands below the table
+            if note in document.notes:  # already shown below the table
                 continue
             notes.setdefault(note, []).append(str(number))
     texts += ["", "Notes, each with the rows it is of"] if notes else []
     texts += [f"{', '.join(numbers)}  {note}" for note, numbers in notes.items()]
     texts += ["", "Assumptions"] if document.assumptions else []
-    texts += [f"{one.name}: {quantity_text(one.quantity)}; {one.quantity.source}" for one in document.assumptions]
+    texts += [
+        f"{assumption.name}: {quantity_text(assumption.quantity)}; {assumption.quantity.source}"
+        for assumption in document.assumptions
+    ]
     return [line for text in texts for line in wrapped(text, width=width, indent=INDENT) or [""]]
 
 
 def _sources(option: OptionEstimate) -> Iterator[str]:
-    """Yield where the price and the network between nodes come from; a network of the plan stands in the notes."""
+    """Yield the sources of the price and of the network between nodes. The notes cover a network of the plan."""
     if option.offer is not None and option.price is not None:
         dated = "" if option.price.as_of is None else f" ({option.price.as_of})"
         yield f"price from {option.price.source}{dated}"

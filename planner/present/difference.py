@@ -1,4 +1,4 @@
-"""What moved, in words and as Markdown; which plans flip."""
+"""Writes differences between answers in words and as Markdown, and lists plans whose recommendation flips."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ MOST_LISTED = 30
 
 
 def as_markdown(diff: DiffDocument) -> str:
-    """Write a difference for people."""
+    """Write a difference as Markdown."""
     head, compared = f"# What moved: {inline(diff.plan)}", f"From {inline(diff.old)} to {inline(diff.new)}."
     parts = [head, compared, line(recommendation_text(diff))]
     rows = move_rows(diff)
@@ -24,8 +24,13 @@ def as_markdown(diff: DiffDocument) -> str:
         parts.append(
             table(
                 [
-                    {"cause": one.cause.value, "input": one.what, "old": one.old or "none", "new": one.new or "none"}
-                    for one in listed
+                    {
+                        "cause": change.cause.value,
+                        "input": change.what,
+                        "old": change.old or "none",
+                        "new": change.new or "none",
+                    }
+                    for change in listed
                 ]
             )
         )
@@ -36,14 +41,14 @@ def as_markdown(diff: DiffDocument) -> str:
 
 
 def recommendation_text(diff: DiffDocument) -> str:
-    """Return whether the recommended option changed."""
+    """Write whether the recommended option changed."""
     if diff.recommended_old == diff.recommended_new:
         return f"The recommendation stays: {diff.recommended_new or 'none'}."
     return f"The recommendation changes from {diff.recommended_old or 'none'} to {diff.recommended_new or 'none'}."
 
 
 def move_rows(diff: DiffDocument) -> list[Row]:
-    """One row per number that moved."""
+    """Return one row per number that changed."""
     return [
         {
             "option": moves.option,
@@ -59,7 +64,7 @@ def move_rows(diff: DiffDocument) -> list[Row]:
 
 
 def watched_rows(watch: WatchDocument) -> list[Row]:
-    """One row per plan that flips."""
+    """Return one row per plan that flips."""
     return [
         {
             "lock": plan.lock,

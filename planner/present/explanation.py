@@ -1,4 +1,4 @@
-"""An explanation as text: from the number to the parts of the step, their formulas, constants and runs."""
+"""Writes an explanation as text: the number, the parts of the step, their formulas, constants and runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.speed.throughput.prediction_notes import part_names
 MOST_CONSTANTS = 16
 MOST_RUNS = 12
 SMALLEST_SHARE = 0.0005
-"""Of a step; `--json` has every part."""
+"""Smallest share of a step that is shown. `--json` has every part."""
 ANSWER_FROM: dict[ThroughputFrom | None, str] = {
     "runs": "measured",
     "step": "from the plan's step time",
@@ -27,7 +27,7 @@ ANSWER_FROM: dict[ThroughputFrom | None, str] = {
 
 
 def as_text(document: ExplainDocument, *, width: int | None = None) -> str:
-    """Write all options, one after another; with `width`, in lines that are no longer."""
+    """Write all options, one after another, in lines of at most `width` if it is given."""
     lines = [document.plan]
     for option in document.options:
         lines += ["", *_option(option, document)]
@@ -97,12 +97,12 @@ def _step(option: OptionExplanation) -> Iterator[str]:
     shown = option.constants[:MOST_CONSTANTS]
     rows = [
         {
-            "constant": one.name, "value": f"{one.value:.4g}", "prior": f"{one.prior:.4g}",
-            "prior +-": "-" if one.spread is None else f"{one.spread * 100:.0f} %",
-            "allowed range": f"{one.low:g}-{one.high:g}", "1 % more: step": f"{one.percent_per_percent:+.3f} %",
-            "meaning": one.meaning,
+            "constant": constant.name, "value": f"{constant.value:.4g}", "prior": f"{constant.prior:.4g}",
+            "prior +-": "-" if constant.spread is None else f"{constant.spread * 100:.0f} %",
+            "allowed range": f"{constant.low:g}-{constant.high:g}",
+            "1 % more: step": f"{constant.percent_per_percent:+.3f} %", "meaning": constant.meaning,
         }
-        for one in shown
+        for constant in shown
     ]  # fmt: skip
     left = len(option.constants) - len(shown)
     more = f", {left} weaker ones left out" if left else ""
@@ -116,7 +116,7 @@ def _step(option: OptionExplanation) -> Iterator[str]:
 
 
 def _answer_from(option: OptionExplanation) -> str | None:
-    """Return the answer and where it comes from; None where the estimator gave it, or there is none."""
+    """Return the answer and its origin; None if it comes from the estimator, or there is none."""
     if option.throughput is None or option.throughput_from not in ANSWER_FROM:
         return None
     rate = number_text(option.throughput.value, option.throughput.unit)
@@ -143,7 +143,7 @@ def _configuration(option: OptionExplanation) -> Iterator[str]:
 
 
 def _correction(option: OptionExplanation) -> Iterator[str]:
-    """Write what the seconds of a part are the product of."""
+    """Write the factors of a part's seconds."""
     if option.correction is None:
         return
     of = option.correction
@@ -157,7 +157,7 @@ def _correction(option: OptionExplanation) -> Iterator[str]:
 
 
 def _extrapolated(option: OptionExplanation) -> Iterator[str]:
-    """Write the step and the ratios of a rate that has no parts."""
+    """Write the step and the ratios of an extrapolated rate, which has no parts."""
     of = option.extrapolation
     if of is None or option.throughput is None:
         return
@@ -166,7 +166,7 @@ def _extrapolated(option: OptionExplanation) -> Iterator[str]:
         "" if of.seconds is None else f"; a step of {of.batch:,} samples takes {of.batch:,} / rate = {of.seconds:.4g} s"
     )
     yield f"Extrapolated from {', '.join(of.runs)}, so without parts: {rate}{step}"
-    rows = [{"ratio": one.what, "factor": f"{one.value:.5g}", "formula": one.formula} for one in of.ratios]
+    rows = [{"ratio": ratio.what, "factor": f"{ratio.value:.5g}", "formula": ratio.formula} for ratio in of.ratios]
     yield from _block("Factors between the run and the answer", rows)
 
 
@@ -176,26 +176,26 @@ def _next_runs(option: OptionExplanation) -> Iterator[str]:
     now = option.throughput.high / option.throughput.value - 1
     rows = [
         {
-            "run": f"{one.accelerators} accelerator{'s' if one.accelerators > 1 else ''}, {one.strategy.value}",
+            "run": f"{run.accelerators} accelerator{'s' if run.accelerators > 1 else ''}, {run.strategy.value}",
             "range now": f"+{now * 100:.0f} %",
-            "range with it": f"+{one.half_width * 100:.0f} %",
+            "range with it": f"+{run.half_width * 100:.0f} %",
         }
-        for one in option.next_runs
+        for run in option.next_runs
     ]
     yield from _block("What one more run there would do, if it came out as expected", rows)
 
 
 def _runs(option: OptionExplanation) -> Iterator[str]:
     rows = []
-    for one in option.runs[:MOST_RUNS]:
-        moved = "-" if one.change_fraction is None else f"{one.change_fraction * 100:+.2f} %"
+    for run in option.runs[:MOST_RUNS]:
+        moved = "-" if run.change_fraction is None else f"{run.change_fraction * 100:+.2f} %"
         rows.append(
             {
-                "run": one.id,
-                "weight": "-" if one.weight is None else f"{one.weight:+.3f}",
-                "throughput without it": quantity_text(one.without),
+                "run": run.id,
+                "weight": "-" if run.weight is None else f"{run.weight:+.3f}",
+                "throughput without it": quantity_text(run.without),
                 "it moves the answer by": moved,
-                "differs in": ", ".join([*one.different, *(f"{name} (not stated)" for name in one.unknown)]) or "-",
+                "differs in": ", ".join([*run.different, *(f"{name} (not stated)" for name in run.unknown)]) or "-",
             }
         )
     left = len(option.runs) - len(rows)
@@ -204,7 +204,7 @@ def _runs(option: OptionExplanation) -> Iterator[str]:
 
 
 def _block(title: str, rows: Sequence[Row]) -> Iterator[str]:
-    """Write a title and aligned columns; the last column is not padded. Nothing where there are no rows."""
+    """Write a title and aligned columns without trailing blanks; nothing if there are no rows."""
     if not rows:
         return
     yield f"{title}:"

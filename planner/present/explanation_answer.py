@@ -1,21 +1,22 @@
-"""What the comparison answers of an option, as `planner explain` begins: verdict, days, chance, money, bill, doubts."""
+"""Writes the comparison's answer about an option at the top of `planner explain`: verdict, dates, money, doubts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from planner.decide.recommend.wording import confidence_text, percent_text
+from planner.decide.recommend.phrases import nothing_to_pay
+from planner.decide.recommend.wording import confidence_text, percent_text, up_to_amount
 from planner.model.answer.bill import Bill
 from planner.model.answer.explanation import ExplainDocument
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.currency import LocalAmount
 from planner.model.quantity import Quantity, Unit
-from planner.present.bill_text import amount_text
+from planner.present.bills import amount_text
 from planner.present.facts import quantity_of
 from planner.present.table import number_text, quantity_text
 
 LARGEST_LINES = 4
-"""Of a bill; the others are added up."""
+"""Lines of a bill that are shown. The others are added up."""
 MONEY = {
     "campaign_usd": "cost",
     "pay_now_usd": "pay now",
@@ -27,7 +28,7 @@ WHEN = {"cash_usd": " by the end", "to_pay_usd": " after credits", "left_usd": "
 
 
 def answer_lines(option: RankedOption, document: ExplainDocument) -> Iterator[str]:
-    """Write what to know before any part of a step: the verdict, a line a fact, each doubt of the evidence."""
+    """Write the verdict, one line per fact, and each doubt about the evidence."""
     if option.id == document.recommended:
         yield "Recommended."
     else:
@@ -50,19 +51,25 @@ def _facts(option: RankedOption, document: ExplainDocument) -> Iterator[tuple[st
         late = option.done_by_confident or option.done_by
         days = f"{option.done_by}" + (f"; {late}" if late != option.done_by else "")
         yield "done by", days + (f", {sure}" if sure and option.done_by_confident is not None else "")
+    if option.campaign_hours is not None and option.hours_confident is not None and document.confidence is not None:
+        most = f"{percent_text(document.confidence)} of the simulated campaigns end within"
+        hours = number_text(option.hours_confident, Unit.HOURS)
+        yield "hours", f"{quantity_text(option.campaign_hours)}; {most} {hours} h, waiting included"
     chances = {"in time": option.chance_deadline, "within the budget": option.chance_budget}
     known = [f"{percent_text(chance)} {what}" for what, chance in chances.items() if chance is not None]
     if len(known) == len(chances) and option.chance_both is not None:
         known.append(f"{percent_text(option.chance_both)} both")
     if known:
-        yield "chance", ", ".join(known)
+        yield "chance", f"{', '.join(known)} (of the simulated campaigns)"
     for field, name in MONEY.items():
         quantity = quantity_of(option, field)
         if quantity is not None and (field != "to_pay_usd" or quantity != option.cash_usd):
             bought = field == "campaign_usd" and option.pay_now_usd is not None
             yield "running" if bought else name, f"{_money_text(quantity, document)}{WHEN.get(field, '')}"
     if option.usd_confident is not None and sure:
-        yield "at most", f"{number_text(option.usd_confident, Unit.USD)} USD, {sure}: by this it is ranked"
+        nothing = nothing_to_pay(option, bill=option.campaign_usd)
+        usd = nothing or f"{up_to_amount(option.usd_confident)} USD"
+        yield "at most", f"{usd}, {sure}: by this it is ranked"
     if option.bill is not None:
         yield "bill", _bill_text(option.bill)
 
@@ -82,9 +89,9 @@ def _bill_text(bill: Bill) -> str:
     others = lines[LARGEST_LINES:]
     if others:
         said.append(f"{len(others)} more {number_text(sum(line.usd.value for line in others), Unit.USD)}")
-    lacking = ", ".join(dict.fromkeys(missing.what for missing in bill.coverage.no_price))
-    guessed = ", ".join(dict.fromkeys(one.what for one in bill.coverage.assumed))
+    unpriced = ", ".join(dict.fromkeys(missing.what for missing in bill.coverage.no_price))
+    guessed = ", ".join(dict.fromkeys(rate.what for rate in bill.coverage.assumed))
     total = f"{number_text(bill.usd_total.value, Unit.USD)} USD"
     total += f": {', '.join(said)}" if said else ""
     total += f"; at an assumed rate: {guessed}" if guessed else ""
-    return total + (f"; not in it: {lacking}" if lacking else "")
+    return total + (f"; not in it: {unpriced}" if unpriced else "")

@@ -1,4 +1,4 @@
-"""Which numbers of an option people are shown, under which name and in which order, on pages and in reports."""
+"""Names and order of the numbers of an option on pages and in reports, and texts for them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ QUANTITIES: dict[str, str] = {
     "carbon_kg": "One training: emissions",
     "usd_per_million_tokens": "A million tokens: price of the service",
 }
-"""Field of the answer, and the name that a person reads."""
+"""Names of the answer's fields for readers, in reading order."""
 
 OF_SERVICES = ("usd_per_million_tokens",)
 OF_MACHINES = (
@@ -43,9 +43,9 @@ OF_MACHINES = (
 )  # fmt: skip
 OF_RENTED = ("usd_per_hour",)
 ON_REQUEST = ("carbon_kg", "pay_now_usd", "cash_usd", "left_usd", "to_pay_usd", "full_usd")
-"""Given only where the plan asks for it, or a machine is bought or owned."""
+"""Fields that exist only if the plan asks for them, or for a machine that is bought or owned."""
 AS_THE_BILL = ("to_pay_usd", "cash_usd")
-"""Shown only where it is another figure than the campaign's bill."""
+"""Fields that are shown only if they differ from the campaign's bill."""
 
 WHAT_OWNED_COUNTS = (
     "A machine that you have counts the electricity that the campaign adds; one that you must buy first counts its "
@@ -72,7 +72,7 @@ def quantity_of(option: OptionEstimate, field: str) -> Quantity | None:
 
 
 def known(option: OptionEstimate) -> Iterator[tuple[str, Quantity]]:
-    """Yield name and value of every quantity that is known, in reading order."""
+    """Yield name and value of every known quantity, in reading order."""
     for field, name in QUANTITIES.items():
         quantity = quantity_of(option, field)
         if quantity is not None:
@@ -82,7 +82,7 @@ def known(option: OptionEstimate) -> Iterator[tuple[str, Quantity]]:
 def not_known(option: OptionEstimate) -> list[str]:
     """Return the names of the quantities that should be known and are not.
 
-    An owned machine has no rent, a service no machine, and a machine no price by the token.
+    An owned machine has no rent, a service has no machine, and a machine has no price per token.
     """
     hosted = option.price_kind is PriceKind.HOSTED_TRAINING
     foreign = OF_MACHINES if hosted else (*OF_SERVICES, *(OF_RENTED if option.site is not None else ()))
@@ -99,7 +99,7 @@ def value_text(quantity: Quantity) -> str:
 
 
 def interval_text(quantity: Quantity) -> str:
-    """Write the 90 % range, or that the number is exact."""
+    """Write the 90 % range, or "exact"."""
     return "exact" if quantity.low == quantity.high else range_text(quantity)
 
 
@@ -109,23 +109,23 @@ def date_text(quantity: Quantity | None) -> str:
 
 
 def price_date_text(option: OptionEstimate) -> str:
-    """Write the day of an option's price, and whether it is older than its kind allows."""
+    """Write the date of an option's price, with ", stale" if it is too old for its kind."""
     return date_text(option.price) + (", stale" if option.price_stale else "")
 
 
 def name_text(option: OptionEstimate) -> str:
-    """Write the name that a person uses; of an answer stored before there were such names, its machine's."""
+    """Write the option's name for readers, or its machine's name for an answer that is older than such names."""
     return option.display_name or option.name
 
 
 def machine_text(option: OptionEstimate) -> str:
-    """Write how many accelerators, on how many nodes."""
+    """Write the number of accelerators, and of nodes if several."""
     nodes = f" on {option.nodes} nodes" if option.nodes is not None and option.nodes > 1 else ""
     return f"{accelerators_text(option)}{nodes}"
 
 
 def terms_and_region(option: OptionEstimate) -> tuple[str, str | None]:
-    """Return whose machine it is, or the terms under which it is rented, and of what is rented the region."""
+    """Return the owner or the rental terms of a machine, and the region of a rented one."""
     if option.hold is Hold.BUY:
         return "to be bought", None
     if option.site is not None:
@@ -135,17 +135,17 @@ def terms_and_region(option: OptionEstimate) -> tuple[str, str | None]:
 
 
 def terms_text(option: OptionEstimate) -> str:
-    """Write the terms, and of what is rented the region."""
+    """Write the terms, with the region of a rented machine."""
     return ", ".join(filter(None, terms_and_region(option)))
 
 
 def chance_to_keep_limits(option: CampaignOption) -> float | None:
-    """Return the chance to keep deadline and budget, both at once; None without limits, or where it is not known."""
+    """Return the chance to keep deadline and budget together; None without limits, or if unknown."""
     return None if option.chance_deadline is None and option.chance_budget is None else chance_of(option)
 
 
 def chance_text(option: CampaignOption) -> str:
-    """Write that chance; nothing where there is none."""
+    """Write the chance to keep the limits; empty if there is none."""
     chance = chance_to_keep_limits(option)
     return "" if chance is None else percent_text(chance)
 
@@ -156,5 +156,5 @@ def trainings_text(count: int) -> str:
 
 
 def verdict_text(option: RankedOption, *, recommended: str | None) -> str:
-    """Write why an option is not the recommended one, or that it is."""
+    """Write why an option is not recommended, or that it is."""
     return "Recommended." if option.id == recommended else option.why_not or ""

@@ -1,4 +1,4 @@
-"""Formulas as lines: a number, the text that computes it, and the inputs that files state."""
+"""Writes formulas as lines: a number, its formula, and the inputs from files."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ HOW_TO_READ = "x ^ / as on paper; log is natural; smooth_max(a, b, k) = (a^k + b
 
 
 def formula_lines(formulas: Sequence[FormulaUsed], *, full: bool) -> Iterator[str]:
-    """Write each formula on a line, and below it what its text names and no other line tells; `full`: with sources.
+    """Write each formula on a line, and below it those of its inputs that no other line shows. `full` adds sources.
 
-    A stated number is written where it is met first, unless another one has its name.
+    An input is written at its first use, and again if another value has its name.
     """
     digits = FULL_DIGITS if full else DIGITS
-    told: dict[str, float] = {}
-    for one in formulas:
-        meaning = f"   ({one.meaning.removeprefix('Return').strip(' .')})" if full and one.meaning else ""
-        yield f"  {_number(one.name, one.value, one.unit, digits)} = {one.text}{meaning}"
-        inputs = [each for each in one.inputs if each.formula != each.name]
-        new = [each for each in inputs if told.get(each.name) != each.value or each.formula is not None]
-        told |= {each.name: each.value for each in new}
+    shown: dict[str, float] = {}
+    for formula in formulas:
+        meaning = f"   ({formula.meaning.removeprefix('Return').strip(' .')})" if full and formula.meaning else ""
+        yield f"  {_number(formula.name, formula.value, formula.unit, digits)} = {formula.text}{meaning}"
+        inputs = [used for used in formula.inputs if used.formula != used.name]
+        new = [used for used in inputs if shown.get(used.name) != used.value or used.formula is not None]
+        shown |= {used.name: used.value for used in new}
         if full:
-            yield from (f"      {_input(each, digits)}: {each.source}" for each in new if each.source)
-            new = [each for each in new if not each.source]
+            yield from (f"      {_input(used, digits)}: {used.source}" for used in new if used.source)
+            new = [used for used in new if not used.source]
         if new:
-            yield f"      {', '.join(_input(each, digits) for each in new)}"
+            yield f"      {', '.join(_input(used, digits) for used in new)}"
 
 
-def _input(each: FormulaInput, digits: int) -> str:
-    value = _number(each.name, each.value, each.unit, digits)
-    return value if each.formula is None else f"{value} = {each.formula}"
+def _input(used: FormulaInput, digits: int) -> str:
+    value = _number(used.name, used.value, used.unit, digits)
+    return value if used.formula is None else f"{value} = {used.formula}"
 
 
 def _number(name: str, value: float, unit: str, digits: int) -> str:

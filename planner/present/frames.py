@@ -1,4 +1,4 @@
-"""Answers as pandas DataFrames, for notebooks, charts and files."""
+"""Turns answers into pandas DataFrames, for notebooks, charts and files."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PLAIN = (str, int, float, bool, date, Enum)
-"""Types of a value that fits one cell."""
+"""Types of values that fit into one cell."""
 
 
 def frame_of(rows: Sequence[Frozen], *, first: Sequence[str] = (), sources: bool = False) -> pd.DataFrame:
-    """Return a row per model and a column per field; `first` names the columns that come first.
+    """Return a row per model and a column per field. `first` names the first columns.
 
-    A quantity `x_usd` becomes `x_usd`, `x_usd_low`, `x_usd_high` (its 90 % range) and `x_usd_basis`; with `sources`,
-    `x_usd_source` and `x_usd_as_of` too. Several texts stand in one cell, joined by "; ". What is nested (bills, hours
-    by cause) is left out: it is in the answer's `document`.
+    A quantity `x_usd` becomes `x_usd`, `x_usd_low`, `x_usd_high` (its 90 % range) and `x_usd_basis`, and with `sources`
+    also `x_usd_source` and `x_usd_as_of`. Several texts are joined by "; ". Nested fields (bills, hours by cause) are
+    left out; the answer's `document` has them.
     """
     import pandas as pd
 
@@ -39,9 +39,9 @@ def frame_of(rows: Sequence[Frozen], *, first: Sequence[str] = (), sources: bool
 def options_frame(
     document: OptionsDocument, first: Sequence[str], *, every: bool, sources: bool, more: Sequence[str]
 ) -> pd.DataFrame:
-    """Return a row per option of an answer: the `first` columns, `every` field of it, and `more` columns by their keys.
+    """Return a row per option of an answer: the `first` columns, and the columns whose keys are in `more`.
 
-    With `sources`, every field, and where each number comes from.
+    `every` adds all other fields. `sources` adds them too, with the source of each number.
     """
     import pandas as pd
 

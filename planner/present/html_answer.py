@@ -1,4 +1,4 @@
-"""Answers as notebooks show them: the headline and the table of the screen, as HTML."""
+"""Writes answers as HTML for notebooks: the headline and the table of the screen."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ MOST_PRICES = 20
 
 
 def screen_html(screen: Screen, *, assumed: Iterable[str] = ()) -> str:
-    """Return an answer with its whole table, what its marks mean, its notes and what was assumed."""
+    """Return an answer with its whole table, the meaning of its marks, its notes and assumptions."""
     units = scales(screen.entries, screen.currency)
     columns, rows = option_cells(screen.entries, units, screen.more)
     marks = marks_explained([entry.option for entry in screen.entries], units.money_text)
-    notes = [*marks, *screen.notes, *(f"Assumed: {one}" for one in assumed), *again(screen.answer_id)]
+    notes = [*marks, *screen.notes, *(f"Assumed: {assumption}" for assumption in assumed), *again(screen.answer_id)]
     return _block([*screen.headline] or [screen.title], [_table(columns, rows)], notes)
 
 
 def memory_html(document: MemoryDocument) -> str:
-    """Return whether it fits, what fills a device, and the ways to checkpoint."""
+    """Return the verdict, the memory parts of a device, and the ways to checkpoint."""
     tables = [_table(columns, rows) for columns, rows in memory_tables(document)]
     return _block([verdict_text(document)], tables, [*document.notes, *again(document.answer_id)])
 
@@ -42,8 +42,8 @@ def prices_html(document: PricesDocument) -> str:
 
 def _block(headline: Sequence[str], tables: Sequence[str], notes: Sequence[str]) -> str:
     first, *others = headline
-    said = [f"<p><b>{escape(first)}</b></p>", *(f"<p>{escape(one)}</p>" for one in others)]
-    small = "".join(f"<br>{escape(one)}" for one in notes)
+    said = [f"<p><b>{escape(first)}</b></p>", *(f"<p>{escape(sentence)}</p>" for sentence in others)]
+    small = "".join(f"<br>{escape(note)}" for note in notes)
     return f"<div>{''.join([*said, *tables])}<small>{small.removeprefix('<br>')}</small></div>"
 
 

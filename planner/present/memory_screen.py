@@ -1,4 +1,4 @@
-"""The answer of `memory` on one screen: whether it fits, what fills a device, and what checkpointing would change."""
+"""Shows the answer of `memory`: whether it fits, the memory parts of a device, and the effect of checkpointing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WAYS = (
 
 
 def parts_of(document: MemoryDocument) -> dict[str, Quantity | None]:
-    """Return what fills one device, and the device."""
+    """Return the memory parts of one device, their total, and the device's capacity."""
     return {
         "states": document.states_gib,
         "activations": document.activations_gib,
@@ -48,29 +48,34 @@ def parts_of(document: MemoryDocument) -> dict[str, Quantity | None]:
 
 
 def memory_lines(document: MemoryDocument, *, width: int, details: bool = False) -> list[str]:
-    """Return the screen in lines of at most `width`; with `details`, how each part is computed, and notes."""
+    """Return the screen in lines of at most `width`. `details` adds the computation of each part, and notes."""
     (_, parts), (_, ways) = memory_tables(document)
     lines = [*wrapped(_title(document), width=width), "", *wrapped(verdict_text(document), width=width, indent="  ")]
     lines += ["", *table_lines(PARTS, parts, width=width), "", *table_lines(WAYS, ways, width=width)]
     if document.remedies:
         lines += ["", *wrapped("What would make it fit, cheapest first, each on top of the last:", width=width)]
         rows = [
-            {"change": one.change, "option": one.option, "fits": _chance(one.chance, None), "costs": one.costs}
-            for one in document.remedies
+            {
+                "change": remedy.change,
+                "option": remedy.option,
+                "fits": _chance(remedy.chance, None),
+                "costs": remedy.costs,
+            }
+            for remedy in document.remedies
         ]
         lines += table_lines(CHANGES, rows, width=width)
     if not details:
         last = ["Sources: --details", *again(document.answer_id)]
         return [*lines, *wrapped_items(last, width=width, separator="    ")]
-    told = [line for text in _details(document) for line in wrapped(text, width=width, indent="    ")]
+    lines_of_details = [line for text in _details(document) for line in wrapped(text, width=width, indent="    ")]
     if document.formulas:
-        told += wrapped_lines([f"How the total and the chance are computed ({HOW_TO_READ}):"], width)
-        told += wrapped_lines(list(formula_lines(document.formulas, full=True)), width)
-    return [*lines, *told, *again(document.answer_id)]
+        lines_of_details += wrapped_lines([f"How the total and the chance are computed ({HOW_TO_READ}):"], width)
+        lines_of_details += wrapped_lines(list(formula_lines(document.formulas, full=True)), width)
+    return [*lines, *lines_of_details, *again(document.answer_id)]
 
 
 def memory_tables(document: MemoryDocument) -> list[tuple[tuple[Column, ...], list[Row]]]:
-    """Return columns and rows of both tables: what fills one device, and the ways to checkpoint."""
+    """Return columns and rows of both tables: the memory parts of one device, and the ways to checkpoint."""
     parts = [{"part": name} | _gib(quantity) for name, quantity in parts_of(document).items()]
     ways = [
         {
@@ -86,7 +91,7 @@ def memory_tables(document: MemoryDocument) -> list[tuple[tuple[Column, ...], li
 
 
 def verdict_text(document: MemoryDocument) -> str:
-    """Write whether it fits and with which chance, and what was assumed."""
+    """Write whether the training fits, with its chance and the assumptions."""
     needed = GIB.value(document.total_gib)
     of = "" if document.hbm_gib is None else f" of {GIB.value(document.hbm_gib)}"
     how = f"with {document.checkpointing.value} checkpointing" if document.checkpointing != "none" else "as it is"
@@ -101,7 +106,7 @@ def verdict_text(document: MemoryDocument) -> str:
 
 
 def _assumed(document: MemoryDocument) -> str:
-    """Write which settings were not stated, and what was taken."""
+    """Write the values that were assumed for settings that are not stated."""
     named = [name for name in document.unstated if name in OPTIONS]
     if document.trainer is None or not named:
         return ""
@@ -110,11 +115,11 @@ def _assumed(document: MemoryDocument) -> str:
 
 
 OPTIONS = {"loss": "--loss", "kernels": "--kernels"}
-"""Settings of the trainer that the command takes, and that change the chance where nobody states them."""
+"""Options for the trainer's settings that change the chance if they are not stated."""
 
 
 def _chance(chance: float | None, fits: str | None) -> str:
-    """Write a chance in whole per cent, never as certain; of an old answer its word."""
+    """Write a chance in whole percent, never 0 or 100; for an old answer without a chance, its word."""
     if chance is None:
         return fits or NOT_KNOWN
     return "under 1 %" if chance < 0.01 else "over 99 %" if chance > 0.99 else f"{chance * 100:.0f} %"

@@ -1,4 +1,4 @@
-"""The table of options on a screen: one line an option, in groups of how the machine is held, with marks for doubts."""
+"""Writes the table of options on a screen: one line per option, grouped by hold, with marks for doubts."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from planner.present.screen import NO_BREAK, Column, shown_columns, table_lines
 from planner.present.short_figures import Scale, money_scale, time_scale
 
 NO = "no"
-"""In place of a group: the option misses the limits, or something of it is not known."""
+"""Word in the group column for an option that misses the limits or has unknown values."""
 CARRIED = re.compile(r"\d+x .+?(?=,|$)")
-"""What a machine carries: `8x H200` stays on one line."""
+"""Accelerators of a machine. `8x H200` is never broken over two lines."""
 RANGE = " range"
-"""Behind the key of a quantity's column: that of its range."""
+"""Suffix that turns the key of a quantity's column into that of its range."""
 Row = dict[str, str]
 
 
 @dataclass(frozen=True)
 class Scales:
-    """In what the columns of one table are written."""
+    """Units of the columns of one table."""
 
     time: Scale
     usd: Scale
@@ -39,18 +39,18 @@ class Scales:
 
     @property
     def money(self) -> Scale:
-        """That of the column with the range: the plan's own currency, where it has one."""
+        """Scale of the money column: the plan's own currency if it has one, else USD."""
         return self.local or self.usd
 
     def amount(self, usd: Quantity) -> Quantity:
-        """Return an amount as the column with the range counts it, at the plan's rate."""
+        """Convert an amount to the currency of the money column, at the plan's rate."""
         if self.local is None:
             return usd
         scaled = {name: getattr(usd, name) * self.per_usd for name in ("value", "low", "high")}
         return usd.model_copy(update=scaled)
 
     def scale_of(self, column: OptionColumn, unit: Unit) -> Scale:
-        """Return in what a column writes quantities of a unit."""
+        """Return the scale in which a column writes quantities of a unit."""
         if unit is Unit.HOURS:
             return self.time
         if unit is Unit.USD:
@@ -58,12 +58,12 @@ class Scales:
         return Scale("", 1.0)
 
     def money_text(self, usd: Quantity) -> str:
-        """Write an amount as that column does, with the currency."""
+        """Write an amount as the money column does, with the currency."""
         return f"{self.money.value(self.amount(usd))} {self.money.title}"
 
 
 def scales(entries: Sequence[Entry], currency: Currency | None) -> Scales:
-    """Return the units of a table: one for all times, one for all amounts."""
+    """Return the scales of a table: one for all times, one for all amounts."""
     usd = [quantity.value for entry in entries for quantity in (entry.usd, pay_now(entry.option)) if quantity]
     rate = currency.per_usd if currency else 1.0
     local = money_scale([value * rate for value in usd], currency.code) if currency else None
@@ -72,40 +72,41 @@ def scales(entries: Sequence[Entry], currency: Currency | None) -> Scales:
 
 
 def option_lines(entries: Sequence[Entry], units: Scales, *, width: int, more: Sequence[str] = ()) -> list[str]:
-    """Return the table in lines of at most `width`; with `more` columns, by their keys.
+    """Return the table in lines of at most `width`, with the columns whose keys are in `more`.
 
-    What is left of purchases is said where no column falls away for it; where `known from` falls away, the reason
-    against an option stands beside its name.
+    The remaining value of purchases is shown only if no column is removed for it. If `known from` is removed, the
+    reason against an option follows its name.
     """
     asked = columns_of(OptionTable.SCREEN, more)
     table, written = _columns(asked, entries, units), _rows(asked, entries, units)
     shown = shown_columns(table, written, width)
     left = len(shown_columns(table, _rows(asked, entries, units, left=True), width)) == len(shown)
-    beside = all(column.key != KNOWN for column in shown)
-    return table_lines(table, _rows(asked, entries, units, left=left, beside_name=beside), width=width)
+    reason_beside_name = all(column.key != KNOWN for column in shown)
+    return table_lines(table, _rows(asked, entries, units, left=left, beside_name=reason_beside_name), width=width)
 
 
 def option_cells(entries: Sequence[Entry], units: Scales, more: Sequence[str] = ()) -> tuple[list[Column], list[Row]]:
-    """Return all columns that have cells, and the rows, where a page and not a screen has room for them."""
+    """Return all columns with cells, and the rows, for a page without a width limit."""
     asked = columns_of(OptionTable.SCREEN, more)
     rows = _rows(asked, entries, units)
     return [column for column in _columns(asked, entries, units) if any(row.get(column.key) for row in rows)], rows
 
 
 def _columns(asked: Sequence[OptionColumn], entries: Sequence[Entry], units: Scales) -> list[Column]:
-    """Return the screen's columns, a quantity's range beside it; what a person can do without falls away first."""
+    """Return the screen's columns, each quantity followed by its range."""
     table: list[Column] = []
-    for one in asked:
-        values = [value for entry in entries if isinstance(value := one.value(entry), Quantity)]
-        unit = units.scale_of(one, values[0].unit).title if values else ""
+    for column in asked:
+        values = [value for entry in entries if isinstance(value := column.value(entry), Quantity)]
+        unit = units.scale_of(column, values[0].unit).title if values else ""
         table.append(
             Column(
-                key=one.key, title=", ".join(filter(None, (one.head(OptionTable.SCREEN), unit))),
-                right=one.right or one.quantity or one.share, drop=one.drop, wrap=one.wrap, gap=one.gap,
+                key=column.key, title=", ".join(filter(None, (column.head(OptionTable.SCREEN), unit))),
+                right=column.right or column.quantity or column.share, drop=column.drop, wrap=column.wrap,
+                gap=column.gap,
             )
         )  # fmt: skip
-        if one.quantity and one.range_drop:
-            table.append(Column(key=one.key + RANGE, title="(90 %)", gap=1, drop=one.range_drop))
+        if column.quantity and column.range_drop:
+            table.append(Column(key=column.key + RANGE, title="(90 %)", gap=1, drop=column.range_drop))
     return table
 
 
@@ -117,17 +118,17 @@ def _rows(
     left: bool = False,
     beside_name: bool = False,
 ) -> list[Row]:
-    """Return one row an option; how it is held stands where that changes, and above purchases what is paid when.
+    """Return one row per option. The hold is written where it changes, with a line above purchases about payments.
 
-    `left`: and what is left of them; `beside_name`: the reason against an option stands there.
+    `left` adds the remaining value of purchases. `beside_name` adds the reason against an option to its name.
     """
     left = left and any(left_of(entry.option) is not None for entry in entries)
     written: list[Row] = []
-    held: Hold | None = None
+    previous_hold: Hold | None = None
     for entry in entries:
         hold = entry.option.hold
-        word = hold.value.upper() if hold is not None and hold is not held else ""
-        held = hold
+        word = hold.value.upper() if hold is not None and hold is not previous_hold else ""
+        previous_hold = hold
         bought = pay_now(entry.option) is not None
         if word and (entry.no or bought):
             when = {"money": "pay now", "money" + RANGE: "+ running - left" if left else "+ running"}
@@ -139,12 +140,12 @@ def _rows(
 
 
 def pay_now(option: OptionEstimate) -> Quantity | None:
-    """Return what must be paid at once for a machine to be bought; None of all others."""
+    """Return the payment at once for a machine to be bought; None for other machines."""
     return option.pay_now_usd if isinstance(option, CampaignOption) else None
 
 
 def left_of(option: OptionEstimate) -> Quantity | None:
-    """Return what a machine to be bought still fetches at the campaign's end; None where that is not known."""
+    """Return the resale value of a machine to be bought at the campaign's end; None if unknown."""
     return option.left_usd if isinstance(option, CampaignOption) else None
 
 
@@ -160,7 +161,7 @@ def _row(asked: Sequence[OptionColumn], entry: Entry, units: Scales, *, left: bo
             row[column.key] = short_plain_text(column, value)
     row["machine"] = _unbroken(row["machine"])
     if entry.no and (beside_name or entry.usd is None):
-        row["machine"] += f": {short_reason(entry.option).replace(' ', NO_BREAK)}"  # which no screen leaves out
+        row["machine"] += f": {short_reason(entry.option).replace(' ', NO_BREAK)}"  # no screen removes this column
         row[KNOWN] = ""
     now, then = pay_now(entry.option), left_of(entry.option)
     if now is not None:
@@ -172,5 +173,5 @@ def _row(asked: Sequence[OptionColumn], entry: Entry, units: Scales, *, left: bo
 
 
 def _unbroken(name: str) -> str:
-    """Return the name so that a narrow column breaks it before what the machine carries: `8x H200` stays together."""
+    """Return the name with unbreakable blanks in the accelerators, so that `8x H200` stays together."""
     return CARRIED.sub(lambda carried: carried.group().replace(" ", NO_BREAK), name)

@@ -1,24 +1,25 @@
-"""The own-or-rent curve: a pure function from the answer to an altair chart, and to SVG without any network."""
+"""Draws the own-or-rent curve, as an altair chart or as SVG, without network access."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from planner.model.answer.own_or_rent import OwnOrRentDocument
+from planner.present.charts import inline_data
 
 if TYPE_CHECKING:
     import altair as alt
 
 OWN, RENT = "#0072B2", "#777777"
 HIGHEST = 2.0
-"""The axis ends at this many times the highest rent, or the cost at the planned share; the curve rises far beyond."""
+"""End of the axis, relative to the highest rent or the cost at the planned share. The curve rises far beyond it."""
 
 
 def curve_chart(document: OwnOrRentDocument) -> alt.LayerChart:
     """Draw USD per busy GPU-hour against the busy share: the curve with its band, and a line for each rent.
 
-    Rents are those of the work that one owned accelerator does in an hour. Where a line meets the curve, owning breaks
-    even.
+    A rent is the price of the work that one owned accelerator does in an hour. Owning breaks even where a line crosses
+    the curve.
     """
     import altair as alt
 
@@ -40,8 +41,8 @@ def curve_chart(document: OwnOrRentDocument) -> alt.LayerChart:
     scale = alt.Scale(domain=[0, min(HIGHEST * highest, max(point["high"] for point in points))])
     x = alt.X("busy:Q", title="Share of the hours in which it works", axis=alt.Axis(format="%"))
     y = alt.Y("usd:Q", title="USD per busy GPU-hour", scale=scale)
-    curve = alt.Chart(_data(alt, points))
-    lines = alt.Chart(_data(alt, [{"rented": name, "usd": usd} for name, usd in rents.items()]))
+    curve = alt.Chart(inline_data(alt, points))
+    lines = alt.Chart(inline_data(alt, [{"rented": name, "usd": usd} for name, usd in rents.items()]))
     layers: list[alt.Chart] = [
         curve.mark_area(color=OWN, opacity=0.15, clip=True).encode(x=x, y=alt.Y("low:Q", scale=scale), y2="high:Q"),
         curve.mark_line(color=OWN, strokeWidth=2, clip=True).encode(x=x, y=y),
@@ -54,12 +55,8 @@ def curve_chart(document: OwnOrRentDocument) -> alt.LayerChart:
     return chart.properties(width=720, height=420, title=f"{document.name}: own or rent", description=document.sentence)
 
 
-def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
-    return alt.Data(values=rows)
-
-
 def curve_svg(document: OwnOrRentDocument) -> str | None:
-    """Return the chart as SVG, drawn offline; None where the app's extra is missing."""
+    """Return the chart as SVG, drawn offline; None if the app's extra is missing."""
     try:
         import altair  # noqa: F401
         import vl_convert

@@ -1,4 +1,4 @@
-"""Own or rent on a screen: the headline, a year of the plan's trainings on each machine, and what the figures count."""
+"""Shows "own or rent" on a screen: the headline, a year's cost on each machine, and what the figures count."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from planner.present.screen import Column, again, table_lines, wrapped, wrapped_
 from planner.present.table import Row
 
 SHOWN = 10
-"""Rows of the table; `--all` shows the others."""
+"""Rows of the table. `--all` shows the others."""
 MARKS = {
     "s": "spot: may be taken away",
     "m": "marketplace: may be taken away",
 }
 RANGE = " range"
-"""Behind the key of a quantity's column: that of its range."""
+"""Suffix that turns the key of a quantity's column into that of its range."""
 
 OWNING = {
     Acquisition.PURCHASE: "Owning: in full, as if bought today.",
@@ -41,11 +41,11 @@ LEASE_OWED = "Owning: electricity alone; the signed lease, its place and its peo
 NOT_SOLD = "Owning: without what yours would sell for; resale_usd of its option counts it."
 NARROW = 80
 NARROW_NAME = 16
-"""Down to which a name breaks on a screen narrower than that."""
+"""Narrowest name column on a screen narrower than NARROW."""
 
 
 def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False) -> list[str]:
-    """Return the whole answer as lines of a screen; with `every`, all rows of the table."""
+    """Return the whole answer as lines of a screen. `every` shows all rows of the table."""
     year = document.by_plan
     assert year is not None, "every answer is given on a year"
     entries = _shown(document, every=every)
@@ -63,9 +63,11 @@ def screen_lines(document: OwnOrRentDocument, *, width: int, every: bool = False
 
 
 def year_rows(document: OwnOrRentDocument) -> list[Row]:
-    """One row per machine, cheapest first, in plain numbers, for programs."""
+    """Return one row per machine, cheapest first, in plain numbers for programs."""
     columns, code = year_columns(YearTable.ROWS, local=document.currency is not None), _code(document)
-    return [{_head(one, YearTable.ROWS, code): one.cell(row) for one in columns} for row in year_entries(document)]
+    return [
+        {_head(column, YearTable.ROWS, code): column.cell(row) for column in columns} for row in year_entries(document)
+    ]
 
 
 def _title(year: PlannedYear) -> str:
@@ -78,15 +80,15 @@ def _title(year: PlannedYear) -> str:
 
 
 def _columns(document: OwnOrRentDocument, width: int) -> list[Column]:
-    """Return the screen's columns, a quantity's range beside it."""
+    """Return the screen's columns, each quantity followed by its range."""
     table: list[Column] = []
-    for one in year_columns(YearTable.SCREEN, local=document.currency is not None):
-        wrap = one.wrap if width >= NARROW else min(one.wrap, NARROW_NAME)
-        right = one.right or one.quantity or one.share
-        title = _head(one, YearTable.SCREEN, _code(document))
-        table.append(Column(key=one.key, title=title, right=right, drop=one.drop, wrap=wrap))
-        if one.quantity:
-            table.append(Column(key=one.key + RANGE, title="(90 %)", drop=one.range_drop, gap=1))
+    for column in year_columns(YearTable.SCREEN, local=document.currency is not None):
+        wrap = column.wrap if width >= NARROW else min(column.wrap, NARROW_NAME)
+        right = column.right or column.quantity or column.share
+        title = _head(column, YearTable.SCREEN, _code(document))
+        table.append(Column(key=column.key, title=title, right=right, drop=column.drop, wrap=wrap))
+        if column.quantity:
+            table.append(Column(key=column.key + RANGE, title="(90 %)", drop=column.range_drop, gap=1))
     return table
 
 
@@ -112,7 +114,7 @@ def _code(document: OwnOrRentDocument) -> str:
 
 
 def _shown(document: OwnOrRentDocument, *, every: bool) -> list[YearEntry]:
-    """Return the rows that fit: the cheapest, with the machine that is asked about."""
+    """Return the cheapest rows, with the machine in question."""
     rows = year_entries(document)
     known = [row for row in rows if row.is_compared]
     own = next(row for row in rows if row.is_owning)
@@ -138,7 +140,7 @@ def _marks(document: OwnOrRentDocument, year: PlannedYear, rows: list[YearOption
 
 
 def _columns_explained(year: PlannedYear, rows: list[YearOption]) -> str:
-    """Say of what the columns `costs less` and `pays from` are sure; owning is the machine that is asked about."""
+    """Explain the columns `costs less` and `pays from`. Owning means the machine in question."""
     names = {option.id: option.display_name for option in year.options}
     own = next(option for option in year.options if option.id == year.owning)
     said = []
@@ -151,11 +153,11 @@ def _columns_explained(year: PlannedYear, rows: list[YearOption]) -> str:
 
 
 def _not_compared(year: PlannedYear) -> list[str]:
-    out = [option for option in year.options if option not in year.compared]
-    if not out:
+    ruled_out = [option for option in year.options if option not in year.compared]
+    if not ruled_out:
         return []
-    first = "; ".join(f"{one.display_name} ({_why(one)})" for one in out[:2])
-    more = f"; {len(out) - 2} more: --details" if len(out) > 2 else ""
+    first = "; ".join(f"{option.display_name} ({_why(option)})" for option in ruled_out[:2])
+    more = f"; {len(ruled_out) - 2} more: --details" if len(ruled_out) > 2 else ""
     return [f"Not compared: {first}{more}."]
 
 
@@ -172,7 +174,7 @@ def _counted(document: OwnOrRentDocument, year: PlannedYear) -> list[str]:
         if done < wanted:
             counted += f", all that it can do: {done:,.3g} of {wanted:,.3g} trainings"
     full, share = document.usd_per_busy_gpu_hour, share_text(year.site_busy_fraction)
-    default = any(each.name == "busy_fraction" and each.default for each in document.inputs)
+    default = any(resolved.name == "busy_fraction" and resolved.default for resolved in document.inputs)
     whose = "the default" if default else "as its site assumes"
     site = f"At {share} busy, {whose}: {full.value:.2f} USD per busy GPU-hour"
     if year.counted_from is not CountedFrom.SITE and not any(row.lease_owed for row in year.options):

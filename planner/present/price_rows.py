@@ -1,4 +1,4 @@
-"""Prices as table rows."""
+"""Writes prices as table rows."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from planner.model.prices.offer import PriceKind
 from planner.present.table import NOT_KNOWN, Row
 
 WORDY = ("source", "note", "range", "to be had")
-"""Columns that a terminal has no room for."""
+"""Columns that are too wide for a terminal."""
 
 
 def price_rows(
     prices: Iterable[PriceRow], *, with_book: bool = False, with_replaced: bool = False, brief: bool = False
 ) -> list[Row]:
-    """One row per price: what it is, what it comes to, how sure and how old it is; brief: without long texts.
+    """Return one row per price with its amount, certainty and age. `brief` leaves out long texts.
 
-    Where replaced prices stand among the others, each row says whether plans are given it.
+    `with_replaced` adds a column that tells whether plans use the price.
     """
     rows = [
         _row(price, with_book=with_book) | ({"used": "yes" if price.used else "no"} if with_replaced else {})
@@ -27,7 +27,7 @@ def price_rows(
 
 
 def span_rows(spans: Iterable[PriceSpan]) -> list[Row]:
-    """One row per region and kind: lowest, median and highest."""
+    """Return one row per region and kind: lowest, median and highest price."""
     return [
         {
             "region": span.region,
@@ -44,7 +44,7 @@ def span_rows(spans: Iterable[PriceSpan]) -> list[Row]:
 
 
 def refresh_rows(reports: Iterable[SourceReport]) -> list[Row]:
-    """One row per source."""
+    """Return one row per source."""
     return [
         {
             "source": report.source,

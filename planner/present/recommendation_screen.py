@@ -1,17 +1,17 @@
-"""A recommendation on a screen: what to do, the plan, how sure it is, what would change it, why not otherwise."""
+"""Shows a recommendation on a screen: the plan, its certainty, changes that would reverse it, and alternatives."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from planner.decide.recommend.phrases import Phrases
 from planner.decide.recommend.rank import TIE_FRACTION
-from planner.decide.recommend.wording import percent_text, ratio_text, short_amount, up_to_amount
+from planner.decide.recommend.wording import percent_text, ratio_text
 from planner.model.answer.recommendation import Alternative, RecommendationDocument
+from planner.model.plan.plan import CampaignLimits
 from planner.present.screen import Column, again, command_item, fewer_rows, table_lines, wrapped, wrapped_items
-from planner.present.short_figures import Scale
 from planner.present.table import Row
 
-USD = Scale("USD", 1.0, money=True)
 CENT = 0.005
 TURNS_SHOWN = 4
 MEASUREMENTS_SHOWN = 1
@@ -20,18 +20,18 @@ PLACEMENTS = (
     Column(key="runs", title="runs", right=True),
     Column(key="start", title="start"),
     Column(key="end", title="done by"),
-    Column(key="usd", title="USD", right=True),
+    Column(key="usd", title="cost", right=True),
 )
 ALTERNATIVES = (
     Column(key="machine", title="not recommended", wrap=20),
-    Column(key="usd", title="USD at most", right=True, drop=2),
+    Column(key="usd", title="at most", right=True, drop=2),
     Column(key="done", title="done by", drop=1),
     Column(key="why", title="why not", wrap=18),
 )
 
 
 def screen_lines(document: RecommendationDocument, *, plan: str, width: int, every: bool = False) -> list[str]:
-    """Return the whole answer as lines of a screen; with `every`, all turning points and all other options."""
+    """Return the whole answer as lines of a screen. `every` shows all turning points and all other options."""
     count = len(document.alternatives)
     return _lines(document, count, plan, width, every=True) if every else fewer_rows(
         lambda shown: _lines(document, shown, plan, width, every=False), count
@@ -39,22 +39,23 @@ def screen_lines(document: RecommendationDocument, *, plan: str, width: int, eve
 
 
 def recommendation_rows(document: RecommendationDocument) -> list[Row]:
-    """One row per thing that would change the answer, in plain numbers, for programs."""
+    """Return one row per change that would reverse the answer, in plain numbers for programs."""
     rows = [
         {
-            "what": "measurement", "input": "speed", "option": one.option, "today": "", "at": "", "unit": "",
-            "then": one.instead or "", "USD": f"{one.usd:.2f}", "worth USD": f"{one.worth_usd:.2f}",
-            "says": one.sentence, "command": one.command or "",
+            "what": "measurement", "input": "speed", "option": measurement.option, "today": "", "at": "", "unit": "",
+            "then": measurement.instead or "", "USD": f"{measurement.usd:.2f}",
+            "worth USD": f"{measurement.worth_usd:.2f}", "says": measurement.sentence,
+            "command": measurement.command or "",
         }
-        for one in document.measurements
+        for measurement in document.measurements
     ]  # fmt: skip
     rows += [
         {
-            "what": "turning point", "input": one.input, "option": one.option or "", "today": f"{one.today:.6g}",
-            "at": f"{one.at:.6g}", "unit": one.unit, "then": one.then or "", "USD": "", "worth USD": "",
-            "says": one.sentence, "command": "",
+            "what": "turning point", "input": point.input, "option": point.option or "", "today": f"{point.today:.6g}",
+            "at": f"{point.at:.6g}", "unit": point.unit, "then": point.then or "", "USD": "", "worth USD": "",
+            "says": point.sentence, "command": "",
         }
-        for one in document.turning_points
+        for point in document.turning_points
     ]  # fmt: skip
     head: Row = {
         "what": "recommendation", "input": "", "option": document.recommended or document.nearest or "", "today": "",
@@ -84,46 +85,51 @@ def _lines(document: RecommendationDocument, shown: int, plan: str, width: int, 
     return [
         *lines,
         *wrapped_items(
-            [*(command_item(*each, width=width) for each in commands), *again(document.answer_id)],
+            [*(command_item(*command, width=width) for command in commands), *again(document.answer_id)],
             width=width,
             separator="    ",
         ),
     ]
 
 
+def _phrases(document: RecommendationDocument) -> Phrases:
+    """Return the phrases for amounts, in the plan's currency where it has one."""
+    return Phrases(CampaignLimits(), document.currency)
+
+
 def _placements(document: RecommendationDocument) -> list[dict[str, str]]:
     return [
         {
-            "machine": one.display_name, "runs": f"{one.runs:,}", "start": str(one.start), "end": str(one.end),
-            "usd": USD.value(one.usd),
+            "machine": placement.display_name, "runs": f"{placement.runs:,}", "start": str(placement.start),
+            "end": str(placement.end), "usd": _phrases(document).money(placement.usd.value),
         }
-        for one in document.placements
+        for placement in document.placements
     ]  # fmt: skip
 
 
 def _sure(document: RecommendationDocument) -> str:
-    """Write how surely the plan keeps its limits; nothing without any."""
+    """Write the chance that the plan keeps its limits; empty without limits."""
     chance = document.chance_both
     return "" if chance is None else f"It keeps the limits with {percent_text(min(chance, 0.99))}."
 
 
 def _robustness(document: RecommendationDocument) -> str:
-    """Write the price of being surer, or less: `Sure at 95 % 26 USD more, done by 2027-04-02.`"""
+    """Write the cost of other confidences: `Sure at 95 % 26 USD more, done by 2027-04-02.`"""
     parts = []
-    own = next((one.done_by for one in document.at_confidence if one.confidence == document.confidence), None)
-    for one in document.at_confidence:
-        if one.confidence == document.confidence:
+    own = next((level.done_by for level in document.at_confidence if level.confidence == document.confidence), None)
+    for level in document.at_confidence:
+        if level.confidence == document.confidence:
             continue
-        sure = f"at {100 * one.confidence:.3g} %"
-        if one.recommended is None and not one.options:
+        sure = f"at {100 * level.confidence:.3g} %"
+        if level.recommended is None and not level.options:
             parts.append(f"{sure} no option")
-        elif one.more_usd is not None:
-            name = one.display_name or ("a mix" if one.options and document.recommended is not None else None)
-            other = f" ({name})" if name and one.recommended != document.recommended else ""
-            more = "more" if one.more_usd >= 0 else "less"
-            done = f", done by {one.done_by}" if one.done_by is not None and one.done_by != own else ""
-            usd = short_amount(abs(one.more_usd))
-            parts.append(f"{sure} {'the same cost' if abs(one.more_usd) < CENT else f'{usd} USD {more}'}{other}{done}")
+        elif level.more_usd is not None:
+            name = level.display_name or ("a mix" if level.options and document.recommended is not None else None)
+            other = f" ({name})" if name and level.recommended != document.recommended else ""
+            more = "more" if level.more_usd >= 0 else "less"
+            done = f", done by {level.done_by}" if level.done_by is not None and level.done_by != own else ""
+            usd = _phrases(document).money(abs(level.more_usd))
+            parts.append(f"{sure} {'the same cost' if abs(level.more_usd) < CENT else f'{usd} {more}'}{other}{done}")
     text = "; ".join(parts)
     return f"Sure {text}." if parts else ""
 
@@ -131,36 +137,42 @@ def _robustness(document: RecommendationDocument) -> str:
 def _measurements(document: RecommendationDocument, *, every: bool) -> list[str]:
     return [
         text
-        for one in document.measurements[: None if every else MEASUREMENTS_SHOWN]
-        for text in (one.sentence, *([f"  {one.command}"] if one.command else []))
+        for measurement in document.measurements[: None if every else MEASUREMENTS_SHOWN]
+        for text in (measurement.sentence, *([f"  {measurement.command}"] if measurement.command else []))
     ]
 
 
 def _turns(document: RecommendationDocument, *, every: bool) -> list[str]:
-    points: Sequence[str] = [one.sentence for one in document.turning_points]
+    points: Sequence[str] = [point.sentence for point in document.turning_points]
     return list(points if every else points[:TURNS_SHOWN])
 
 
 def _alternatives(document: RecommendationDocument) -> list[dict[str, str]]:
     return [
         {
-            "machine": one.display_name,
-            "usd": "" if one.usd_confident is None else up_to_amount(one.usd_confident),
-            "done": str(one.done_by_confident or ""),
-            "why": _why(one, document),
+            "machine": alternative.display_name,
+            "usd": "" if alternative.usd_confident is None else _phrases(document).most(alternative),
+            "done": str(alternative.done_by_confident or ""),
+            "why": _why(alternative, document),
         }
-        for one in document.alternatives
+        for alternative in document.alternatives
     ]
 
 
-def _why(one: Alternative, document: RecommendationDocument) -> str:
-    """Write why not: of an option that may be recommended how much dearer and later it is, by the figures shown."""
-    own = next((each for each in document.at_confidence if each.confidence == document.confidence), None)
+def _why(alternative: Alternative, document: RecommendationDocument) -> str:
+    """Write why an option is not recommended: for a feasible one, how much dearer and later it is."""
+    own = next((level for level in document.at_confidence if level.confidence == document.confidence), None)
     base, end = (own.usd, own.done_by) if own is not None and document.feasible else (None, None)
-    if not one.feasible or one.usd_confident is None or one.done_by_confident is None or not base or end is None:
-        return one.why_not or ""
-    days = (one.done_by_confident - end).days
+    if (
+        not alternative.feasible
+        or alternative.usd_confident is None
+        or alternative.done_by_confident is None
+        or not base
+        or end is None
+    ):
+        return alternative.why_not or ""
+    days = (alternative.done_by_confident - end).days
     when = f"{abs(days)} {'day' if abs(days) == 1 else 'days'} {'later' if days > 0 else 'sooner'}"
-    ratio = one.usd_confident / base
+    ratio = alternative.usd_confident / base
     tie = ": a tie" if 1 - TIE_FRACTION <= ratio < 1 and not days else ""
     return f"{ratio_text(ratio)}{tie}{f', {when}' if days else ''}"

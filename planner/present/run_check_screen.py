@@ -1,4 +1,4 @@
-"""The answer of `check-run` on one screen."""
+"""Shows the answer of `check-run` on one screen."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.present.short_figures import Scale
 
 RATE = Scale("samples/s", 1.0)
 SEEN = 0.005
-"""Of a step: shorter phases are left out."""
+"""Smallest share of a step for which a phase is shown."""
 CAUSES = (
     Column(key="number", right=True),
     Column(key="cause", title="may hold it back", wrap=20),
@@ -23,7 +23,7 @@ CAUSES = (
 
 
 def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = False) -> list[str]:
-    """Return the screen in lines of at most `width`; with `details`, how gains and probabilities are computed."""
+    """Return the screen in lines of at most `width`. `details` adds the formulas of gains and probabilities."""
     title = f"{document.workload} on {document.accelerators}x {document.accelerator} ({document.run})"
     expected = "not known" if document.expected is None else _rate(document.expected)
     causal = "" if document.causal_share_of_peak is None else f" (causal {document.causal_share_of_peak:.0%})"
@@ -38,16 +38,16 @@ def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = F
         rows = [
             {
                 "number": str(number),
-                "cause": one.text,
-                "gain": f"x{one.gain:.2f} ({one.gain_low:.2f}-{one.gain_high:.2f})",
-                "sure": f"{one.probability:.0%}",
-                "free": "yes" if one.free else "no",
+                "cause": cause.text,
+                "gain": f"x{cause.gain:.2f} ({cause.gain_low:.2f}-{cause.gain_high:.2f})",
+                "sure": f"{cause.probability:.0%}",
+                "free": "yes" if cause.free else "no",
             }
-            for number, one in enumerate(document.causes, start=1)
+            for number, cause in enumerate(document.causes, start=1)
         ]
         lines += ["", *table_lines(CAUSES, rows, width=width), ""]
-        for number, one in enumerate(document.causes, start=1):
-            lines += wrapped(f"{number} {one.fix}. Test: {one.test}", width=width, indent="    ")
+        for number, cause in enumerate(document.causes, start=1):
+            lines += wrapped(f"{number} {cause.fix}. Test: {cause.test}", width=width, indent="    ")
     if document.explained is not None and document.causes:
         rest = "" if document.unexplained is None else f"; x{document.unexplained:.3g} remains unexplained"
         lines += wrapped(f"Without them at most x{document.explained:.3g} as fast{rest}.", width=width)
@@ -66,7 +66,7 @@ def run_check_lines(document: RunCheckDocument, *, width: int, details: bool = F
 
 
 def _rollouts(log: RolloutLog) -> str:
-    """Write the phases of a step with rollouts, the largest first, then lengths and divergence."""
+    """Write the phases of a step with rollouts, longest first, then lengths and divergence."""
     whole = log.step_seconds or sum(log.phase_seconds.values())
     said = []
     if whole:

@@ -1,4 +1,4 @@
-"""The score of `planner accuracy`: one row for each way to predict, and what choices by it would cost, in words."""
+"""Writes the score of `planner accuracy`: a row per method of prediction, and the cost of choices in words."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLUMNS = {
     "coverage_90_pct": "in 90 %",
     "half_width_90_pct": "half-width 90",
 }
-"""All in per cent."""
+"""Titles of the columns, all in percent."""
 GAPS = {"gap_10_20": "10 to 20 %", "gap_20_50": "20 to 50 %", "gap_over_50": "over 50 %"}
 WAYS = {
     "peak_ratio": "ratio of peaks",
@@ -27,9 +27,9 @@ WAYS = {
 
 
 def score_rows(score: Mapping[str, Any]) -> list[Row]:
-    """Return the planner's figures, those averaged over sources, of all rows and of parts, and those of naive methods.
+    """Return the planner's figures over all rows, averaged over sources, and by part, then those of naive methods.
 
-    A part's are averaged over its sources.
+    The figures of a part are averaged over its sources.
     """
     ways = {"the planner": score["overall"], "the planner, over sources": score["macro"]}
     ways |= {f"- {name}": part["macro"] for name, part in score["parts"].items() if part["rows"]}
@@ -41,7 +41,7 @@ def score_rows(score: Mapping[str, Any]) -> list[Row]:
 
 
 def score_facts(score: Mapping[str, Any]) -> list[str]:
-    """Return in words how many rows were predicted, why not the others, and how choices would have gone."""
+    """Return in words the number of predicted rows, the reasons for skipping others, and the quality of choices."""
     facts = [f"{score['predicted']} of {score['rows']} rows predicted"]
     facts += [f"{count} skipped: {reason}" for reason, count in score["skipped"].items()]
     over = score["macro"]
@@ -64,7 +64,7 @@ def score_facts(score: Mapping[str, Any]) -> list[str]:
 
 
 def _whole_facts(score: Mapping[str, Any] | None) -> list[str]:
-    """Return in words how whole trainings compare with the hours of their plans; nothing where there are none."""
+    """Return in words how whole trainings compare with the hours of their plans; empty if there are none."""
     if score is None:
         return []
     facts = [f"{score['predicted']} of {score['rows']} whole trainings predicted, of {score['sources']} sources"]

@@ -1,4 +1,4 @@
-"""Plain text for a screen of a given width: tables whose columns fall away before their words do, wrapped sentences."""
+"""Writes tables and wrapped sentences for a screen of a given width. Tables lose columns rather than words."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 MOST_LINES = 30
 SPACE = " "
 NO_BREAK = "\u00a0"
-"""A blank in a cell at which no line breaks; printed as any other."""
+"""Blank at which no line breaks. It is printed as a normal blank."""
 FEWEST_ROWS = 3
 FURTHER_IN = 4
-"""Columns by which the rest of a long line is further in than its beginning."""
+"""Additional indentation of the rest of a long line, in characters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,38 +22,40 @@ class Column:
     key: str
     title: str = ""
     right: bool = False
-    """Its cells end in one line below the other, as numbers do."""
+    """True for right-aligned cells."""
     drop: int = 0
-    """Where the width is too small, the column with the highest number falls away first; 0: it always stays."""
+    """Order of removal on narrow screens: the highest number first. 0 is never removed."""
     wrap: int = 0
-    """Cells may break between words, down to this many characters; 0: they never do."""
+    """Narrowest width at which cells still break between words; 0 for cells that never break."""
     gap: int = 2
-    """Blanks before it, where it is not the first."""
+    """Blanks before the column, unless it is the first."""
 
 
 def table_lines(columns: Sequence[Column], rows: Sequence[Mapping[str, str]], *, width: int) -> list[str]:
-    """Return the header and the rows as lines of at most `width`, as far as the columns that always stay allow.
+    """Return the header and the rows as lines of at most `width`, if the columns that always stay allow it.
 
-    A column without any cell is left out. Columns fall away in the order of their `drop`, equals from the right; the
-    rest is spread over several lines where it may wrap. No word is ever cut.
+    A column without cells is left out. Columns are removed in the order of their `drop`, equal ones from the right.
+    Cells that may wrap take several lines. No word is ever cut.
     """
     shown = shown_columns(columns, rows, width)
     widths = _widths(shown, rows, width)
-    header = [_line(shown, widths, [one.title for one in shown])] if any(one.title for one in shown) else []
+    header = [_line(shown, widths, [column.title for column in shown])] if any(column.title for column in shown) else []
     return [*header, *(line for row in rows for line in _row_lines(shown, widths, row))]
 
 
 def shown_columns(columns: Sequence[Column], rows: Sequence[Mapping[str, str]], width: int) -> list[Column]:
-    """Return the columns that have cells and for which lines of `width` have room."""
+    """Return the columns that have cells and fit into lines of `width`."""
     shown = [column for column in columns if any(row.get(column.key) for row in rows)]
-    while _total(shown, [_narrowest(column, rows) for column in shown]) > width and any(one.drop for one in shown):
+    while _total(shown, [_narrowest(column, rows) for column in shown]) > width and any(
+        column.drop for column in shown
+    ):
         _, place = max((column.drop, place) for place, column in enumerate(shown))
         del shown[place]
     return shown
 
 
 def fewer_rows(lines: Callable[[int], list[str]], rows: int) -> list[str]:
-    """Return `lines(shown)` with as many of the rows as 30 lines hold, and three at the least."""
+    """Return `lines(shown)` for the most rows that fit into 30 lines, and at least three."""
     printed = lines(rows)
     for shown in range(min(rows, MOST_LINES), min(rows, FEWEST_ROWS) - 1, -1):
         if len(printed) <= MOST_LINES:
@@ -63,7 +65,7 @@ def fewer_rows(lines: Callable[[int], list[str]], rows: int) -> list[str]:
 
 
 def wrapped(text: str, *, width: int, indent: str = "") -> list[str]:
-    """Return the text in lines of at most `width`, broken between words; all but the first are indented.
+    """Break the text between words into lines of at most `width`. All but the first are indented.
 
     A number and its "%" stay on one line.
     """
@@ -73,7 +75,7 @@ def wrapped(text: str, *, width: int, indent: str = "") -> list[str]:
 
 
 def wrapped_lines(lines: Sequence[str], width: int | None) -> list[str]:
-    """Return lines no longer than `width`: each broken between words, the rest further in than it begins."""
+    """Break lines longer than `width` between words. The rest of a line is indented further."""
     if width is None:
         return list(lines)
     return [
@@ -88,7 +90,7 @@ def wrapped_lines(lines: Sequence[str], width: int | None) -> list[str]:
 
 
 def wrapped_items(items: Sequence[str], *, width: int, separator: str) -> list[str]:
-    """Return the items in lines of at most `width`, each item whole where it is not longer than a line."""
+    """Join the items into lines of at most `width`. Only an item longer than a line is broken."""
     lines: list[str] = []
     for item in items:
         if lines and len(lines[-1]) + len(separator) + len(item) <= width:
@@ -99,12 +101,12 @@ def wrapped_items(items: Sequence[str], *, width: int, separator: str) -> list[s
 
 
 def again(answer_id: str | None) -> list[str]:
-    """Return how an answer is printed again, for the last line of its screen; nothing of one without an id."""
+    """Return the command that prints an answer again, for the last line of its screen; empty without an id."""
     return [] if answer_id is None else [f"Again: planner show {answer_id}"]
 
 
 def command_item(label: str, command: str, *, width: int) -> str:
-    """Return `label: command` for `wrapped_items`, which breaks no command that fits on a line of its own."""
+    """Return `label: command` for `wrapped_items`, unbreakable if the command fits on a line."""
     return f"{label}: {command.replace(SPACE, NO_BREAK) if len(command) <= width else command}"
 
 
@@ -128,7 +130,7 @@ def _line(columns: Sequence[Column], widths: Sequence[int], cells: Sequence[str]
 
 
 def _widths(columns: Sequence[Column], rows: Sequence[Mapping[str, str]], width: int) -> list[int]:
-    """Return each column's width: its longest cell, less where it wraps and the lines would be too long."""
+    """Return each column's width: its longest cell, or less if it wraps and the lines would be too long."""
     widths = [_longest(column, rows) for column in columns]
     for place, column in enumerate(columns):
         too_much = _total(columns, widths) - width

@@ -1,4 +1,4 @@
-"""An explanation on two screens: one option, its answer, the hours, and the formulas of its money; no sources."""
+"""Writes a short explanation: one option's answer, hours, and formulas of its money, without sources."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from planner.present.screen import again, wrapped_lines
 from planner.present.table import quantity_text
 
 LINES = 80
-"""Of two screens."""
+"""Most lines, two screens."""
 OF_THE_STEP = ("samples_per_s", "step_seconds")
-"""Formulas below which all are of the training step."""
+"""Formulas at which the short explanation stops, because the ones below belong to the training step."""
 MOST_PARTS = 6
 
 
 def short_lines(document: ExplainDocument, *, width: int | None) -> list[str]:
-    """Return the lines of the option that is recommended, or asked for alone; `--all` has everything."""
-    option = next((one for one in document.options if one.id == document.recommended), document.options[0])
+    """Return the lines of the recommended option, or of the only one asked for. `--all` has everything."""
+    option = next((option for option in document.options if option.id == document.recommended), document.options[0])
     last = ["Every option, formula, source, constant and run: --all", *again(document.answer_id)]
     if len(document.options) > 1:
         last.insert(0, f"{len(document.options) - 1} more options: --option N or ID")
@@ -55,14 +55,14 @@ def _option(option: OptionExplanation, document: ExplainDocument) -> Iterator[st
 
 
 def _of_money(formulas: tuple[FormulaUsed, ...]) -> Iterator[FormulaUsed]:
-    """Return the formulas that do not stand below those of the step alone."""
-    by_name = {one.name: one for one in formulas}
-    used = {each.formula for one in formulas for each in one.inputs}
+    """Yield the formulas that are not only used by those of the step."""
+    by_name = {formula.name: formula for formula in formulas}
+    used = {part.formula for formula in formulas for part in formula.inputs}
     waiting = [name for name in by_name if name not in used and name not in OF_THE_STEP]
     wanted: set[str] = set()
     while waiting:
         name = waiting.pop()
         if name not in wanted:
             wanted.add(name)
-            waiting += [each.formula for each in by_name[name].inputs if each.formula not in (None, *OF_THE_STEP)]
-    yield from (one for one in formulas if one.name in wanted)
+            waiting += [used.formula for used in by_name[name].inputs if used.formula not in (None, *OF_THE_STEP)]
+    yield from (formula for formula in formulas if formula.name in wanted)

@@ -1,4 +1,4 @@
-"""Figures for people: two or three digits, short ranges, one unit for all of a table."""
+"""Writes figures for people: two or three digits, short ranges, one unit per table."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.model.quantity import Quantity
 from planner.quantity.time_units import HOURS_PER_DAY
 
 NARROW = 1.5
-"""Ends of a range that are closer than this factor differ in the third digit."""
+"""Ratio of a range's ends below which three digits are written."""
 DAYS_FROM_HOURS = 48.0
 MILLION = 1e6
 MILLIONS_FROM = 10 * MILLION
@@ -18,19 +18,19 @@ MILLIONS_FROM = 10 * MILLION
 
 @dataclass(frozen=True)
 class Scale:
-    """In what a column of figures is written: the value is divided by `divisor`."""
+    """Unit of a column of figures. Values are divided by `divisor`."""
 
     title: str
     divisor: float
     money: bool = False
 
     def value(self, quantity: Quantity) -> str:
-        """Write the value: three digits of money, of what is known well and from 100 on, else two."""
+        """Write the value: three digits for money, for narrow ranges and from 100 on, else two."""
         three = self.money or abs(quantity.value) >= 100 * self.divisor
         return self.number(quantity.value, digits=3 if three else _digits(quantity))
 
     def interval(self, quantity: Quantity) -> str:
-        """Write the 90 % range in brackets; nothing where there is none."""
+        """Write the 90 % range in brackets; empty if there is none."""
         if quantity.low == quantity.high:
             return ""
         digits, dash = _digits(quantity), " to " if quantity.low < 0 else "-"
@@ -42,7 +42,7 @@ class Scale:
 
 
 def short_text(value: float, *, digits: int, most_decimals: int = 3) -> str:
-    """Write a number with so many digits that count: 15,469 with three is 15,500, and 0.5429 is 0.543."""
+    """Write a number with significant digits: with three, 15,469 is 15,500 and 0.5429 is 0.543."""
     if value == 0:
         return "0"
     decimals = digits - 1 - math.floor(math.log10(abs(value)))
@@ -55,7 +55,7 @@ def short_text(value: float, *, digits: int, most_decimals: int = 3) -> str:
 
 
 def time_scale(hours: Sequence[float]) -> Scale:
-    """Return in what to write hours: the unit in which the one in the middle is over 1, and days from 48 hours."""
+    """Return the unit for hours: days for a median from 48 hours, hours from 1 hour, else minutes."""
     known = sorted(value for value in hours if value > 0)
     middle = known[len(known) // 2] if known else 1.0
     if middle >= DAYS_FROM_HOURS:
@@ -64,7 +64,7 @@ def time_scale(hours: Sequence[float]) -> Scale:
 
 
 def money_scale(amounts: Sequence[float], code: str) -> Scale:
-    """Return in what to write amounts of a currency: millions where the largest is over ten of them."""
+    """Return the unit for amounts of a currency: millions if the largest is at least ten million."""
     if max(amounts, default=0.0) >= MILLIONS_FROM:
         return Scale(f"million {code}", MILLION, money=True)
     return Scale(code, 1.0, money=True)

@@ -1,4 +1,4 @@
-"""The answer of `strategies` on one screen: the fastest way to spread a training, and the others beside it."""
+"""Shows the answer of `strategies`: the fastest way to spread a training, and the others."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPLITS = ("tensor", "pipeline", "context", "experts")
 
 
 def strategies_lines(ranking: Mapping[str, Any], machine: str, *, width: int, whole: bool = False) -> list[str]:
-    """Return the screen in lines of at most `width`: as many ways as it holds, or all of the `whole` table."""
+    """Return the screen in lines of at most `width`. `whole` shows all ways instead of those that fit."""
     ways: Sequence[Mapping[str, Any]] = ranking["ways"]
     title = [*wrapped(f"{ranking['workload']} on {machine}: ways to spread one training", width=width), ""]
     below = wrapped(ranking["note"], width=width)

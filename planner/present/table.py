@@ -1,4 +1,4 @@
-"""Answers as rows, and rows as text: TSV, CSV, Markdown; a table on a terminal."""
+"""Writes numbers and quantities as text, runs and probes as rows, and rows as TSV, CSV or Markdown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Row = dict[str, str]
 
 
 def number_text(value: float, unit: Unit) -> str:
-    """Write a number with the digits its unit deserves: cents below 1,000 USD, four digits otherwise."""
+    """Write a number with digits that suit its unit: cents below 1,000 USD, four digits otherwise."""
     if unit is Unit.USD:
         return f"{value:,.2f}" if abs(value) < 1000 else f"{value:,.0f}"
     if value != 0 and (abs(value) < 0.001 or abs(value) >= 1e9):
@@ -38,7 +38,7 @@ def quantity_text(quantity: Quantity | None) -> str:
 
 
 def price_text(option: OptionEstimate) -> str:
-    """Write a price with its date: `21.96 USD/h of 2026-11-09`, and whether it is out of date."""
+    """Write a price with its date, `21.96 USD/h of 2026-11-09`, and its age if it is out of date."""
     price = option.price
     if price is None:
         return NOT_KNOWN
@@ -48,18 +48,18 @@ def price_text(option: OptionEstimate) -> str:
 
 
 def accelerators_text(option: OptionEstimate) -> str:
-    """Write `8x H100-SXM`; a service does not say on what it trains."""
+    """Write `8x H100-SXM`, or "a service" if the accelerator is unknown."""
     return "a service" if option.accelerator is None else f"{option.accelerators}x {option.accelerator}"
 
 
 def range_text(quantity: Quantity) -> str:
-    """Write the 90 % range alone."""
+    """Write the 90 % range without the value."""
     dash = " to " if quantity.low < 0 else "-"
     return f"{number_text(quantity.low, quantity.unit)}{dash}{number_text(quantity.high, quantity.unit)}"
 
 
 def run_rows(catalog: Catalog) -> list[Row]:
-    """One row per measured run."""
+    """Return one row per measured run."""
     return [
         {
             "id": run.id,
@@ -76,7 +76,7 @@ def run_rows(catalog: Catalog) -> list[Row]:
 
 
 def probe_rows(catalog: Catalog) -> list[Row]:
-    """One row per probe; how it compares with others of its kind of accelerator."""
+    """Return one row per probe, compared with others of its kind of accelerator."""
     probes = list(catalog.probes.values())
     return [
         {
@@ -92,7 +92,7 @@ def probe_rows(catalog: Catalog) -> list[Row]:
 
 
 def scaling_rows(document: SweepDocument) -> list[Row]:
-    """One row per run, the smallest count first."""
+    """Return one row per run, the smallest count of accelerators first."""
     return [
         {
             "accelerators": f"{row.accelerators}" + (f" ({row.nodes} nodes)" if row.nodes > 1 else ""),
@@ -107,17 +107,17 @@ def scaling_rows(document: SweepDocument) -> list[Row]:
 
 
 def origin_of(run: RunRecord, catalog: Catalog) -> str:
-    """Return whether a run ships with the planner or is the user's."""
+    """Return "catalog" for a bundled run, or "store" for one of the user's."""
     return "catalog" if run.id in catalog.bundled_runs else "store"
 
 
 def as_tsv(rows: Sequence[Row]) -> str:
-    """Tab-separated, with a header."""
+    """Write rows as tab-separated values with a header."""
     return _separated(rows, "\t")
 
 
 def as_csv(rows: Sequence[Row]) -> str:
-    """Comma-separated, with a header."""
+    """Write rows as comma-separated values with a header."""
     return _separated(rows, ",")
 
 

@@ -1,7 +1,7 @@
-"""The app answers under its own address alone: no page of another site, nor of another local port, can talk to it.
+"""Lets the app answer only under its own address, so that pages of other sites or local ports cannot talk to it.
 
-A browser that was led to 127.0.0.1 by a name of its attacker (DNS rebinding) sends that name as Host; a page from
-elsewhere that opens a connection to the app is named in Origin. Streamlit checks no Host and compares no ports.
+In DNS rebinding, a browser reaches 127.0.0.1 by an attacker's name and sends that name as Host. A foreign page that
+connects to the app is named in Origin. Streamlit checks no Host and compares no ports.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 LOCAL_NAMES = ("127.0.0.1", "localhost", "[::1]")
 PUBLIC_URL = "PLANNER_UI_PUBLIC_URL"
-"""The environment's variable: the address, or several with spaces between, under which a proxy hands the app on."""
+"""Environment variable with the addresses, separated by spaces, under which a proxy serves the app."""
 USUAL_PORT = {"http": 80, "https": 443}
 _NAME = re.compile(r"[a-z0-9._-]+|[0-9a-f:.]+")
 
 
 def public_origins(environment: Mapping[str, str] = os.environ) -> tuple[str, ...]:
-    """Return the addresses of the environment, as browsers name them in Origin."""
+    """Return the public addresses in the form of an Origin header."""
     return tuple(origin_of(url) for url in environment.get(PUBLIC_URL, "").split())
 
 
 def origin_of(url: str) -> str:
-    """Return scheme, host and port of an address that a person wrote; the scheme's own port is left out."""
+    """Return scheme, host and port of an address, without the scheme's default port. Raises InputError for others."""
     try:
         parts = urlsplit(url.rstrip("/"))
         port = parts.port
@@ -40,7 +40,7 @@ def origin_of(url: str) -> str:
     plain = not (parts.path or parts.query or parts.fragment or "@" in parts.netloc)
     if parts.scheme not in USUAL_PORT or not _NAME.fullmatch(host) or not plain:
         raise InputError(
-            f"{url}: is no address under which an app can be reached.",
+            f"{url}: is not an address under which an app can be reached.",
             fix="Write scheme and name as the browser shows them, e.g. https://plans.example.org",
         )
     name = f"[{host}]" if ":" in host else host
@@ -50,7 +50,7 @@ def origin_of(url: str) -> str:
 def refusal(
     hosts: Sequence[str], origins: Sequence[str], *, scheme: str, port: int, public: Sequence[str] = ()
 ) -> str | None:
-    """Return why a request with these Host and Origin headers is refused; None where it is the app's own."""
+    """Return why a request with these Host and Origin headers is refused; None for the app's own page."""
     host = hosts[0].lower() if len(hosts) == 1 else ""
     local = {_origin(scheme, name, port) for name in LOCAL_NAMES}
     same = f"{scheme}://{host.removesuffix(f':{USUAL_PORT[scheme]}')}"
@@ -63,14 +63,14 @@ def refusal(
 
 
 class AddressGuard:
-    """Answers 403 to every request and WebSocket that another page made, before Streamlit sees it."""
+    """Middleware that answers 403 to requests and WebSockets of other pages before Streamlit sees them."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
         self._public = public_origins()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on what is the app's own."""
+        """Pass on requests of the app's own page, and refuse others."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return

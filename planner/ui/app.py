@@ -1,24 +1,32 @@
-"""The app: which pages there are. It reads and plans; it spends nothing and needs no credential."""
+"""Lists the pages of the app. It reads and plans; it spends nothing and needs no credential."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+
 import streamlit as st
 
+from planner.adapters.user_text import secrets_noted
 from planner.present.page.templating import style
-from planner.present.page.words import LANGUAGES
+from planner.present.page.words import LANGUAGES, Words
 from planner.ui.address_guard import public_origins, refusal
+from planner.ui.answer.parts import html
 from planner.ui.ask import page as ask_page
 from planner.ui.campaign import page as campaign_page
 from planner.ui.evidence import page as evidence_page
 from planner.ui.login import stop_until_logged_in
 from planner.ui.own import page as own_page
 from planner.ui.prices import page as prices_page
-from planner.ui.secret_warnings import secrets_shown
 from planner.ui.state import CHOICE, LANGUAGE, chosen_words
+
+SECRETS_NOTED = "secrets"
+"""Key of the visit's warnings about secrets."""
 
 
 def main() -> None:
-    """Show the page that the address names."""
+    """Show the page of the address."""
     st.set_page_config(page_title="Training planner", layout="wide", initial_sidebar_state="collapsed")
     _stop_for_another_page()
     words = chosen_words()
@@ -43,18 +51,36 @@ def main() -> None:
             )  # fmt: skip
     if words.language != "en" and st.query_params.get(LANGUAGE) != words.language:
         st.query_params[LANGUAGE] = words.language
-    with secrets_shown(words):
+    with _secrets_shown(words):
         page.run()
 
 
 def _stop_for_another_page() -> None:
-    """Show nothing to a session of another address, where this file was run without the guard before it."""
+    """Refuse a session of another address, because this file may run without the address guard."""
     headers = st.context.headers
     scheme = "https" if st.get_option("server.sslCertFile") else "http"
     hosts, origins, port = headers.get_all("Host"), headers.get_all("Origin"), int(st.get_option("server.port"))
     if hosts and (why := refusal(hosts, origins, scheme=scheme, port=port, public=public_origins())):
         st.error(why)
         st.stop()
+
+
+@contextmanager
+def _secrets_shown(words: Words) -> Iterator[None]:
+    """Show the warnings about secrets of this visit above a page.
+
+    A text is cleaned once, when it enters, and later runs of the page find no secret. So the visit keeps the warnings.
+    """
+    place = st.container()
+    kept: list[str] = st.session_state.setdefault(SECRETS_NOTED, [])
+    with secrets_noted() as found:
+        try:
+            yield
+        finally:
+            kept.extend(sentence for sentence in found if sentence not in kept)
+    with place:
+        for sentence in kept:
+            html(f'<div class="problem" role="alert"><p>{words("Warning")}: {escape(sentence)}</p></div>')
 
 
 if __name__ == "__main__":

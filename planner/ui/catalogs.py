@@ -1,4 +1,4 @@
-"""The catalog that the pages answer from: read again when the workspace changes, with the visit's own runs on top."""
+"""Catalog of the pages. It is read again when the workspace changes, and includes the visit's own runs."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from planner.audit.run_audit import with_audited_runs
 from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
-from planner.ui.ask.question import Known
+from planner.ui.ask.question import StampedCatalog
 from planner.ui.scenario import run_of_upload, with_run
 from planner.use_cases.catalogs import open_catalog
 
 REMOTE_SECONDS = 300
-"""After so long a store that is not on this machine is read again."""
+"""Seconds after which a store on another machine is read again."""
 Stamp = tuple[object, ...]
 
 
-def known_catalog(runs: Sequence[RunRecord], today: date) -> Known:
-    """Return the catalog of the workspace with uploaded runs; InputError where a file of the workspace is wrong."""
+def known_catalog(runs: Sequence[RunRecord], today: date) -> StampedCatalog:
+    """Return the catalog of the workspace with uploaded runs. Raises InputError for a wrong file of the workspace."""
     stamp = (*_stamp(workspace_dir()), today)
-    for sentence in _opened(stamp)[1]:  # every visit is told, also one that finds the catalog read
+    for sentence in _opened(stamp)[1]:  # every visit is warned, even if the catalog is cached
         note_secret(sentence)
     return _with_runs(stamp, tuple(run.model_dump_json() for run in runs))
 
 
-def visited_catalog(problems: list[InputError], today: date) -> Known:
-    """Return the catalog with the visit's uploaded runs; what cannot be read is left out and reported."""
+def visited_catalog(problems: list[InputError], today: date) -> StampedCatalog:
+    """Return the catalog with the visit's uploaded runs. Unreadable runs are reported and left out."""
     runs: list[RunRecord] = []
     for file in st.session_state.get("run_files") or []:
         try:
@@ -52,27 +52,27 @@ def visited_catalog(problems: list[InputError], today: date) -> Known:
         return known_catalog(runs, today)
     except InputError as error:
         problems.append(error)
-        return Known(("bundled", today), load_catalog())
+        return StampedCatalog(("bundled", today), load_catalog())
 
 
 @lru_cache(maxsize=4)
 def _opened(_: Stamp) -> tuple[Catalog, tuple[str, ...]]:
-    """Return the catalog as it stands at a stamp, and what was noted of secrets in its files."""
+    """Return the catalog at a stamp, and the warnings about secrets in its files."""
     with secrets_noted() as noted:
         catalog = open_catalog()
     return catalog, tuple(noted)
 
 
 @lru_cache(maxsize=16)
-def _with_runs(stamp: Stamp, runs: tuple[str, ...]) -> Known:
+def _with_runs(stamp: Stamp, runs: tuple[str, ...]) -> StampedCatalog:
     catalog, _ = _opened(stamp)
     for run in runs:
         catalog = with_run(catalog, RunRecord.model_validate_json(run))
-    return Known((stamp, runs), with_audited_runs(catalog, read_matmul_ceilings()))
+    return StampedCatalog((stamp, runs), with_audited_runs(catalog, read_matmul_ceilings()))
 
 
 def _stamp(workspace: Path) -> Stamp:
-    """Return what changes when the workspace does, or the store of its runs."""
+    """Return a value that changes with the workspace or the store of its runs."""
     store = open_store(workspace)
     if isinstance(store, FolderStore):
         return (*_files(workspace), *_files(store.folder))
@@ -80,6 +80,6 @@ def _stamp(workspace: Path) -> Stamp:
 
 
 def _files(folder: Path) -> Stamp:
-    """Return how many files a folder holds, and when the latest of them was written."""
+    """Return the number of files in a folder, and the time of the latest change."""
     files = [path.stat() for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
     return (str(folder), len(files), max((file.st_mtime_ns for file in files), default=0))

@@ -1,4 +1,4 @@
-"""Streamlit's own login (OpenID Connect), where the server's secrets.toml has a table `[auth]`."""
+"""Streamlit's own login (OpenID Connect), if the server's secrets.toml has a table `[auth]`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.present.page.words import Words
 
 
 def stop_until_logged_in(words: Words) -> None:
-    """Show a button alone to whoever is not logged in; nothing where the server asks for no login."""
+    """Show only a login button until the visitor is logged in. Do nothing if the server has no login."""
     if not _asked_for():
         return
     if st.user.get("is_logged_in"):

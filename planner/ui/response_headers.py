@@ -1,8 +1,8 @@
-"""What the app tells a browser with every answer, and the paths of its server that nobody needs.
+"""Adds security headers to every answer of the app, and closes unneeded paths of its server.
 
-The page's address holds the whole question, an uploaded plan too, so no other site may learn it (Referrer-Policy). No
-page may show the app within itself, where it could lay its own buttons over those of the app (frame-ancestors). What is
-downloaded is what its type says (nosniff). Streamlit sends none of these by itself.
+The page's address contains the whole question, including an uploaded plan, so no other site may learn it
+(Referrer-Policy). No page may embed the app, where it could cover the app's buttons with its own (frame-ancestors). A
+browser must not guess the type of a download (nosniff). Streamlit sends none of these headers itself.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ HEADERS = (
     (b"referrer-policy", b"same-origin"),
     (b"x-content-type-options", b"nosniff"),
 )
-"""`same-origin` and not `no-referrer`, under which browsers name no Origin of the app's own page either."""
+"""Headers. With `no-referrer`, browsers would not even name the Origin of the app's own page."""
 CLOSED = re.compile(r"/_stcore/(?:metrics|agent|script-health-check)(?:/|$)")
-"""Numbers about all sessions, an interface for programs, and a run of the page by anybody who asks for its health."""
+"""Paths with statistics of all sessions, with an interface for programs, and with a health check that runs the page."""
 
 
 class ResponseHeaders:
-    """Adds the headers to every answer, and answers 404 on the closed paths."""
+    """Middleware that adds the headers to every answer, and answers 404 on the closed paths."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand on a request; its answer is sent with our headers in the place of others of the same name."""
+        """Pass on a request, and replace headers of the same names in its answer."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

@@ -1,4 +1,4 @@
-"""Where a question starts: a starting point, an example or an uploaded plan; uploaded runs."""
+"""Starting points of a question: forms, example plans, uploaded plans and uploaded runs."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from planner.use_cases.run_files import parse_run
 FIRST_EXAMPLE = "dgx_station_v100"
 PLAN_OF_LINK = "your plan"
 PLANS_KEPT = 64
-"""Texts of plans whose parsed plan is kept: the examples, and those of the visits of a day."""
+"""Most texts of plans whose parsed plan is cached."""
 CONFIG_LIMIT_BYTES = 60_000
 RUN_FIX = "Give run records, one JSON file each; see the schema with: planner schema run"
 
 
 def examples() -> dict[str, Path]:
-    """Return the bundled example plans by name, the one for a first visit first."""
+    """Return the bundled example plans by name, the example for a first visit first."""
     paths = sorted(examples_dir().glob("*.yaml"), key=lambda path: (path.stem != FIRST_EXAMPLE, path.stem))
     return {path.stem: path for path in paths}
 
 
 def example_plan(path: Path) -> Plan:
-    """Read an example as `read_plan` does; one whose text is the same as before is not parsed again."""
+    """Read an example as `read_plan` does. An unchanged text is not parsed again."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
     return with_config(_parsed(text, str(path)), folder=path.parent)
 
@@ -45,7 +45,7 @@ def _parsed(text: str, where: str) -> Plan:
 
 
 def first_form(start: Start, example: str | None, text: str | None) -> Form:
-    """Return the form as a starting point has it; of a plan with the plan's own limits."""
+    """Return the form of a starting point. A plan's form has the plan's own limits."""
     if start is not Start.PLAN:
         return STARTS[start]
     form = Form(start=start, example=None if text else example or FIRST_EXAMPLE, plan=text)
@@ -60,7 +60,7 @@ def first_form(start: Start, example: str | None, text: str | None) -> Form:
 
 
 def plan_of_form(form: Form) -> Plan:
-    """Return the plan that a form starts from, without what the form changes in it."""
+    """Return the plan that a form starts from, without the form's changes."""
     if form.plan is not None:
         return _parsed(form.plan, PLAN_OF_LINK)
     known = examples()
@@ -70,7 +70,7 @@ def plan_of_form(form: Form) -> Plan:
 
 
 def plan_of_upload(name: str, data: bytes) -> str:
-    """Return the text of an uploaded plan, YAML or JSON, which must be one."""
+    """Return the text of an uploaded plan (YAML or JSON). Raises InputError for another text."""
     text = _text(name, data, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
     text = text_without_secrets(text, where=name, fix=PLAN_FIX)
     parse_plan(text, where=name)
@@ -78,7 +78,7 @@ def plan_of_upload(name: str, data: bytes) -> str:
 
 
 def config_of_upload(name: str, data: bytes) -> str:
-    """Return the text of an uploaded config.json, which must describe a network."""
+    """Return the text of an uploaded config.json. Raises InputError if it describes no network."""
     text = _text(name, data, limit_bytes=CONFIG_LIMIT_BYTES, fix=ARCHITECTURE_FIX)
     text = text_without_secrets(text, where=name, fix=ARCHITECTURE_FIX, foreign=True)
     network_of(parse_mapping(text, where=name, fix=ARCHITECTURE_FIX, foreign=True), Path(name), text=text)
@@ -92,7 +92,7 @@ def run_of_upload(name: str, data: bytes) -> RunRecord:
 
 
 def with_run(catalog: Catalog, record: RunRecord) -> Catalog:
-    """Layer a run record on the catalog, for this session only; an id that is taken is an error."""
+    """Add a run record to the catalog for this session. Raises InputError if its id is taken."""
     if record.id in catalog.runs:
         raise InputError(f"there already is a run with the id '{record.id}'.", fix="Give the record another id.")
     return catalog.model_copy(update={"runs": catalog.runs | {record.id: record}})
@@ -107,13 +107,13 @@ def with_limits(
     electricity_usd_per_kwh: float | None,
     confidence: float,
 ) -> Plan:
-    """Return the plan with what the form says, checked like a plan file."""
+    """Return the plan with the form's values, checked like a plan file."""
     data = plan.model_dump()
     if budget_usd is not None:
         data["campaign"].pop("budget_local", None)
     data["campaign"] |= {"runs": runs, "deadline": deadline, "budget_usd": budget_usd, "confidence": confidence}
     if runs == plan.campaign.runs and "runs" not in plan.campaign.model_fields_set:
-        data["campaign"].pop("runs")  # that nobody stated it is how own-or-rent counts the year
+        data["campaign"].pop("runs")  # own-or-rent counts a year by another rule if it is not stated
     if electricity_usd_per_kwh is not None:
         data["assumptions"] |= {"electricity_local_per_kwh": None, "tariff": None}
     data["assumptions"] |= {"electricity_usd_per_kwh": electricity_usd_per_kwh}

@@ -1,4 +1,4 @@
-"""What a visit remembers between two changes of a page."""
+"""State of a visit that lasts between two changes of a page."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from planner.ui.ask.link import LINK_FIX, form_of, parameters_of
 
 LANGUAGE = "lang"
 CHOICE = "lang-choice"
-"""The input of the language; Streamlit forgets it where another page is opened."""
+"""Key of the language input. Streamlit forgets it when another page is opened."""
 COLUMNS = "columns"
 COLUMNS_CHOICE = "columns-choice"
-"""The input of the columns, which is forgotten as well."""
+"""Key of the columns input, which is forgotten as well."""
 
 
 def version() -> int:
-    """Return the version of the form: its inputs are drawn anew where it rises."""
+    """Return the version of the form. Its inputs are drawn anew when it rises."""
     return int(st.session_state.setdefault("version", 0))
 
 
 def current_form(problems: list[InputError]) -> Form:
-    """Return the visit's form: the address' on a first visit, and where that is wrong the first starting point."""
+    """Return the visit's form: first that of the address, or the first starting point if the address is wrong."""
     if "form" not in st.session_state:
         given = {name: st.query_params.get_all(name) for name in st.query_params}
         try:
@@ -41,18 +41,18 @@ def current_form(problems: list[InputError]) -> Form:
 
 
 def replace_form(values: Mapping[str, Any]) -> None:
-    """Change the form from outside of its inputs."""
+    """Change values of the form from outside its inputs."""
     set_form(current_form([]).changed(**values))
 
 
 def set_form(form: Form) -> None:
-    """Put another form in its place; its inputs are drawn anew."""
+    """Replace the form. Its inputs are drawn anew."""
     st.session_state["form"] = form
     st.session_state["version"] = version() + 1
 
 
 def numbers_of_address(names: Sequence[str], problems: list[InputError]) -> dict[str, float]:
-    """Return numbers that the address states; one that is none is reported."""
+    """Return the numbers in the address. Wrong ones are reported."""
     found = {}
     for name in names:
         text = st.query_params.get(name)
@@ -61,12 +61,12 @@ def numbers_of_address(names: Sequence[str], problems: list[InputError]) -> dict
         try:
             found[name] = read_number(text)
         except ValueError:
-            problems.append(InputError(f"the link: {name}: '{text[:40]}' is no number.", fix=LINK_FIX))
+            problems.append(InputError(f"the link: {name}: '{text[:40]}' is not a number.", fix=LINK_FIX))
     return found
 
 
 def remember(form: Form, words: Words, **more: float | str | None) -> None:
-    """Keep the form, and write it into the address with what else the page shows, which so reproduces it."""
+    """Keep the form, and write it with the page's other values into the address, which then reproduces the page."""
     st.session_state["form"] = form
     language = {} if words.language == "en" else {LANGUAGE: [words.language]}
     said = {name: [f"{value:g}" if isinstance(value, float) else str(value)] for name, value in more.items() if value}
@@ -76,14 +76,14 @@ def remember(form: Form, words: Words, **more: float | str | None) -> None:
 
 
 def chosen_words() -> Words:
-    """Return the words of the language that was chosen, or that the address names."""
+    """Return the words of the chosen language, or of the address' language."""
     given = st.session_state.get(CHOICE) or st.session_state.get(LANGUAGE) or st.query_params.get(LANGUAGE, "")
     st.session_state[LANGUAGE] = given if given in LANGUAGES else "en"
     return Words(st.session_state[LANGUAGE])
 
 
 def chosen_columns(problems: list[InputError]) -> tuple[str, ...]:
-    """Return the columns beside the usual ones that were chosen, or that the address names."""
+    """Return the additional columns that were chosen, or that the address names."""
     given = st.session_state.get(COLUMNS_CHOICE, st.session_state.get(COLUMNS))
     if given is None:
         try:

@@ -1,4 +1,4 @@
-"""What the first visitor would wait for is computed while the server starts."""
+"""Computes slow parts of a first visit while the server starts."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from planner.ui.ask.question import answer_form
 from planner.ui.catalogs import known_catalog
 
 IMPORTED = ("pandas", "altair")
-"""By the first chart else: a second visit's chart that is drawn meanwhile finds half of them, and fails."""
+"""Modules to import at the start. Otherwise, two first charts at once would find half-imported modules and fail."""
 
 
 def warm() -> Thread:
-    """Import what charts need; answer the starting points in the background.
+    """Import the modules for charts, and answer the starting points in the background.
 
-    What is wrong is told to the visitor by the page.
+    Errors are ignored here, because the page shows them to the visitor.
     """
     for name in IMPORTED:
         import_module(name)

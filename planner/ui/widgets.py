@@ -1,4 +1,4 @@
-"""Inputs that keep their value in a form: each is set from it once, and its key changes with the form's version."""
+"""Inputs of a form. Each is set from the form once, and its key changes with the form's version."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ class Inputs:
 
     version: int
     page: str = ""
-    """Its inputs are no other page's: Streamlit empties one that another page draws under the same key."""
+    """Prefix of the keys, because Streamlit empties an input that another page draws under the same key."""
 
     def key(self, name: str, value: Any) -> str:
-        """Return the key of an input, whose first value is set."""
+        """Return the key of an input, and set its first value."""
         key = f"{self.page}{self.version}-{name}"
         st.session_state.setdefault(key, value)
         return key
 
     def whole(self, label: str, name: str, value: int | None, *, most: int, least: int = 1, **more: Any) -> int | None:
-        """Ask for a whole number; empty where the first value is None or it is emptied."""
+        """Ask for a whole number; None if it is empty."""
         answer = st.number_input(
             label, min_value=least, max_value=most, value=None, step=1, key=self.key(name, value), **more
         )
@@ -34,20 +34,20 @@ class Inputs:
     def number(
         self, label: str, name: str, value: float | None, *, step: float | None = None, least: float = 0.0, **more: Any
     ) -> float | None:
-        """Ask for a number; empty where the first value is None or it is emptied."""
+        """Ask for a number; None if it is empty."""
         key = self.key(name, None if value is None else float(value))
         answer = st.number_input(label, min_value=least, value=None, step=step, key=key, **more)
         return None if answer is None else float(answer)
 
     def one(self, label: str, name: str, value: str, options: Mapping[str, str], **more: Any) -> str:
-        """Choose one of many from a list that can be searched."""
+        """Let the user choose one of many from a searchable list."""
         chosen: str = st.selectbox(
             label, list(options), key=self.key(name, value), format_func=options.__getitem__, **more
         )
         return chosen
 
     def side_by_side(self, label: str, name: str, value: str, options: Mapping[str, str], **more: Any) -> str:
-        """Choose one of a few that stand beside each other."""
+        """Let the user choose one of a few buttons."""
         chosen: str = st.segmented_control(
             label, list(options), key=self.key(name, value), format_func=options.__getitem__, required=True, **more
         )
@@ -56,14 +56,14 @@ class Inputs:
     def several(
         self, label: str, name: str, value: Sequence[str], options: Mapping[str, str], **more: Any
     ) -> tuple[str, ...]:
-        """Choose any of many, as chips."""
+        """Let the user choose any of many, as chips."""
         chosen = st.multiselect(
-            label, list(options), key=self.key(name, list(value)), format_func=lambda one: options[one], **more
+            label, list(options), key=self.key(name, list(value)), format_func=lambda option: options[option], **more
         )
         return tuple(chosen)
 
     def day(self, label: str, name: str, value: date | None, **more: Any) -> date | None:
-        """Ask for a day; empty where there is none."""
+        """Ask for a day; None if it is empty."""
         answer = st.date_input(label, value=None, key=self.key(name, value), **more)
         assert answer is None or isinstance(answer, date)
         return answer

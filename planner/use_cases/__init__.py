@@ -1,1 +1,1 @@
-"""The verbs: the only place where the core meets files, clock and environment; one file per group of them."""
+"""Functions behind the commands. Only they join the core with files, the clock and the environment."""

@@ -1,4 +1,4 @@
-"""The id of an answer: of what was asked, of what the answer rests on, and of the planner that gave it."""
+"""Computes the id of an answer from the question, the inputs of the answer and the planner's version."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from planner.use_cases.version import planner_version
 
 PlanDocument = TypeVar("PlanDocument", EstimateDocument, ComparisonDocument)
 LENGTH = 12
-"""Hexadecimal digits: of a million answers two share an id with a chance of one in 560."""
+"""Hexadecimal digits of an id. Among a million answers, two share an id with a probability of 1 in 560."""
 
 
 def plan_answer_id(kind: str, plan: Plan, catalog: Catalog, *, today: date) -> str:
     """Return the id of the answer to a plan that lists its options.
 
-    id = first 12 hexadecimal digits of SHA-256(kind, version, day, plan, the part of the catalog that it can reach).
-    The day counts, as a price's age and a deadline do. So `ask` and `compare` of the plan that it wrote agree, and a
-    price of another machine changes nothing.
+    id = first 12 hexadecimal digits of SHA-256(kind, version, day, plan, the part of the catalog that the plan uses).
+    The day is included because the age of a price and a deadline depend on it. `ask` and `compare` of the plan that
+    `ask` wrote return the same id. The price of a machine outside the plan does not change it.
     """
     return _digest(kind, today.isoformat(), plan, reachable(plan, catalog, used_runs=()))
 
 
 def with_id(document: PlanDocument, plan: Plan, catalog: Catalog, *, today: date) -> PlanDocument:
-    """Return the answer to a plan with its id."""
+    """Add the id to the answer of a plan."""
     return document.model_copy(update={"answer_id": plan_answer_id(document.kind, plan, catalog, today=today)})
 
 
 def document_id(document: Frozen) -> str:
-    """Return the id of an answer that rests on no plan: of the document itself and the planner's version."""
+    """Return the id of an answer without a plan, from the document and the planner's version."""
     return _digest(document.model_copy(update={"answer_id": None}))
 
 
@@ -49,8 +49,8 @@ def keep(
     asked: str | None = None,
     assumed: tuple[str, ...] = (),
 ) -> bool:
-    """Keep an answer under its id for `planner show`; return whether it could be kept."""
-    if document.answer_id is None:  # of a lock from before there were ids
+    """Keep an answer under its id for `planner show`. Return False if it could not be kept."""
+    if document.answer_id is None:  # from a lock that is older than ids
         return False
     content = None if plan is None else plan.model_dump(mode="json", exclude_defaults=True)
     return keep_answer(

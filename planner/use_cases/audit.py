@@ -1,4 +1,4 @@
-"""Runs, tables of measurements and claims, audited."""
+"""Audits runs, tables of measurements and claims."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from planner.use_cases.importing.run_facts import Stated
 def audit(
     runs: Sequence[str], *, claim: Path | None = None, measurements: Path | None, catalog: Catalog
 ) -> AuditDocument:
-    """Audit runs by id or file, a file of claims, and a table of measurements; InputError where nothing is named."""
+    """Audit runs by id or file, a file of claims, and a table of measurements. Raises InputError if none is named."""
     if not runs and measurements is None and claim is None:
         raise InputError("nothing to audit was named.", fix="Name runs, --claim FILE or --measurements FILE.csv.")
     catalog, ceilings = audit_facts(catalog)
@@ -39,7 +39,7 @@ def audit(
 
 
 def audit_claims(path: Path, catalog: Catalog, ceilings: Sequence[MatmulCeiling]) -> list[ClaimAudit]:
-    """Audit every claim of a file; one that cannot be read is a finding, and the others are audited."""
+    """Audit every claim of a file. A claim that cannot be read becomes a finding."""
     audited = []
     for name, claim in read_claims(path):
         if isinstance(claim, InputError):
@@ -51,7 +51,7 @@ def audit_claims(path: Path, catalog: Catalog, ceilings: Sequence[MatmulCeiling]
 
 
 def audit_table(path: Path, catalog: Catalog, ceilings: Sequence[MatmulCeiling]) -> list[RunAudit]:
-    """Audit every row of a table; one that cannot be read is a finding, and the others are audited."""
+    """Audit every row of a table. A row that cannot be read becomes a finding."""
     unreadable: list[InputError] = []
     rows, networks = read_measurements(path, unreadable), read_image_networks()
     if unreadable and not rows:
@@ -66,8 +66,8 @@ def audit_table(path: Path, catalog: Catalog, ceilings: Sequence[MatmulCeiling])
         for row in rows
     ]
     setups = [setup_of_row(row, run) for row, run in zip(rows, runs, strict=True)]
-    beside = scaling_findings(runs, setups, rates, slower=False)
-    audited = [audit_run(run, ceilings, beside.get(place, ())) for place, run in enumerate(runs)]
+    scaling = scaling_findings(runs, setups, rates, slower=False)
+    audited = [audit_run(run, ceilings, scaling.get(place, ())) for place, run in enumerate(runs)]
     return audited + [_unreadable(f"row-{number}", error) for number, error in enumerate(unreadable, start=1)]
 
 

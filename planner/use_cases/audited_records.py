@@ -1,4 +1,4 @@
-"""Run records audited: alone, as an import and `check-run` show it, and beside each other."""
+"""Audits run records: one alone, as an import and `check-run` show it, or several together."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner.model.hardware.matmul_ceiling import MatmulCeiling
 
 
 def audit_facts(catalog: Catalog) -> tuple[Catalog, list[MatmulCeiling]]:
-    """Return the catalog with other names of accelerators, and the measured ceilings."""
+    """Return the catalog with the aliases of accelerators, and the measured ceilings of matrix products."""
     ceilings = with_chips(read_matmul_ceilings(), catalog.accelerators)
     return catalog.model_copy(update={"aliases": accelerator_aliases()}), ceilings
 
@@ -33,7 +33,7 @@ def audit_record(record: RunRecord, catalog: Catalog) -> RunAudit:
 def audit_records(
     records: Sequence[RunRecord], catalog: Catalog, ceilings: Sequence[MatmulCeiling]
 ) -> tuple[list[RunAudit], ComparisonAudit | None]:
-    """Audit run records, each alone and beside the others."""
+    """Audit run records, each alone and against the others."""
     runs = [stated_by_record(record, catalog) for record in records]
     setups = [setup_of_record(run) for run in runs]
     above = scaling_findings(runs, setups, [run.samples_per_s for run in runs])

@@ -1,4 +1,4 @@
-"""The catalogs opened, and what they hold counted; an accelerator by any of its names."""
+"""Opens the catalogs, counts their rows, and finds an accelerator or a country by its names."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ NAME_A_CARD = "Name a card of catalogs/hardware/accelerators.csv, or leave --own
 
 
 def open_catalog(home: str | None = None, *, wanted: PriceFilter = EVERYTHING) -> Catalog:
-    """Return the bundled catalogs with the user's workspace layered on top, less the offers that have run out.
+    """Return the bundled catalogs with the user's workspace on top, without expired offers.
 
-    Of what refreshes have brought, only the wanted prices are read.
+    Only the wanted ones of the fetched prices are read.
     """
     return _valid(load_catalog(workspace_dir(home), wanted=wanted))
 
 
 def with_wanted(catalog: Catalog, wanted: PriceFilter, home: str | None = None) -> Catalog:
-    """Add prices that refreshes have brought to a catalog that was opened without any."""
+    """Add fetched prices to a catalog that was opened without them."""
     return _valid(with_observed(catalog, workspace_dir(home), wanted))
 
 
 def with_found_prices(plan: Plan, catalog: Catalog, home: str | None = None) -> Catalog:
-    """Add to a catalog without fetched prices those that may be the cheapest of what a plan's filters ask for."""
+    """Add the fetched prices that may be the cheapest under a plan's filters to a catalog without fetched prices."""
     from planner.decide.find.dozen import within_limits
 
     assert plan.find is not None
@@ -44,21 +44,21 @@ def with_found_prices(plan: Plan, catalog: Catalog, home: str | None = None) -> 
 
 
 def catalog_for(plan: Plan, home: str | None = None) -> Catalog:
-    """Return the catalog that a plan needs, with what the audit says of its runs."""
+    """Return the catalog that a plan needs, with the audit's verdicts on its runs."""
     return audited(_needed(plan, home))
 
 
 def audited(catalog: Catalog) -> Catalog:
-    """Return a catalog with what the audit says of its runs. Whatever answers a plan needs it."""
+    """Add the audit's verdicts on the runs to a catalog. Every answer to a plan needs them."""
     from planner.audit.run_audit import with_audited_runs
 
     return with_audited_runs(catalog, read_matmul_ceilings())
 
 
 def _needed(plan: Plan, home: str | None) -> Catalog:
-    """Return the catalog that a plan needs: of what refreshes have brought, its offers and the machines of its runs.
+    """Return the catalog that a plan needs: with the fetched prices of its offers and of the machines of its runs.
 
-    Where an offer is in none of it, all is read, so that the error can name the nearest.
+    An unknown offer makes it read all prices, so that the error can name similar ids.
     """
     if plan.find is not None:
         return with_found_prices(plan, open_catalog(home, wanted=NOTHING), home)
@@ -71,7 +71,7 @@ def _needed(plan: Plan, home: str | None) -> Catalog:
 
 
 def _valid(catalog: Catalog) -> Catalog:
-    """Drop prices whose window (`valid_until`) is over; one that is still to come may be planned with."""
+    """Drop prices whose window (`valid_until`) is over. A window in the future stays, because plans may use it."""
     today = clock.today()
 
     def valid(prices: tuple[Price, ...]) -> tuple[Price, ...]:
@@ -81,7 +81,7 @@ def _valid(catalog: Catalog) -> Catalog:
 
 
 def find_accelerator(name: str, catalog: Catalog) -> Accelerator:
-    """Return an accelerator by its id, or by a name that drivers, clouds and publications give it."""
+    """Return an accelerator by its id, or by a name that drivers, clouds or publications use."""
     accelerator = accelerator_named(name, catalog.accelerators, accelerator_aliases())
     reason = not_modelled(name) if accelerator is None else None
     if reason is not None:
@@ -92,7 +92,7 @@ def find_accelerator(name: str, catalog: Catalog) -> Accelerator:
 
 
 def accelerators_meant(text: str, catalog: Catalog) -> frozenset[str]:
-    """Return the ids that a person means: one id or driver name, or all ids that begin so (H100: SXM, PCIe, NVL)."""
+    """Return the ids that a text means: of one name, or all with this beginning (H100: SXM, PCIe, NVL)."""
     asked = spelling(text)
     begun = frozenset(key for key in catalog.accelerators if asked in _beginnings(key))
     if text.casefold() in {key.casefold() for key in catalog.accelerators} or not begun:
@@ -101,13 +101,13 @@ def accelerators_meant(text: str, catalog: Catalog) -> frozenset[str]:
 
 
 def _beginnings(accelerator: str) -> set[str]:
-    """Return what an id begins with, spelled plainly: h100 and h10080gb of H100-80GB-SXM."""
+    """Return the beginnings of an id in plain spelling: h100 and h10080gb for H100-80GB-SXM."""
     parts = accelerator.split("-")
     return {spelling("-".join(parts[:count])) for count in range(1, len(parts))}
 
 
 def catalog_counts(catalog: Catalog) -> dict[str, int]:
-    """Count what the catalog holds."""
+    """Count the rows of the catalog by kind."""
     return {
         "accelerators": len(catalog.accelerators),
         "nodes": len(catalog.nodes),
@@ -118,3 +118,10 @@ def catalog_counts(catalog: Catalog) -> dict[str, int]:
         "bundled runs": len(catalog.bundled_runs),
         "own runs": len(catalog.runs) - len(catalog.bundled_runs),
     }
+
+
+def country_code(text: str | None, catalog: Catalog) -> str | None:
+    """Return the code of a known country. Raises NotFoundError for an unknown one."""
+    if text is None:
+        return None
+    return catalog.find_country(text.strip().upper(), where="--country").id

@@ -1,4 +1,4 @@
-"""Machines as people type them after `--on`: aws/p5.48xlarge, 8xRTX-5090, 4x8xA100-40GB, H100-SXM."""
+"""Reads machines as people type them after `--on`: aws/p5.48xlarge, 8xRTX-5090, 4x8xA100-40GB, H100-SXM."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SPELLINGS = "Write an accelerator (H100-SXM), 8xRTX-5090, 4x8xA100-40GB-SXM, or 
 def cluster_named(text: str, catalog: Catalog) -> Cluster:
     """Return the machines that a text names.
 
-    `8xRTX-5090` is one machine with eight cards, `4x8xRTX-5090` four of them, and `RTX-5090` one card. What joins the
-    cards of such a machine is what usually does; the network between them is not known. The id of a catalog machine is
-    one such machine with all its accelerators.
+    `8xRTX-5090` is one machine with eight cards, `4x8xRTX-5090` is four of them, and `RTX-5090` is one card. These
+    machines have the usual links between their cards, and an unknown network between nodes. The id of a catalog
+    machine is one machine with all its accelerators.
 
-    Raises InputError or NotFoundError with the spellings that work.
+    Raises InputError or NotFoundError with the accepted spellings.
     """
     text = text.strip()
     node = catalog.nodes.get(text)
@@ -36,7 +36,7 @@ def cluster_named(text: str, catalog: Catalog) -> Cluster:
     if (counted is None or counted.alone) and single is not None:
         return Cluster(single, own_node(single, 1, new=False), 1, 1)
     if counted is None:
-        raise InputError(f"--on {text}: is no machine.", fix=SPELLINGS)
+        raise InputError(f"--on {text}: is not a machine.", fix=SPELLINGS)
     if "/" in text:
         raise NotFoundError("machine", text, catalog.nodes, fix=f"See catalogs/hardware/nodes.csv. {SPELLINGS}")
     accelerator = find_accelerator(counted.card, catalog)
@@ -44,17 +44,17 @@ def cluster_named(text: str, catalog: Catalog) -> Cluster:
 
 
 class CountedCards(NamedTuple):
-    """`4x8xA100-40GB`, read: nodes, cards of each, and the name of the card."""
+    """Parts of `4x8xA100-40GB`: nodes, cards per node, and the name of the card."""
 
     nodes: int
     per_node: int
     card: str
     alone: bool
-    """No count was written."""
+    """True if the text states no count."""
 
 
 def counted_cards(text: str) -> CountedCards | None:
-    """Read `RTX-3090`, `2xRTX-3090` or `4x8xA100-40GB`; None where a text is nothing of this form, or counts none."""
+    """Read `RTX-3090`, `2xRTX-3090` or `4x8xA100-40GB`. Return None for another form, or for a count of 0."""
     found = COUNTS.fullmatch(text.strip())
     counts = [int(count) for count in (found[1], found[2]) if count is not None] if found else []
     if found is None or 0 in counts:

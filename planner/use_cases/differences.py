@@ -1,4 +1,4 @@
-"""What moved between two answers, and which frozen plans today's prices turn."""
+"""Compares two answers, and finds frozen plans whose recommendation changes at today's prices."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DIFF_FIX = "Give two locks (planner estimate plan.yaml --freeze), or two answers
 
 
 def diff(old: Path, new: Path) -> DiffDocument:
-    """Compare two locks, or two answers; only locks hold the inputs that tell why something moved."""
+    """Compare two locks or two answers. Only locks contain the inputs that explain a change."""
     before, after = _read(old), _read(new)
     notes: tuple[str, ...] = ()
     if isinstance(before, Lock) and isinstance(after, Lock):
@@ -55,12 +55,12 @@ def diff(old: Path, new: Path) -> DiffDocument:
 
 
 def watch(folder: Path, catalog: Catalog, *, booked: Catalog | None = None) -> WatchDocument:
-    """Answer every lock under a folder on the catalog's prices, all else as it was frozen.
+    """Answer every lock under a folder at the catalog's prices, with all other inputs as frozen.
 
-    A lock that was frozen at net prices is answered on those of `booked`, the catalog under the user's price book.
+    `booked` is the catalog at the prices of the user's price book. It answers locks that were frozen at net prices.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: is no folder.", fix=f"Name the folder that holds the locks. {LOCK_FIX}")
+        raise InputError(f"{folder}: is not a folder.", fix=f"Name the folder that holds the locks. {LOCK_FIX}")
     paths = sorted(folder.rglob(f"*{ENDING}"))
     if not paths:
         raise InputError(f"{folder}: holds no lock (*{ENDING}).", fix=LOCK_FIX)

@@ -1,6 +1,6 @@
-"""What a benchmark run is held against, from the catalog and the estimates: peak, FLOPs, memory, first losses.
+"""Computes the expected values of a benchmark run: peak, FLOPs, memory and first losses.
 
-It needs the result alone, so a result that was carried over by hand is judged like one that was made here.
+They depend on the result alone, so a result that was copied by hand is judged like one that was measured here.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from planner.speed.throughput.matching_runs import training_peak_tflops
 from planner.speed.throughput.mfu import flops_by_convention
 
 INIT_STD = 0.02
-"""Of the benchmark's normal weights (workloads/models/decoder.py), as in GPT-2."""
+"""Standard deviation of the benchmark's initial weights (workloads/models/decoder.py), as in GPT-2."""
 FIRST_LOSS_TOLERANCE = 0.02
-"""Of the first loss from its formula; the tests measure 0.3 % on cpu-smoke."""
+"""Relative tolerance of the first loss from its formula. The tests measure 0.3 % on cpu-smoke."""
 REFERENCE_TOLERANCE = {"fp32": 0.001, "tf32": 0.005, "bf16": 0.02, "fp16": 0.02, "float8": 0.05}
-"""Of a reference curve made on a CPU: other kernels add in another order, shorter formats round."""
+"""Relative tolerance of a reference curve made on a CPU. Other kernels add in another order; short formats round."""
 OTHER_DEVICE_TOLERANCE = 0.02
-"""Another kind of device draws other random weights from the same seed."""
+"""Relative tolerance on another kind of device, which draws other random weights from the same seed."""
 ESTIMATE_TOO_HIGH = 1.1
-"""The memory estimate is within 10 % of the recorded H100 runs."""
+"""Factor by which a memory estimate may be too high. Estimates are within 10 % of the recorded H100 runs."""
 
 
 def expect_from(catalog: Catalog) -> Expect:
-    """Return the function that says what to expect of a result on an accelerator of this catalog."""
+    """Return the function that computes the expected values of a result on an accelerator of this catalog."""
 
     def expect(result: NodeResult, accelerator: str) -> Expected:
         spec = result.spec
@@ -71,9 +71,9 @@ def start_micro_batch(
     *,
     overfull: float = 1.0,
 ) -> int | None:
-    """Return the largest micro-batch that should fit, where a search begins; None if the memory is not known.
+    """Return the largest micro-batch that should fit, at which a search begins; None if the memory is unknown.
 
-    `overfull`: how much of the usable memory the estimate may take.
+    `overfull` is the share of the usable memory that the estimate may take.
     """
     known = catalog.accelerators.get(accelerator or "")
     if known is None or known.hbm_gib is None:
@@ -107,17 +107,17 @@ def start_micro_batch(
 def most_micro_batch(
     workload: BenchWorkload, accelerator: str | None, catalog: Catalog, settings: BenchSettings
 ) -> int | None:
-    """Return the largest micro-batch that may fit if the estimate is 10 % too high; a search tries none above it."""
+    """Return the largest micro-batch that fits if the estimate is 10 % too high. A search tries none above it."""
     return start_micro_batch(workload, accelerator, catalog, settings, overfull=ESTIMATE_TOO_HIGH)
 
 
 def first_loss(decoder: TextModel) -> float:
-    """Loss before anything was learned, in nats.
+    """Return the loss before any learning, in nats.
 
     loss = ln V + hidden x std^2 / 2
 
-    The last norm makes the hidden state's mean square 1, so a logit is normal with variance hidden x std^2, and the
-    logarithm of the mean of exp(logit) is half of that. Holds for a head of its own: a tied one knows its input.
+    The last norm gives the hidden state a mean square of 1, so a logit is normal with variance hidden x std^2, and the
+    logarithm of the mean of exp(logit) is half of that. The formula does not hold for a head tied to the input.
     """
     return math.log(decoder.vocab) + decoder.hidden * INIT_STD**2 / 2
 
@@ -125,7 +125,7 @@ def first_loss(decoder: TextModel) -> float:
 def _first_losses(
     result: NodeResult, preset: Preset | None, architecture: Architecture
 ) -> tuple[tuple[float, ...], float]:
-    """Return the preset's curve for this global batch; else, on any tokens, the formula's first loss alone."""
+    """Return the preset's losses for this global batch, else the first loss of the formula, with their tolerance."""
     spec = result.spec
     same_training = spec.get("seed") == 0 and not spec.get("data") and spec.get("method", "full") == "full"
     references = {curve.global_batch: curve for curve in preset.first_losses} if preset and same_training else {}
@@ -145,7 +145,7 @@ def _least_mfu(preset: Preset | None, *, compiled: bool) -> float | None:
 
 
 def _memory(result: NodeResult, architecture: Architecture) -> float:
-    """Return the estimate in GiB."""
+    """Return the estimated memory of one device in GiB."""
     spec = result.spec
     compiled, chunks = bool(spec.get("compile", False)), int(spec.get("loss_chunks", 1))
     return device_memory(
@@ -167,12 +167,12 @@ def _memory(result: NodeResult, architecture: Architecture) -> float:
 
 
 def has_fused_norms(torch_version: str) -> bool:
-    """Return whether this torch computes an RMSNorm in one CUDA kernel: 2.9 and newer, or a version not known."""
+    """Return True if this torch computes an RMSNorm in one CUDA kernel: 2.9 and newer, or an unknown version."""
     numbers = re.match(r"(\d+)\.(\d+)", torch_version)
     return numbers is None or (int(numbers[1]), int(numbers[2])) >= (2, 9)
 
 
 def _accumulates(workload: BenchWorkload, settings: BenchSettings, micro_batch: int) -> bool:
-    """Return whether a step has several micro-batches on each device."""
+    """Return True if a step has several micro-batches on each device."""
     global_batch = global_batch_of(workload, settings)
     return global_batch is not None and global_batch > micro_batch * settings.devices

@@ -1,4 +1,4 @@
-"""Why the numbers of a plan are what they are."""
+"""Explains how the numbers of a plan are computed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from planner.use_cases.published.evidence import bundled_evidence, bundled_image
 
 
 def explain(plan: Plan, catalog: Catalog, *, option: str | None, today: date) -> ExplainDocument:
-    """Explain each option, or the one that is named by its id or by its row in the comparison of this day."""
+    """Explain each option, or one option named by its id or by its row in the comparison of this day."""
     with recording():
         return _explained(with_found_options(plan, catalog, today=today), catalog, option=option, today=today)
 
@@ -39,22 +39,24 @@ def _explained(plan: Plan, catalog: Catalog, *, option: str | None, today: date)
         return Published(bundled_image_evidence(catalog) if images else bundled_evidence(catalog))
 
     document = explain_plan(plan, catalog, evidence, option=option, estimated=estimated)
-    answers = {one.id: one for one in answer.options}
+    answers = {ranked.id: ranked for ranked in answer.options}
     explained = tuple(
-        one.model_copy(
+        explanation.model_copy(
             update={
-                "answer": answers[one.id],
+                "answer": answers[explanation.id],
                 "formulas": campaign_formulas(
-                    answers[one.id],
+                    answers[explanation.id],
                     plan,
                     today=today,
-                    fit_chance=None if one.fit_chance is None else named("chance_to_fit", one.fit_chance, ""),
-                    samples_per_s=None if one.throughput is None else one.throughput.value,
-                    step_seconds=one.step_seconds,
+                    fit_chance=None
+                    if explanation.fit_chance is None
+                    else named("chance_to_fit", explanation.fit_chance, ""),
+                    samples_per_s=None if explanation.throughput is None else explanation.throughput.value,
+                    step_seconds=explanation.step_seconds,
                 ),
             }
         )
-        for one in document.options
+        for explanation in document.options
     )
     of_all = {"options": explained, "recommended": answer.recommended, "confidence": answer.confidence}
     document = document.model_copy(update=of_all)

@@ -1,4 +1,4 @@
-"""A plan for `planner find`: of a plan file, or of a workload alone."""
+"""Answers `planner find`, for a plan file or for a workload alone."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from planner.use_cases.suggestions import with_suggestions
 
 PLAN_ENDINGS = (".yaml", ".yml", ".json")
 TOKENS, IMAGES = 1e9, 1_281_167
-"""Of a training whose work nobody states: a billion tokens, or ImageNet once; hours and dollars scale with it."""
+"""Work of a training if none is stated: a billion tokens, or ImageNet once. Hours and dollars scale with it."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class FoundMachines:
     plan: Plan
     document: ComparisonDocument
     of_file: bool
-    """The question is a plan file, which another command can read too."""
+    """True if the question is a plan file, which other commands can read too."""
 
 
 def find_machines(
@@ -50,7 +50,7 @@ def find_machines(
 ) -> FoundMachines:  # fmt: skip
     """Compare the best dozen of all offers and own machines for a workload, or for the work of a plan file.
 
-    `adapters` None: not said, so those of the workload's file.
+    Without `adapters`, those of the workload's file count.
     """
     catalog = catalogs.audited(catalogs.open_catalog(home, wanted=NOTHING))
     plan = read_plan_of(workload)
@@ -73,7 +73,7 @@ def find_machines(
 
 
 def read_plan_of(name: str) -> Plan | None:
-    """Return the plan that a path names; None where it is a workload or the name of one."""
+    """Return the plan that a path names; None for a workload."""
     path = Path(name)
     if path.suffix.lower() not in PLAN_ENDINGS or not path.is_file():
         return None
@@ -82,7 +82,7 @@ def read_plan_of(name: str) -> Plan | None:
 
 
 def among_all(plan: Plan, filters: FindFilters) -> Plan:
-    """Return the plan with all offers in place of its own; its filters, where it has some, count with these."""
+    """Return the plan with all offers instead of its options. Its own filters and `filters` both count."""
     kept = {} if plan.find is None else plan.find.model_dump(exclude_defaults=True)
     return plan.model_copy(
         update={"options": (), "find": FindFilters(**(kept | filters.model_dump(exclude_defaults=True)))}
@@ -90,7 +90,7 @@ def among_all(plan: Plan, filters: FindFilters) -> Plan:
 
 
 def write_plan(plan: Plan, path: Path) -> None:
-    """Write a plan as YAML; a file that is there is not replaced."""
+    """Write a plan as YAML. Raises InputError if the file exists."""
     if path.exists():
         raise InputError(f"{path} exists already.", fix="Name another file.")
     write_text(path, plan_text(plan))
@@ -115,7 +115,7 @@ def plan_of(
     adapters: Callable[[ArchitectureFile], Adapters | None],
     objective: MethodSettings = NEXT_TOKEN,
 ) -> Plan:
-    """Return a plan that trains a workload once on so many tokens, or all images of ImageNet once."""
+    """Return a plan that trains a workload once on a number of tokens, or once on all images of ImageNet."""
     network = find_architecture(workload, catalog)
     images = network.architecture.sample == "image"
     if images and tokens is not None:

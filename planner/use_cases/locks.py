@@ -1,4 +1,4 @@
-"""Frozen plans: written beside the plan, read back, and answered from what they hold."""
+"""Writes frozen plans (locks) beside their plans, reads them, and answers them from the inputs in the lock."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ from planner.use_cases.version import planner_version
 ENDING = ".lock.json"
 LOCK_FIX = "Write one with: planner estimate plan.yaml --freeze"
 SAME = 1e-9
-"""Relative; two answers that differ by less are the same."""
+"""Relative difference below which two numbers are the same."""
 
 
 @dataclass(frozen=True)
 class LockedAnswer:
-    """The frozen answer, and what this planner would say otherwise."""
+    """A frozen answer, and its differences from this planner's answer."""
 
     lock: Lock
     differs: tuple[str, ...]
-    """Numbers that this planner computes otherwise from the same inputs; the frozen ones stand."""
+    """Numbers that this planner computes differently from the same inputs. The frozen ones are shown."""
     by_new_rules: bool = False
-    """The comparison was made anew from the frozen inputs: the lock is from before 0.2.0, when other rules ranked."""
+    """True if the comparison was recomputed, because locks before 0.2.0 used other ranking rules."""
 
 
 def lock_path(plan: Path) -> Path:
-    """Return where a plan's lock stands: `plan.yaml` has `plan.lock.json` beside it."""
+    """Return the path of a plan's lock: `plan.lock.json` beside `plan.yaml`."""
     return plan.with_name(plan.stem + ENDING)
 
 
 def freeze(path: Path, catalog: Catalog, *, today: date) -> tuple[EstimateDocument, Path]:
-    """Answer a plan and write its lock: complete or not at all; a lock that is there is replaced."""
+    """Answer a plan and write its lock completely or not at all. An existing lock is replaced."""
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
     plan = with_config(parse_plan(text, where=str(path)), folder=path.parent)
     content = parse_mapping(text, where=str(path))
@@ -66,9 +66,9 @@ def freeze(path: Path, catalog: Catalog, *, today: date) -> tuple[EstimateDocume
 
 
 def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, written: str, today: date) -> Lock:
-    """Return the lock of a plan; what it holds must give the very answer that the whole catalog gives.
+    """Return the lock of a plan. Raises PlannerError if its inputs do not reproduce the answer of the whole catalog.
 
-    `written` is the sum of the plan as it is written, in which `content` may have secrets hidden.
+    `written` is the checksum of the plan as written; `content` is the plan with secrets hidden.
     """
     if plan.find is not None:
         plan = with_found_options(plan, catalog, today=today)
@@ -76,10 +76,10 @@ def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, written: 
         content = {key: value for key, value in content.items() if key != "find"} | found
     comparison = answer_with_year(plan, catalog, today=today)
     used = {run for option in comparison.options for run in option.runs} | {plan.workload.measured or ""}
-    held = reachable(plan, catalog, used_runs=used)
-    if answer_with_year(plan, held, today=today) != comparison:
+    inputs = reachable(plan, catalog, used_runs=used)
+    if answer_with_year(plan, inputs, today=today) != comparison:
         raise PlannerError(
-            "the inputs that the lock would hold do not give the plan's answer; nothing was written.",
+            "the inputs in the lock would not give the plan's answer; nothing was written.",
             fix="Please report it with the plan.",
         )
     fields: dict[str, Any] = {
@@ -90,16 +90,16 @@ def new_lock(content: dict[str, Any], plan: Plan, catalog: Catalog, *, written: 
         "plan_sha256": written,
         "plan": _with_network(content, plan),
         "run_sha256": {key: _sha256(run.model_dump(mode="json")) for key, run in catalog.runs.items()},
-        "catalog": held,
-        "estimate": with_id(estimate_plan(plan, held, today=today), plan, held, today=today),
-        "comparison": with_id(comparison, plan, held, today=today),
+        "catalog": inputs,
+        "estimate": with_id(estimate_plan(plan, inputs, today=today), plan, inputs, today=today),
+        "comparison": with_id(comparison, plan, inputs, today=today),
     }
     unsigned = Lock(**fields, content_sha256="")
     return unsigned.model_copy(update={"content_sha256": _content_sha256(unsigned.model_dump(mode="json"))})
 
 
 def read_lock(path: Path) -> Lock:
-    """Read a lock, refusing one that was changed since it was written."""
+    """Read a lock. Raises InputError if it was changed since it was written."""
     text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=LOCK_FIX)
     data = parse_mapping(text, where=str(path), fix=LOCK_FIX)
     if data.get("kind") != "lock":
@@ -114,9 +114,9 @@ def read_lock(path: Path) -> Lock:
 
 
 def locked_answer(path: Path) -> LockedAnswer:
-    """Return the frozen answer of a plan, from the lock beside it; a lock of another plan is refused.
+    """Return the frozen answer of a plan from the lock beside it. Raises InputError for a lock of another plan.
 
-    One from before 0.2.0 is ranked anew: its rules took a server to be bought for its electricity.
+    A lock from before 0.2.0 is ranked again, because its rules counted only the electricity of a server to be bought.
     """
     text = read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX)
     plan = parse_plan(text, where=str(path))
@@ -137,14 +137,14 @@ def locked_answer(path: Path) -> LockedAnswer:
 
 
 def _with_network(content: dict[str, Any], plan: Plan) -> dict[str, Any]:
-    """Return a plan's content with the network that its configuration holds, so that the file is not needed again."""
+    """Return a plan's content with the network of its configuration file, so that the file is not needed again."""
     if plan.workload.config is None:
         return content
     return content | {"workload": plan.workload.model_dump(mode="json", exclude_none=True)}
 
 
 def _check_config(plan: Plan, lock: Lock, path: Path) -> None:
-    """Refuse a lock whose plan's config.json says otherwise now; one that is gone is not asked."""
+    """Refuse a lock if its plan's config.json changed since. A missing config.json is accepted."""
     config = plan.workload.config
     if config is None or not network_file(path.parent / config).is_file():
         return
@@ -166,7 +166,7 @@ def frozen_answer(lock: Lock, where: Path) -> FrozenAnswer:
 
 
 def _differs(lock: Lock, where: Path) -> tuple[str, ...]:
-    """Answer the frozen inputs with today's formulas, and name what comes out otherwise."""
+    """Answer the frozen inputs with today's formulas, and name the numbers that differ."""
     side = frozen_answer(lock, where)
     now: ComparisonDocument = answer_with_year(side.plan, side.catalog, today=side.frozen_on)
     then, today = values_of(lock.comparison.options), values_of(now.options)
@@ -181,7 +181,7 @@ def _differs(lock: Lock, where: Path) -> tuple[str, ...]:
 
 
 def _plain(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a plan's content as JSON holds it: dates as text."""
+    """Return a plan's content as JSON stores it, with dates as text."""
     plain: dict[str, Any] = json.loads(json.dumps(data, default=str))
     return plain
 

@@ -1,4 +1,4 @@
-"""What a training holds on one accelerator, asked by names: a workload's, an accelerator's."""
+"""Estimates the memory of a training on one accelerator, from the names of a workload and of an accelerator."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ from planner.use_cases.networks import find_architecture, trained_alone
 
 
 class MemoryRequest(TrainerSettings):
-    """What is trained, how, and on how many of which accelerator.
+    """A training and its accelerators.
 
-    Of a setting that is not stated, here or by the file or its framework, the range and the chance hold every likely
-    one.
+    If a setting is stated neither here nor by the file or its framework, the range and the chance include every likely
+    value.
     """
 
     workload: str
@@ -46,33 +46,33 @@ class MemoryRequest(TrainerSettings):
     on: str
     """An accelerator by any usual name, `8xRTX-5090`, or a machine's id."""
     gpus: Count | None = None
-    """How many share one training; None: as many as `on` names."""
+    """Accelerators that share one training; None for as many as `on` names."""
     strategy: Strategy | None = None
-    """None: as the files of the training say, else ddp."""
+    """Strategy; None for that of the training's files, else ddp."""
     micro_batch: Count | None = None
-    """Samples on each accelerator; None: the workload's own, else 1."""
+    """Samples on each accelerator; None for the workload's own, else 1."""
     seq_len: Count | None = None
     precision: Precision | None = None
     checkpointing: Checkpointing | None = None
-    """None: the least that fits."""
+    """Checkpointing of activations; None for the least that fits."""
     tensor: Count = 1
     pipeline: Count = 1
     context: Count = 1
-    """Into how many parts tensor, pipeline and context parallelism divide the network. What is left are replicas."""
+    """Degree of context parallelism. Tensor, pipeline and context degrees divide the network; the rest are replicas."""
     objective: MethodSettings = NEXT_TOKEN
-    """What is optimized; the next token: as the workload's file says."""
+    """Training objective. The next token stands for the objective of the workload's file."""
     method: Method | None = None
-    """full: all weights are trained, even where the workload's file names adapters."""
+    """Trained weights. `full` trains all weights even if the workload's file names adapters."""
     adapters: Adapters | None = None
-    """None: those of the workload's file, if any."""
+    """Adapters; None for those of the workload's file, if any."""
     framework: Text | None = None
-    """What trains it ("HF Trainer, liger"), which implies settings that are not stated; None: the file's, if any."""
+    """Trainer ("HF Trainer, liger"), which implies settings that are not stated; None for the file's, if any."""
     trace: bool = False
-    """Trace what a layer saves in place of the formula; needs torch."""
+    """Trace the saved activations of a layer instead of using the formula; needs torch."""
 
 
 def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
-    """Estimate what one accelerator holds."""
+    """Estimate the memory on one accelerator."""
     network = find_architecture(request.workload, catalog)
     cluster = cluster_named(request.on, catalog)
     precision = request.precision or network.precision
@@ -143,7 +143,7 @@ def estimate_memory(request: MemoryRequest, catalog: Catalog) -> MemoryDocument:
 def _implied(
     stated: TrainerSettings, request: MemoryRequest, question: MemoryQuestion, framework: str | None
 ) -> Iterator[str]:
-    """Yield what the trainer's recipes do that nobody stated, where they say more than most trainers."""
+    """Yield a note about settings that the trainer's recipes imply and the user did not state."""
     one_device = takes_one_device_recipe(question.devices, question.setup.adapters)
     known = planned_settings(stated, framework, one_device=one_device)
     trained = ("optimizer",) if question.setup.adapters is not None else ("weights", "optimizer")
@@ -160,7 +160,7 @@ def _implied(
 
 
 def _split(request: MemoryRequest, network: ArchitectureFile, devices: int) -> Split:
-    """Return into how many parts the network is divided; InputError where that is not possible."""
+    """Return the split of the network. Raises InputError if it is not possible."""
     split = Split(tensor=request.tensor, pipeline=request.pipeline, context=request.context)
     if split == WHOLE:
         return split
@@ -185,7 +185,7 @@ def _split(request: MemoryRequest, network: ArchitectureFile, devices: int) -> S
 
 
 def _traced(network: ArchitectureFile, strategy: Strategy, precision: Precision, adapters: Adapters | None) -> float:
-    """Return the bytes per token that one layer of the benchmark's model saves."""
+    """Return the bytes per token that one layer of the benchmark's model saves for the backward pass."""
     if adapters is not None and adapters.kind is not AdapterKind.LORA:
         raise InputError(f"--trace: the benchmark has no {adapters.kind.value} adapters.", fix="Leave --trace out.")
     if not network.architecture.has_benchmark:

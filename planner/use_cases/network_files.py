@@ -1,4 +1,4 @@
-"""A network from a file: a Hugging Face config.json, an architecture, or a whole workload of ours."""
+"""Reads a network from a file: a Hugging Face config.json, an architecture, or a whole workload of the planner."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ ARCHITECTURE_FIX = (
 )
 ARCHITECTURE_KEYS = {key for kind in ARCHITECTURE_CLASSES for key in kind.model_fields}
 SAID_OF_PRESETS = set(Preset.model_fields) - set(BenchWorkload.model_fields)
-"""Keys of a bundled workload that say where it comes from."""
+"""Keys of a bundled workload that describe its source."""
 OPTIONAL = {name for name, field in Preset.model_fields.items() if not field.is_required()}
 OF_THE_BENCHMARK = set(BenchWorkload.model_fields) - set(ArchitectureFile.model_fields)
 ENDINGS = (".yaml", ".yml", ".json")
 
 
 def is_network_file(name: str) -> bool:
-    """Whether a word names a file, or the folder of a model, rather than a network."""
+    """Return True if a word names a file or the folder of a model, not a network."""
     path = Path(name)
     return path.suffix.lower() in ENDINGS or (path / CONFIG).is_file()
 
 
 def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | ArchitectureFile:
-    """Return what a file describes: with a window it is a workload of the benchmark, else a network alone."""
+    """Return the workload of a file with a measuring window, else its network."""
     where = str(path)
     if is_model_config(data):
         part = text_part_of(data)
@@ -53,7 +53,7 @@ def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | Architec
             return parse_model(Preset, data, where=where, text=text, fix=ARCHITECTURE_FIX)
         workload = {key: value for key, value in data.items() if key not in SAID_OF_PRESETS}
         return parse_model(BenchWorkload, workload, where=where, text=text, fix=ARCHITECTURE_FIX)
-    if "architecture" not in data:  # the architecture's keys may stand at the top
+    if "architecture" not in data:  # the architecture's keys may be at the top level
         own = {key: value for key, value in data.items() if key in ARCHITECTURE_KEYS}
         data = {key: value for key, value in data.items() if key not in own} | {"architecture": own}
     kept = {key: value for key, value in data.items() if key not in SAID_OF_PRESETS | OF_THE_BENCHMARK}
@@ -63,13 +63,13 @@ def network_of(data: Json, path: Path, *, text: str) -> BenchWorkload | Architec
 
 
 def whole_network(network: BenchWorkload | ArchitectureFile, *, where: str, fix: str) -> None:
-    """Refuse the text part of several networks in one, where nothing would say that the others are left out."""
+    """Refuse the text part of a combined network, because the answer would not show that other parts are missing."""
     if isinstance(network, TextPart):
         raise NotModelledError(f"{where}: its {network.beside} part is not modelled.", fix=fix)
 
 
 def with_config(plan: Plan, *, folder: Path) -> Plan:
-    """Return a plan with the network that its `workload.config` names, a path beside the plan; others as they are."""
+    """Add the network that `workload.config` names, relative to `folder`, to a plan. Other plans stay as they are."""
     choice = plan.workload
     if choice.config is None or choice.architecture is not None:
         return plan

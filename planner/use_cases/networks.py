@@ -1,4 +1,4 @@
-"""Which network a word on the command line means: a name, a configuration or architecture file, or a plan."""
+"""Finds the network that a word on the command line means: a name, a configuration file, an architecture or a plan."""
 
 from __future__ import annotations
 
@@ -26,26 +26,27 @@ from planner.use_cases.training_files import read_stated_training, training_path
 
 NAMES_FIX = "Name a network (docs/cli.md lists them), a model's config.json or an architecture file (mine.yaml)."
 LONGEST_OWN_NAME = 60
-"""Of a workload, in characters; a record's id holds it."""
+"""Most characters in the name of an own workload, which is part of a record's id."""
 
 
 def find_architecture(workload: str, catalog: Catalog) -> ArchitectureFile:
-    """Return a network by its name, or what a file describes: a configuration, an architecture, a workload, a plan."""
+    """Return a network by name, or from a file: a configuration, an architecture, a workload or a plan."""
     network = _find_workload(workload, catalog)
     return _of_preset(network) if isinstance(network, BenchWorkload) else network
 
 
 def is_name(workload: str, catalog: Catalog) -> bool:
-    """Whether a word is meant as a network's name, known or not, and not as a file."""
+    """Return True if a word means a network's name, known or not, and not a file."""
     return workload in catalog.presets or not (is_network_file(workload) or training_paths(workload))
 
 
 def bench_workload(
     workload: str, catalog: Catalog, *, lora: bool, layers: int | None = None, seq_len: int | None = None
 ) -> BenchWorkload:
-    """Return what the benchmark is to run: a preset by name or a file's network; cut to `layers`, if given.
+    """Return a workload for the benchmark: a preset by name or a file's network, cut to `layers` if given.
 
-    InputError where the file trains adapters and the benchmark is not asked for them (`lora`), or of another kind.
+    Raises InputError for a network or method that the benchmark does not have, and for a file with adapters if `lora`
+    is False.
     """
     network = _find_workload(workload, catalog)
     if not network.architecture.has_benchmark:
@@ -78,7 +79,7 @@ def bench_workload(
 def trained_alone(
     adapters: Adapters | None, network: ArchitectureFile, catalog: Catalog, *, precision: Precision, where: str
 ) -> Adapters | None:
-    """Return adapters with the format of their frozen weights; InputError where adapters or framework cannot be."""
+    """Return adapters with the format of their frozen weights. Raises InputError for impossible adapters."""
     known_framework(network.framework, network.architecture, catalog, where=where)
     return checked_adapters(adapters, network.architecture, precision=precision, where=where)
 
@@ -96,7 +97,7 @@ def _find_workload(workload: str, catalog: Catalog) -> BenchWorkload | Architect
 
 
 def _own_workload(network: ArchitectureFile, path: Path, catalog: Catalog) -> BenchWorkload:
-    """Name a network of one's own after its file, and never as a preset that is another network."""
+    """Return a workload named after the network's file. Raises InputError if a different preset has this name."""
     given = network.name or name_without_secrets(path.stem)
     name = re.sub(r"[^A-Za-z0-9._]+", "-", given).strip("-._")[:LONGEST_OWN_NAME]
     if not name:

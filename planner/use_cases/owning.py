@@ -1,4 +1,4 @@
-"""Own or rent: what is asked of a plan about one of its owned machines."""
+"""Answers "own or rent" about one of a plan's owned machines."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def own_or_rent(
     tariff: str | None = None,
     country: str | None = None,
 ) -> OwnOrRentDocument:
-    """Compare an owned machine with everything that the plan could rent, for a year; `compare`'s answer beside it.
+    """Compare an owned machine over a year with everything that the plan could rent, and add the answer of `compare`.
 
-    `site` may be one that the plan does not name: it is then added to the options. `tariff` takes the place of the
-    plan's electricity, `country` of where its machines stand.
+    A `site` that the plan does not name is added to its options. `tariff` replaces the plan's electricity price, and
+    `country` replaces the country of its machines.
     """
     if country is not None:
         moved = plan.assumptions.model_copy(update={"country": country})
@@ -59,7 +59,7 @@ def own_or_rent(
 
 
 def _formulas(document: OwnOrRentDocument) -> tuple[FormulaUsed, ...]:
-    """Return the formulas of what the year costs on each machine, and of the chance that it costs less than owning."""
+    """Return the formulas of a year's cost on each machine, and of the chance that it is less than owning."""
     assert document.by_plan is not None, "every answer is given on a year"
     numbers: dict[str, float] = {}
     for option in document.by_plan.options:
@@ -74,13 +74,13 @@ def _formulas(document: OwnOrRentDocument) -> tuple[FormulaUsed, ...]:
 
 
 def owned_machines(plan: Plan, catalog: Catalog) -> dict[str, str]:
-    """Return the machines of a plan that lists its options: names by id, in the plan's order."""
-    sites = [one.site for one in expand(plan, catalog) if one.site is not None]
+    """Return the owned machines of a plan with listed options: names by id, in the plan's order."""
+    sites = [candidate.site for candidate in expand(plan, catalog) if candidate.site is not None]
     return {site.id: site.name for site in sites}
 
 
 def write_curve(document: OwnOrRentDocument, path: Path) -> Path:
-    """Draw what a busy hour costs against how busy the machine is, with every rent; as SVG."""
+    """Draw the cost of a busy hour against the busy share, with every rent, as SVG."""
     from planner.present.own_or_rent_chart import curve_svg
 
     if path.suffix.lower() != ".svg":

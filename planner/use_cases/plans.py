@@ -1,4 +1,4 @@
-"""What is asked of a plan: estimate, campaign, comparison, report; and a first plan to start from."""
+"""Answers plans: estimate, campaign and comparison. Also reads plans, lists their options and writes a first plan."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ from planner.use_cases.network_files import with_config
 from planner.use_cases.runs import find_run
 
 OWN_MACHINE = "  - {own: RTX-3090, count: 2}\n"
-"""The line of the template that a machine of one's own takes the place of."""
+"""Line of the template that the machine of a run replaces."""
 ASSUMED_OWN_KW = 0.2
-"""What `planner init` writes for the machine of a run, for the reader to correct."""
+"""Power in kW that `planner init` writes for the machine of a run, for the user to correct."""
 PLAN_FIX = "Write a commented example with: planner init"
 SAID_TO_BE_HAD = (
     "Only some sources say what is to be had: with planner prices refresh Lambda's API, and AWS of your quotas; "
@@ -50,7 +50,7 @@ SAID_TO_BE_HAD = (
 
 
 def read_plan(path: Path) -> Plan:
-    """Read a plan file, YAML or JSON, with the network of the configuration that it names."""
+    """Read a plan file (YAML or JSON) with the network of the configuration file that it names."""
     plan = parse_plan(read_text(path, limit_bytes=PLAN_LIMIT_BYTES, fix=PLAN_FIX), where=str(path))
     return with_config(plan, folder=path.parent)
 
@@ -61,25 +61,25 @@ def parse_plan(text: str, *, where: str) -> Plan:
     return parse_model(Plan, data, where=where, text=text, fix=PLAN_FIX)
 
 
-class Found(NamedTuple):
-    """A plan that lists its options, with the speeds that were computed to find them; None: there was no need."""
+class ListedPlan(NamedTuple):
+    """A plan with listed options, and the speeds that were computed to find them; None if none were needed."""
 
     plan: Plan
     paced: list[Paced] | None
 
 
 def with_found_options(plan: Plan, catalog: Catalog, *, today: date) -> Plan:
-    """Return the plan with a list of options: as of `find_options`."""
+    """Return the plan of `find_options`."""
     return find_options(plan, catalog, today=today).plan
 
 
-def find_options(plan: Plan, catalog: Catalog, *, today: date) -> Found:
-    """Return the plan with a list of options: of `options: auto` the best dozen of all offers and own machines.
+def find_options(plan: Plan, catalog: Catalog, *, today: date) -> ListedPlan:
+    """Return the plan with a list of options. `options: auto` gives the best dozen of all offers and own machines.
 
-    Coarsely timed, all of them; the best of each kind in full, by the rule of `compare`; the others are counted.
+    All are timed coarsely, the best of each kind fully and ranked by the rule of `compare`. The others are counted.
     """
     if plan.find is None:
-        return Found(plan, None)
+        return ListedPlan(plan, None)
     _check_names(plan.find, catalog)
     options, left_out = shortlist(plan, catalog, _accelerators(plan.find, catalog), today=today)
     if not options:
@@ -90,11 +90,11 @@ def find_options(plan: Plan, catalog: Catalog, *, today: date) -> Found:
     chosen = chosen_dozen(rank_alone(listed, catalog, today=today, estimated=estimated), options) or options[:DOZEN]
     left_out[DEARER] += len(options) - len(chosen)
     shown = listed.model_copy(update={"options": tuple(chosen), "found": found_note(len(chosen), left_out)})
-    return Found(shown, paced_again(shown, catalog, paced))
+    return ListedPlan(shown, paced_again(shown, catalog, paced))
 
 
 def with_cheaper_options(plan: Plan, catalog: Catalog, *, today: date, below_usd: float) -> Plan:
-    """Return the plan with a list of its options and of the offers that may cost less than `below_usd`."""
+    """Return the plan with its options and the offers that may cost less than `below_usd`."""
     if plan.find is None:
         return plan
     options, _ = shortlist(plan, catalog, _accelerators(plan.find, catalog), today=today, below_usd=below_usd)
@@ -114,29 +114,31 @@ def _nothing_left(left_out: Counter[str]) -> str:
 
 
 def _check_names(filters: FindFilters, catalog: Catalog) -> None:
-    """Refuse a region or provider that no price names: a wrong name would find nothing, and say nothing of why."""
+    """Refuse a region or provider that no price names, because a wrong name would find nothing without a reason."""
     rows = (*catalog.prices, *catalog.own_prices)
     check_places(filters.region or (), {row.region for row in rows}, where="options.region")
     known = {row.provider for row in rows}
-    called = {one.name.casefold(): one.id for one in catalog.providers.values() if one.id in known}
+    ids_by_name = {
+        provider.name.casefold(): provider.id for provider in catalog.providers.values() if provider.id in known
+    }
     for name in filters.provider or ():
         if name in known:
             continue
-        meant = called.get(name.casefold())
+        meant = ids_by_name.get(name.casefold())
         fix = f"Did you mean {meant}?" if meant else f"Known: {', '.join(sorted(known))}"
-        near = () if meant else get_close_matches(name, known, cutoff=0.6)
-        raise NotFoundError("provider", name, near, where="options.provider", fix=fix)
+        similar = () if meant else get_close_matches(name, known, cutoff=0.6)
+        raise NotFoundError("provider", name, similar, where="options.provider", fix=fix)
 
 
 def estimate(plan: Plan, catalog: Catalog, *, today: date) -> EstimateDocument:
     """Estimate one training on each option."""
     listed, paced = find_options(plan, catalog, today=today)
-    document = estimate_options(listed, catalog, today=today, paced=paced).document
+    document = estimate_options(listed, catalog, today=today, paced=paced).answer
     return with_id(document, listed, catalog, today=today)
 
 
 def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None = None) -> CampaignDocument:
-    """Plan the campaign: what runs where and when, with the campaign on each option alone."""
+    """Plan the campaign: which trainings run where and when, and the campaign on each option alone."""
     from planner.decide.placement.plan_campaign import planned_campaign  # no other answer needs numpy
     from planner.decide.recommend.mix import preferred
 
@@ -158,7 +160,7 @@ def campaign(plan: Plan, catalog: Catalog, *, today: date, objective: str | None
 def compare(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated | None = None) -> ComparisonDocument:
     """Rank the options under the plan's limits and recommend one.
 
-    `estimated`: those of a plan that lists its options, where they are known already (`estimates_of`).
+    `estimated` takes known estimates of a plan with listed options (see `estimates_of`).
     """
     listed, paced = find_options(plan, catalog, today=today)
     if estimated is None:
@@ -168,15 +170,15 @@ def compare(plan: Plan, catalog: Catalog, *, today: date, estimated: Estimated |
 
 
 def estimates_of(plan: Plan, catalog: Catalog, *, today: date, paced: Sequence[Paced] | None = None) -> Estimated:
-    """Return the estimates of a plan that lists its options, for whoever answers it under several limits.
+    """Return the estimates of a plan with listed options, to answer it under several limits.
 
-    They are of all plans that `without_limits` makes equal; `paced`: as of `find_options`.
+    They hold for all plans that `without_limits` makes equal. `paced` comes from `find_options`.
     """
     return estimate_options(without_limits(plan), catalog, today=today, paced=paced)
 
 
 def new_plan(catalog: Catalog, *, measured: str | None) -> str:
-    """Return a commented plan file; with `measured`, that run's machine stands for the one of your own."""
+    """Return a commented plan file. `measured` names a run whose machine replaces the example machine."""
     text = (templates_dir() / "plan.yaml").read_text(encoding="utf-8")
     if measured is None:
         return text

@@ -1,4 +1,4 @@
-"""The private price book of a workspace: read when asked for, and never otherwise."""
+"""Reads the private price book of a workspace, only when asked for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def read_book(path: Path) -> PriceBook:
 
 
 def own_book(home: str | None) -> PriceBook:
-    """Return the workspace's price book; it must exist, as it was asked for."""
+    """Return the workspace's price book. Raises InputError if there is none."""
     path = workspace_dir(home) / NAME
     if not is_there(path):
         raise InputError(f"{path}: there is no price book.", fix="Write one (docs/prices.md), or leave out the flag.")

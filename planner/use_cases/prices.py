@@ -1,4 +1,4 @@
-"""What is asked of prices: refresh them, show them, their history, and whether a file of them is right."""
+"""Refreshes prices, shows them and their history, and checks price files."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from planner.use_cases.catalogs import accelerators_meant, open_catalog, with_wa
 
 
 class SortKey(StrEnum):
-    """By what rows are ordered, the lowest first; unknown values come last."""
+    """Field that orders price rows, lowest first. Unknown values come last."""
 
     ACCELERATOR_HOUR = "usd_per_accelerator_hour"
     HOUR = "usd_per_hour"
@@ -45,11 +45,10 @@ class SortKey(StrEnum):
 def refresh(
     choice: SourceChoice, *, home: str | None, now: datetime, regions: Sequence[str] = (), timeout_s: float = TIMEOUT_S,
 ) -> RefreshDocument:  # fmt: skip
-    """Fetch prices, of all sources at once, and keep every observation; one that fails takes nothing away and is named.
+    """Fetch prices from all sources at once and store every observation. A failing source is reported.
 
-    What a source said is kept when it has answered: a refresh that is stopped loses only those that had not.
-    A damaged file of what earlier refreshes brought is first set aside. Raises
-    PriceSourceError where not one source brought a price.
+    Each source is stored when it answers, so a stopped refresh loses only the sources without an answer. A damaged file
+    of fetched prices is set aside first. Raises PriceSourceError if no source brought a price.
     """
     store = PriceStore(workspace_dir(home))
     reports: list[SourceReport] = []
@@ -90,7 +89,7 @@ def show(
     kind: PriceKind | None = None, provider: str | None = None, sort: SortKey = SortKey.ACCELERATOR_HOUR,
     every: bool = False, book: PriceBook | None = None,
 ) -> PricesDocument:  # fmt: skip
-    """Return the prices in use, or every known one, that pass the filters."""
+    """Return the prices that pass the filters: those in use, or with `every` all known ones."""
     catalog = open_catalog(home, wanted=NOTHING)
     wanted = PriceFilter(
         accelerators=None if accelerator is None else accelerators_meant(accelerator, catalog),
@@ -110,7 +109,7 @@ def show(
 
 
 def history(item: str, *, home: str | None, now: datetime) -> PriceHistoryDocument:
-    """Return every observation of an item, bundled and fetched, the oldest first, with their span."""
+    """Return every observation of an item, bundled and fetched, oldest first, with their spans."""
     wanted = PriceFilter(items=frozenset((item,)))
     catalog = open_catalog(home, wanted=wanted)
     known = [*catalog.own_prices, *catalog.prices, *PriceStore(workspace_dir(home)).history(wanted)]
@@ -124,7 +123,7 @@ def history(item: str, *, home: str | None, now: datetime) -> PriceHistoryDocume
 
 
 def check(path: Path, catalog: Catalog, *, now: datetime) -> PricesDocument:
-    """Read a price file as an estimate would, and return what its rows come to; the first wrong cell is an error."""
+    """Read a price file as an estimate would, and return its prices. Raises InputError for the first wrong cell."""
     bands = price_bands((price for price in catalog.prices if price.origin is PriceOrigin.BUNDLED), catalog.nodes)
     prices = checked_prices(path, nodes=catalog.nodes, bands=bands, origin=PriceOrigin.USER, today=now.date())
     for price in prices:
@@ -166,7 +165,7 @@ def _row(price: Price, catalog: Catalog, now: datetime, *, used: bool, book: Pri
 
 
 def _check_places(provider: str | None, region: str | None, catalog: Catalog) -> None:
-    """Refuse a provider or region of which nothing at all is known."""
+    """Refuse a provider or region without any known price."""
     known = (*catalog.own_prices, *catalog.prices)
     for what, name, names in (
         ("provider", provider, sorted({price.provider for price in known})),

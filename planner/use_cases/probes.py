@@ -1,4 +1,4 @@
-"""Probes of machines: what a node is told, and what its answer becomes."""
+"""Probes machines: writes the spec for a node and reads its result."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from planner.model.evidence.probe import ProbeRecord
 from planner.model.network.workload import BenchWorkload, BusyDevice
 
 CARRIER = "cpu-smoke"
-"""A spec has a network; a probe trains none, so it is the smallest."""
+"""Workload in the spec of a probe. A spec needs a network and a probe trains none, so it is the smallest."""
 NAME = "probe"
 PATIENCE_S = 900.0
 
 
 def probe_workload(catalog: Catalog) -> BenchWorkload:
-    """Return what stands for a network in the spec of a probe."""
+    """Return the workload that fills the spec of a probe."""
     return catalog.find_preset(CARRIER).model_copy(update={"name": NAME})
 
 
 def probe_settings(*, folder: str | None, busy_device: BusyDevice, devices: int = 1) -> BenchSettings:
-    """Return the settings of a probe; `folder`: data where it runs."""
+    """Return the settings of a probe. `folder` holds data on the probed machine."""
     return BenchSettings(devices=devices, quick=True, busy_device=busy_device, probe=ProbeSettings(folder))
 
 
 def probe_here(catalog: Catalog, settings: BenchSettings, *, work_dir: Path) -> ProbeRecord:
-    """Measure this machine; raises NodeError where nothing was measured, InputError where it is not free."""
+    """Measure this machine. Raises NodeError if nothing was measured, and InputError if the machine is busy."""
     assert settings.probe is not None
     folder = settings.probe.folder
     if folder is not None and not Path(folder).exists():

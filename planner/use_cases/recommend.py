@@ -1,4 +1,4 @@
-"""What to do, how firmly it is known, and what would change it."""
+"""Recommends an option, with its certainty and the changes that would reverse it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from planner.use_cases.plans import find_options
 def recommend(
     plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
 ) -> RecommendationDocument:
-    """Answer a plan; `asked` is its file as it is given to another command.
+    """Recommend an option of a plan. `asked` is the plan's file for further commands.
 
-    `paced`: the machines of a plan that lists its options, with their speeds, where these are known already.
+    `paced` takes the known speeds of a plan with listed options.
     """
     listed, found = find_options(plan, catalog, today=today)
     answer_id = plan_answer_id("recommendation", listed, catalog, today=today)

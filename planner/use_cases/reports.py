@@ -1,4 +1,4 @@
-"""The report of a plan: answered, advised on, and written as the file's ending says."""
+"""Writes the report of a plan in the format of the file's ending."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ENDINGS = (".html", ".htm", ".md", ".csv", ".json", ".xlsx", ".pdf")
 
 
 def report_of(plan: Plan, catalog: Catalog, words: Words, *, today: date, asked: str) -> Report:
-    """Answer a plan, and say what would change the answer; `asked` is its file as other commands are given it."""
+    """Answer a plan, and find what would change the answer. `asked` is the plan's file for further commands."""
     listed, found = find_options(plan, catalog, today=today)
     paced = paced_candidates(listed, catalog) if found is None else found
     estimated = estimate_options(listed, catalog, today=today, paced=paced)
@@ -41,7 +41,7 @@ def report_of(plan: Plan, catalog: Catalog, words: Words, *, today: date, asked:
 
 
 def locked_report(path: Path, answer: LockedAnswer, words: Words, *, asked: str) -> Report:
-    """Return the report of a frozen answer; what would change it is said where this version computes the same."""
+    """Return the report of a frozen answer, with advice only if this version computes the same numbers."""
     side = frozen_answer(answer.lock, lock_path(path))
     day = side.frozen_on
     return Report(
@@ -56,14 +56,14 @@ def locked_report(path: Path, answer: LockedAnswer, words: Words, *, asked: str)
 def _advice(
     plan: Plan, catalog: Catalog, *, today: date, asked: str, paced: Sequence[Paced] | None = None
 ) -> RecommendationDocument:
-    """Say what would change an answer; imported where it is asked for, as it needs numpy and `estimate` does not."""
+    """Find what would change an answer. Imported late, because it needs numpy and `estimate` does not."""
     from planner.use_cases.recommend import recommend
 
     return recommend(plan, catalog, today=today, asked=asked, paced=paced)
 
 
 def check_ending(path: Path) -> None:
-    """Refuse a file that no report is written as, before anything is computed."""
+    """Refuse a file ending without a report format, before anything is computed."""
     if path.suffix.lower() not in ENDINGS:
         raise InputError(
             f"{path}: a report is written as .html, .md, .csv, .json, .xlsx or .pdf.",
@@ -72,7 +72,7 @@ def check_ending(path: Path) -> None:
 
 
 def write_report(report: Report, path: Path, *, unfolded: bool = False) -> Path:
-    """Write a report; `unfolded`: with the appendix open, which is then printed too."""
+    """Write a report. `unfolded` opens the appendix, so that it is printed too."""
     check_ending(path)
     writers: dict[str, Callable[[], bytes]] = {
         ".md": lambda: as_markdown(report).encode(),
@@ -87,6 +87,6 @@ def write_report(report: Report, path: Path, *, unfolded: bool = False) -> Path:
 
 
 def as_json(report: Report) -> str:
-    """Write both answers as one document."""
+    """Return both answers as one JSON document."""
     document = ReportDocument(written_on=report.written_on, comparison=report.document, recommendation=report.advice)
     return document.model_dump_json(indent=2) + "\n"

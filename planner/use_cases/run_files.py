@@ -1,7 +1,6 @@
-"""Files of runs, by their kind: run records, results of the benchmark, what `planner runs export` wrote.
+"""Reads files of runs by their kind: run records, results of the benchmark, and exports of `planner runs export`.
 
-Another kind of JSON or YAML file: a reader in `READERS`, and what it makes of the file in `launcher/collect/`. A log
-that is plain text is told apart in `records_in`, before the file is parsed.
+To add a kind of JSON or YAML file, add a reader to `READERS`.
 """
 
 from __future__ import annotations
@@ -24,18 +23,18 @@ from planner.model.evidence.run import RunRecord
 
 NO_ID = re.compile(r"[\s()\[\],;]+")
 SIZE = re.compile(r"(?<=\d) +(?=gi?b?\b)", re.IGNORECASE)
-"""Between a size of memory and its unit."""
+"""Blanks between a memory size and its unit."""
 FIX = "Give a run record, or the result.json that the benchmark wrote."
 
 
 def records_in(path: Path, expect: Expect) -> list[RunRecord]:
-    """Return the runs in a file of any known kind; `expect` is what results of the benchmark are judged by."""
+    """Return the runs in a file of any known kind. `expect` computes the expected values of benchmark results."""
     data = read_run_file(path)
     return READERS.get(str(data.get("kind")), _record)(data, str(path), expect)
 
 
 def probe_in(path: Path) -> ProbeRecord | None:
-    """Return the probe in a file, a record or the result of one; None of a file of another kind."""
+    """Return the probe in a file, a record or a result; None for another kind of file."""
     data = read_run_file(path)
     if data.get("kind") == "result" and is_probe(data):
         return probe_record_of(data, aliases=accelerator_aliases(), where=str(path))
@@ -45,7 +44,7 @@ def probe_in(path: Path) -> ProbeRecord | None:
 
 
 def read_result(path: Path, *, fix: str) -> dict[str, Any]:
-    """Read a benchmark result as plain data; InputError with `fix` where the file is of another kind."""
+    """Read a benchmark result as plain data. Raises InputError with `fix` for another kind of file."""
     data = read_run_file(path)
     if data.get("kind") != "result":
         raise InputError(f"{path}: is not a benchmark result.", fix=fix)
@@ -53,16 +52,16 @@ def read_result(path: Path, *, fix: str) -> dict[str, Any]:
 
 
 def read_run_file(path: Path) -> dict[str, Any]:
-    """Read a file of runs as plain data; its `kind` says what it holds."""
+    """Read a file of runs as plain data. Its `kind` names its content."""
     text = read_text(path, limit_bytes=RECORD_LIMIT_BYTES, fix=FIX)
     data = parse_mapping(text, where=str(path), fix=FIX)
     check_version(data, where=str(path))
-    is_result = data.get("kind") == "result"  # whose texts its own model cleans
+    is_result = data.get("kind") == "result"  # its own model hides secrets
     return data if is_result else without_secrets(data, text=text, where=str(path))
 
 
 def parse_run(data: dict[str, Any], *, where: str) -> RunRecord:
-    """Validate a RunRecord; its accelerator may be spelled with spaces: "NVIDIA A100 80GB" is NVIDIA-A100-80GB."""
+    """Validate a RunRecord. Its accelerator may contain spaces: "NVIDIA A100 80GB" is NVIDIA-A100-80GB."""
     hardware = data.get("hardware")
     if isinstance(hardware, dict) and isinstance(name := hardware.get("accelerator"), str):
         spelled = NO_ID.sub("-", SIZE.sub("", name)).strip("-")
@@ -86,4 +85,4 @@ def _exported(data: dict[str, Any], where: str, expect: Expect) -> list[RunRecor
 
 
 READERS: dict[str, Callable[[dict[str, Any], str, Expect], list[RunRecord]]] = {"result": _result, "runs": _exported}
-"""By the `kind` that a file states; a run record states none."""
+"""Readers by the `kind` of a file. A run record has no kind."""

@@ -1,4 +1,4 @@
-"""Run records: found, stored, and put into a table of scaling."""
+"""Finds and stores run records, and compares their scaling."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ def newest_run(catalog: Catalog) -> RunRecord:
 
 
 def store_run(record: RunRecord, home: str | None = None) -> Path | str:
-    """Write a record to the workspace, refusing an id that a bundled run has."""
+    """Write a record to the workspace. Raises InputError if a bundled run has its id."""
     return store_runs([record], home)[0]
 
 
 def store_runs(records: Sequence[RunRecord], home: str | None = None) -> list[Path | str]:
-    """Write records to the workspace; all ids are checked before the first is written."""
+    """Write records to the workspace. All ids are checked before the first is written."""
     bundled = load_catalog().runs
     taken = next((record.id for record in records if record.id in bundled), None)
     if taken is not None:
@@ -67,7 +67,7 @@ def ratio(run_id: str, base_id: str, catalog: Catalog) -> RatioDocument:
 
 
 def doubted_as_too_good(record: RunRecord, base: RunRecord) -> RunRecord:
-    """Return the record with the doubt that it scales better than perfectly from `base`, where it does."""
+    """Add a doubt to the record if it scales better than perfectly from `base`."""
     return record.model_copy(update={"verdict": (*record.verdict, *too_good_against(record, base))})
 
 

@@ -1,4 +1,4 @@
-"""JSON Schemas of the files that people write or keep."""
+"""Makes JSON Schemas of the files that users write or keep."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ DOCUMENTS: dict[str, type[Frozen]] = {
 
 
 def schema_text(name: str) -> str:
-    """Return the JSON Schema of a document, as it is committed under `catalogs/schemas/`.
+    """Return the JSON Schema of a document, as committed under `catalogs/schemas/`.
 
-    Each property has the docstring of its field as description. A name that is no document raises `NotFoundError`.
+    Each property is described by the docstring of its field. Raises NotFoundError for an unknown document.
     """
     model = DOCUMENTS.get(name)
     if model is None:
@@ -61,7 +61,7 @@ class DescribedSchema(GenerateJsonSchema):
 
 
 def field_docstrings(model: type[BaseModel]) -> dict[str, str]:
-    """Return the docstring below each field of a model, those of the classes it inherits from included."""
+    """Return the docstring below each field of a model, including inherited fields."""
     texts: dict[str, str] = {}
     for kind in reversed(model.__mro__):
         if issubclass(kind, BaseModel) and kind.__module__.startswith("planner."):
@@ -71,7 +71,7 @@ def field_docstrings(model: type[BaseModel]) -> dict[str, str]:
 
 @cache
 def _docstrings_of_module(module: str) -> dict[str, dict[str, str]]:
-    """Return, for each class of a module, the docstring below each of its annotated names."""
+    """Return the docstring below each annotated name, for each class of a module."""
     tree = ast.parse(inspect.getsource(sys.modules[module]))
     return {node.name: _docstrings_of_class(node) for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
 

@@ -1,4 +1,4 @@
-"""Ways to spread a training over a machine, ranked."""
+"""Ranks the ways to spread a training over a machine."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ MODELLED = (
 def find_strategies(
     network: ArchitectureFile, machine: str, cluster: Cluster, asked: TrainingSetup, catalog: Catalog
 ) -> dict[str, Any]:
-    """Return the ways that fit, the fastest first, as the document of `planner strategies --json`.
+    """Return the ways that fit, fastest first, as the document of `planner strategies --json`.
 
-    `asked` states what the command states: its `workload` names the network for messages. What it leaves open is taken
-    from the network's file.
+    `asked` holds the settings of the command, and its `workload` names the network in messages. Open settings come from
+    the network's file.
     """
     workload, accelerator = asked.workload, cluster.accelerator
     if network.architecture.sample != "tokens":
@@ -46,7 +46,7 @@ def find_strategies(
         raise InputError(f"{accelerator.id} cannot be searched: {reason}.", fix="Name another machine.")
     joined = is_stated(cluster.node, accelerator, nodes=cluster.nodes, per_node=cluster.accelerators_per_node)
     within = cluster.node.network_range if cluster.nodes > 1 else None
-    if not joined or within is not None:  # over a range of networks the order of the splits may turn
+    if not joined or within is not None:  # the order of the splits may depend on the speed in a range of networks
         known = "" if within is None else f", only that it is {within[0]:g} to {within[1]:g} Gbit/s"
         raise InputError(
             f"--nodes: the network between nodes of {machine} is not known{known}.",

@@ -1,4 +1,4 @@
-"""What else would do beside the usual setup: a cheaper one that surely fits, more machines, or one card alone."""
+"""Suggests other setups: a cheaper one that surely fits, more machines, or a single card."""
 
 from __future__ import annotations
 
@@ -27,37 +27,37 @@ from planner.scenario.job import resolve_job
 from planner.use_cases.plans import with_cheaper_options
 
 WORTH_SAYING = 0.95
-"""A suggestion costs at most this share of the answer."""
+"""Largest cost of a suggestion, as a share of the answer's cost."""
 SETUPS: tuple[tuple[str, dict[str, object]], ...] = (
     ("an optimizer at 8 bit", {"optimizer": Optimizer.ADAMW_8BIT}),
     ("a paged optimizer", {"optimizer": Optimizer.PAGED_ADAMW}),
     ("the optimizer in the host's memory", {"offload": Offload.OPTIMIZER}),
 )
-"""Setups that need less memory, with what they change. None changes what is trained."""
+"""Setups that need less memory, with their changed settings. None changes the trained network."""
 SMALL_BATCH = 2
-"""Samples on each device: where more fit beside states that are sharded, memory is not what costs."""
+"""Samples per device up to which sharded states mean that memory is tight."""
 MORE = (2, 4, 8, 16)
-"""How many times the machines are tried where they are too small."""
+"""Multiples of machines to try if they are too small."""
 TOO_SMALL = frozenset({ReasonCode.MEMORY_TOO_SMALL, ReasonCode.NO_SPLIT_FITS})
 
 
 class Suggestion(NamedTuple):
-    """A note, and where nothing fits as asked the sentence that says what does."""
+    """A note, with a headline for the case that nothing fits as asked."""
 
     note: str
     headline: str | None = None
 
 
 def with_suggestions(document: ComparisonDocument, plan: Plan, catalog: Catalog, *, today: date) -> ComparisonDocument:
-    """Return the answer with a note for each suggestion, before its other notes.
+    """Add a note for each suggestion to the answer, before its other notes.
 
-    `plan` is what was asked for, with its options still to be found where it has filters.
+    `plan` is the question, with its filters instead of the options to be found.
     """
     found = tuple(_suggested(document, plan, catalog, today=today))
     if not found:
         return document
-    notes = {"notes": (*(one.note for one in found), *document.notes)}
-    fitting = next((one.headline for one in found if one.headline is not None), None)
+    notes = {"notes": (*(suggestion.note for suggestion in found), *document.notes)}
+    fitting = next((suggestion.headline for suggestion in found if suggestion.headline is not None), None)
     if fitting is None or document.recommended is not None:
         return document.model_copy(update=notes)
     sentences = (document.headline[0], fitting)
@@ -65,10 +65,10 @@ def with_suggestions(document: ComparisonDocument, plan: Plan, catalog: Catalog,
 
 
 def _suggested(document: ComparisonDocument, plan: Plan, catalog: Catalog, *, today: date) -> Iterator[Suggestion]:
-    first = next((one for one in document.options if one.id == document.recommended), None)
-    sure = _cheapest_sure(document, beside=first)
+    first = next((option for option in document.options if option.id == document.recommended), None)
+    sure = _cheapest_sure(document, reference=first)
     if first is not None and sure is not None and sure is not first and not _is_sure(first):
-        yield Suggestion(f"Surely fits: {_told(sure)}")
+        yield Suggestion(f"Surely fits: {_summary(sure)}")
     too_small = _is_too_small(document)
     if too_small or (first is not None and _is_short_of_memory(first)):
         yield from map(Suggestion, _other_setups(document, sure or first, plan, catalog, today=today))
@@ -79,9 +79,9 @@ def _suggested(document: ComparisonDocument, plan: Plan, catalog: Catalog, *, to
 
 
 def _is_short_of_memory(option: RankedOption) -> bool:
-    """Return whether less memory could make an option cheaper: it may not fit, is sharded or divided, or recomputes.
+    """Return True if less memory could make an option cheaper: it may not fit, is sharded or divided, or recomputes.
 
-    Each suggestion is another search through all offers, so none is made where memory holds nothing back.
+    Each suggestion searches all offers again, so none is made unless memory is the limit.
     """
     tight = (option.micro_batch or 1) <= SMALL_BATCH and option.strategy not in (None, Strategy.DDP)
     sharded = tight and (option.accelerators or 1) > 1
@@ -91,47 +91,47 @@ def _is_short_of_memory(option: RankedOption) -> bool:
 def _other_setups(
     shown: ComparisonDocument, usual: RankedOption | None, plan: Plan, catalog: Catalog, *, today: date
 ) -> Iterator[str]:
-    """Yield each setup that surely fits and costs less than the usual one, or where the usual one does not fit."""
+    """Yield each setup that surely fits, and costs less than the usual one if that fits."""
     if plan.training.adapters is not None or resolve_job(plan, catalog).setup.sample != "tokens":
         return
     for words, changes in SETUPS:
         if any(name in plan.training.stated for name in changes):
             continue
         changed = plan.model_copy(update={"training": plan.training.model_copy(update=changes)})
-        best = _cheapest_sure(_answer(changed, catalog, today=today, shown=shown, beside=usual), beside=usual)
+        best = _cheapest_sure(_answer(changed, catalog, today=today, shown=shown, reference=usual), reference=usual)
         if best is None or not _is_worth_saying(best, usual):
             continue
         flag = " ".join(f"--{name} {value}" for name, value in changes.items())
         instead = "" if usual is None else f" instead of {usd_text(_usd(usual))}"
-        yield f"With {words} ({flag}): {_told(best)}{instead}"
+        yield f"With {words} ({flag}): {_summary(best)}{instead}"
 
 
 def _more_machines(shown: ComparisonDocument, plan: Plan, catalog: Catalog, *, today: date) -> Iterator[Suggestion]:
-    """Yield the least multiple of the machines on which the training fits."""
+    """Yield the smallest multiple of the machines on which the training fits."""
     for times in MORE:
         best = _first_fitting(_answer(_times(plan, times), catalog, today=today, shown=shown))
         if best is not None:
             how = f"--gpus {best.accelerators}" if plan.find is not None else f"nodes: {best.nodes} in a plan"
             nodes = best.nodes or 1
             fitting = f"{nodes} nodes fit" if nodes > 1 else f"{best.accelerators} accelerators fit"
-            yield Suggestion(f"To ask for {best.display_name}: {how}", f"{fitting}: {_told(best)}.")
+            yield Suggestion(f"To ask for {best.display_name}: {how}", f"{fitting}: {_summary(best)}.")
             return
 
 
 def _one_card(
     shown: ComparisonDocument, plan: Plan, first: RankedOption, catalog: Catalog, *, today: date
 ) -> Iterator[str]:
-    """Yield the best single card, where a number of accelerators was asked for and one is enough for less money."""
+    """Yield the best single card, if more accelerators were asked for and one is enough for less money."""
     if plan.find is None or plan.find.gpus is None or 1 in plan.find.gpus:
         return
     alone = plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": (1,)})})
-    best = _cheapest_sure(_answer(alone, catalog, today=today, shown=shown, beside=first), beside=first)
+    best = _cheapest_sure(_answer(alone, catalog, today=today, shown=shown, reference=first), reference=first)
     if best is not None and _is_worth_saying(best, first):
-        yield f"One card is enough: {_told(best)} instead of {usd_text(_usd(first))} (--gpus 1)"
+        yield f"One card is enough: {_summary(best)} instead of {usd_text(_usd(first))} (--gpus 1)"
 
 
 def _times(plan: Plan, times: int) -> Plan:
-    """Return the plan with so many times the accelerators that were asked for, or the nodes of rented options."""
+    """Return the plan with a multiple of the accelerators that were asked for, or of the nodes of rented options."""
     if plan.find is not None:
         gpus = None if plan.find.gpus is None else tuple(times * number for number in plan.find.gpus)
         return plan.model_copy(update={"find": plan.find.model_copy(update={"gpus": gpus})})
@@ -146,13 +146,13 @@ def _option_times(option: PlanOption, times: int) -> PlanOption:
 
 
 def _answer(
-    plan: Plan, catalog: Catalog, *, today: date, shown: ComparisonDocument, beside: RankedOption | None = None
+    plan: Plan, catalog: Catalog, *, today: date, shown: ComparisonDocument, reference: RankedOption | None = None
 ) -> ComparisonDocument | None:
-    """Return the options in order, named so that none is taken for another one that is shown; None if none is left.
+    """Return the ranked options, with names that differ from the shown ones; None if there is no option.
 
-    `beside`: of offers that are searched, those alone that may cost less than this option by enough to be worth saying.
+    `reference` limits the searched offers to those that may cost enough less than this option to be worth mentioning.
     """
-    usd = None if beside is None else beside.campaign_usd
+    usd = None if reference is None else reference.campaign_usd
     below_usd = math.inf if usd is None else WORTH_SAYING * usd.value
     try:
         listed = with_cheaper_options(plan, catalog, today=today, below_usd=below_usd)
@@ -161,19 +161,19 @@ def _answer(
         found = rank_alone(listed, catalog, today=today, estimated=estimate_options(listed, catalog, today=today))
     except InputError:
         return None
-    named = (named_beside(one, shown.options, catalog.providers, catalog.nodes) for one in found.options)
+    named = (named_beside(option, shown.options, catalog.providers, catalog.nodes) for option in found.options)
     return found.model_copy(update={"options": tuple(named)})
 
 
 def _is_too_small(document: ComparisonDocument) -> bool:
-    """Return whether the memory of every option is too small."""
-    return bool(document.options) and all(TOO_SMALL.intersection(one.why_not_codes) for one in document.options)
+    """Return True if the memory of every option is too small."""
+    return bool(document.options) and all(TOO_SMALL.intersection(option.why_not_codes) for option in document.options)
 
 
-def _cheapest_sure(document: ComparisonDocument | None, *, beside: RankedOption | None) -> RankedOption | None:
-    """Return the cheapest option that surely fits, and is not over five times slower than the one it stands beside."""
-    most = math.inf if beside is None or not is_feasible(beside) else TOO_SLOW * hours_of(beside)
-    sure = (one for one in _in_order(document) if _is_sure(one) and hours_of(one) <= most)
+def _cheapest_sure(document: ComparisonDocument | None, *, reference: RankedOption | None) -> RankedOption | None:
+    """Return the cheapest option that surely fits and takes at most five times as long as `reference`."""
+    most = math.inf if reference is None or not is_feasible(reference) else TOO_SLOW * hours_of(reference)
+    sure = (option for option in _in_order(document) if _is_sure(option) and hours_of(option) <= most)
     return min(sure, key=ranking_usd, default=None)
 
 
@@ -183,7 +183,11 @@ def _first_fitting(document: ComparisonDocument | None) -> RankedOption | None:
 
 def _in_order(document: ComparisonDocument | None) -> Iterator[RankedOption]:
     if document is not None:
-        yield from (one for one in document.options if one.rank is not None and is_feasible(one) and one.payable_usd)
+        yield from (
+            option
+            for option in document.options
+            if option.rank is not None and is_feasible(option) and option.payable_usd
+        )
 
 
 def _is_sure(option: RankedOption) -> bool:
@@ -193,7 +197,7 @@ def _is_sure(option: RankedOption) -> bool:
 
 
 def _is_worth_saying(suggestion: RankedOption, usual: RankedOption | None) -> bool:
-    """Return whether an option costs less than the usual one by enough, and no more with the answer's confidence."""
+    """Return True if an option costs enough less than the usual one, also at the answer's confidence."""
     return usual is None or (
         _usd(suggestion) <= WORTH_SAYING * _usd(usual) and ranking_usd(suggestion) <= ranking_usd(usual)
     )
@@ -204,6 +208,6 @@ def _usd(option: RankedOption) -> float:
     return option.payable_usd.value
 
 
-def _told(option: RankedOption) -> str:
+def _summary(option: RankedOption) -> str:
     spot = "" if is_firm(option) or option.price_kind is PriceKind.SPOT else ", may be taken away"
     return f"{option.display_name}, {duration_text(hours_of(option))}, {usd_text(_usd(option))}{spot}"

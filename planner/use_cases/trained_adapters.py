@@ -1,4 +1,4 @@
-"""What is trained, as people say it: all weights or adapters beside frozen ones, and on preferences or rewards."""
+"""Reads trained weights and training objective in users' words: all weights or adapters; preferences or rewards."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from planner.workloads.contract.spec import LORA_TARGETS
 
 
 class Trained(StrEnum):
-    """What is trained, as people say it."""
+    """Value of `--method`: trained weights, or training objective."""
 
     FULL = "full"
     LORA = "lora"
     QLORA = "qlora"
-    """LoRA beside frozen weights in NF4."""
+    """LoRA with frozen weights in NF4."""
     DPO = "dpo"
     ORPO = "orpo"
     KTO = "kto"
@@ -40,22 +40,22 @@ class Trained(StrEnum):
 
     @property
     def objective(self) -> TrainingMethod | None:
-        """What is optimized; None: the next token, of all weights or of adapters."""
+        """Training objective; None for the next token."""
         return None if self in WEIGHTS else TrainingMethod(self.value)
 
 
 WEIGHTS = (Trained.FULL, Trained.LORA, Trained.QLORA)
-"""Words that say which weights are trained, and not what is optimized."""
+"""Values that choose the trained weights, not the objective."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AdapterChoice:
-    """What was said of the adapters; None: not said, so the workload's file decides."""
+    """Stated settings of the adapters. None leaves a setting to the workload's file."""
 
     method: Trained | None = None
     lora_kind: AdapterKind | None = None
     lora_rank: int | None = None
-    """At least 1: whoever asks has checked it."""
+    """Rank of at least 1. The caller checks it."""
     lora_targets: str | None = None
     lora_frozen: FrozenFormat | None = None
     completion: str | None = None
@@ -65,7 +65,7 @@ class AdapterChoice:
     reference: Reference | None = None
 
     def objective(self) -> MethodSettings:
-        """Return what is optimized; InputError where an option belongs to another method."""
+        """Return the training objective. Raises InputError for an option of another method."""
         given = {
             "method": None if self.method is None else self.method.objective,
             "completion_tokens": None if self.completion is None else read_completion(self.completion),
@@ -80,11 +80,11 @@ class AdapterChoice:
             detail = error.errors()[0]
             name = ".".join(map(str, detail["loc"]))
             about = {"problem": f"{name}: {detail['msg']}", "fix": f"change --{name}"} | detail.get("ctx", {})
-            problem, fix = (str(about[one]).replace("completion_tokens", "completion") for one in ("problem", "fix"))
+            problem, fix = (str(about[key]).replace("completion_tokens", "completion") for key in ("problem", "fix"))
             raise InputError(f"--{problem}.", fix=f"{fix[0].upper()}{fix[1:]}.") from error
 
     def adapters(self, network: ArchitectureFile) -> Adapters | None:
-        """Join what a file trains with the choice, which wins; None where all weights are trained."""
+        """Return the adapters of a file, changed by this choice; None if all weights are trained."""
         adapters = None if self.method is Trained.FULL else network.adapters
         if adapters is None:
             adapters = read_adapters(self._weights(), self.lora_rank, self.lora_targets)
@@ -101,11 +101,11 @@ class AdapterChoice:
         return None
 
     def _weights(self) -> Method:
-        """Return which weights are trained: under a method of preferences, adapters where one is described."""
+        """Return the trained weights. A preference method trains adapters if a setting describes them."""
         if self.method in (None, Trained.FULL):
             return Method.FULL
         described = (self.lora_kind, self.lora_rank, self.lora_targets, self.lora_frozen)
-        if self.method in WEIGHTS or any(one is not None for one in described):
+        if self.method in WEIGHTS or any(value is not None for value in described):
             return Method.LORA
         return Method.FULL
 
@@ -124,23 +124,21 @@ COMPLETION = re.compile(r"([\d.,_]{1,12})(?:\s?-\s?([\d.,_]{1,12}))?", re.ASCII)
 
 
 def read_completion(text: str) -> CompletionTokens:
-    """Read mean tokens of an answer, or mean-most: `900`, `900-4096`."""
+    """Read the mean tokens of an answer, or mean-most: `900`, `900-4096`."""
     found = COMPLETION.fullmatch(text.strip())
     try:
         numbers = [read_grouped_number(part) for part in found.groups() if part] if found else []
     except ValueError:
         numbers = []
-    if not numbers or min(numbers) <= 0 or (len(numbers) > 1 and numbers[1] % 1):
-        raise InputError(
-            f"--completion {text}: is no number of tokens.", fix="Write --completion 900, or 900-4096: mean-most."
-        )
-    most = {"most": int(numbers[1])} if len(numbers) > 1 else {}
     fix = "Write --completion 900, or 900-4096: mean-most."
+    if not numbers or min(numbers) <= 0 or (len(numbers) > 1 and numbers[1] % 1):
+        raise InputError(f"--completion {text}: is not a number of tokens.", fix=fix)
+    most = {"most": int(numbers[1])} if len(numbers) > 1 else {}
     return parse_model(CompletionTokens, {"mean": float(numbers[0]), **most}, where="--completion", fix=fix)
 
 
 def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adapters | None:
-    """Return the adapters that are trained; None where all weights are. InputError where the options contradict."""
+    """Return the trained adapters; None for all weights. Raises InputError if the options contradict each other."""
     if method is not Method.FULL:
         return _changed(Adapters(), rank, targets)
     if rank is not None or targets is not None:
@@ -152,13 +150,13 @@ def read_adapters(method: Method, rank: int | None, targets: str | None) -> Adap
 
 
 def _changed(adapters: Adapters, rank: int | None, targets: str | None) -> Adapters:
-    """Return adapters with the rank and the linear maps that were named."""
+    """Return adapters with the named rank and linear maps."""
     given = {"rank": rank, "targets": None if targets is None else _read_targets(targets)}
     return adapters.model_copy(update={name: value for name, value in given.items() if value is not None})
 
 
 def _read_targets(text: str) -> tuple[str, ...]:
-    """Read names of linear maps, with commas between them: ours, those of Hugging Face (q_proj), or `all`."""
+    """Read comma-separated names of linear maps: the planner's, those of Hugging Face (q_proj), or `all`."""
     given = [name.strip() for name in text.split(",")]
     names = tuple(target for name in given for target in targets_of([name]) or (name,))
     for name in names:

@@ -1,4 +1,4 @@
-"""The training that files of a trainer describe, joined with the network that they name."""
+"""Reads a training from files of a trainer, with the network that they name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from planner.model.network.training_method import (
 from planner.model.network.workload import Checkpointing, Precision, Strategy
 
 SEPARATOR = ","
-"""Between several files of one training."""
+"""Separator between several files of one training."""
 
 
 class UnnamedNetworkError(InputError):
@@ -32,7 +32,7 @@ class UnnamedNetworkError(InputError):
 
 
 def training_paths(workload: str) -> list[Path]:
-    """Return the files of a training that a word names, with commas between them; empty where it names none."""
+    """Return the comma-separated files of a training in a word; empty if it names none."""
     paths = [Path(part.strip()) for part in workload.split(SEPARATOR) if part.strip()]
     if not paths or (len(paths) == 1 and (paths[0] / "config.json").is_file()):
         return []
@@ -40,7 +40,7 @@ def training_paths(workload: str) -> list[Path]:
 
 
 def read_stated_training(paths: list[Path], catalog: Catalog) -> StatedTraining:
-    """Return what files state; InputError where they name no network that is known."""
+    """Read the training that files state. Raises InputError if they name no known network."""
     facts = read_training(paths).facts()
     where = str(paths[0])
     objective = with_engine(objective_named(facts.objective, where=where), facts)
@@ -82,11 +82,11 @@ SAME_WORK = {
     "ipo": TrainingMethod.DPO, "cpo": TrainingMethod.SIMPO, "rm": TrainingMethod.REWARD,
     "reward": TrainingMethod.REWARD,
 }  # fmt: skip
-"""Objectives that trainers name, and the method whose passes they have."""
+"""Methods with the same passes, by the names that trainers use for objectives."""
 
 
 def objective_named(objective: str | None, *, where: str) -> MethodSettings:
-    """Return what a trainer's word for its objective means; NotModelledError of one that the planner does not know."""
+    """Return the objective that a trainer's word means. Raises NotModelledError for an unknown one."""
     if objective is None:
         return NEXT_TOKEN
     try:
@@ -99,7 +99,7 @@ def objective_named(objective: str | None, *, where: str) -> MethodSettings:
 
 
 def with_engine(objective: MethodSettings, facts: Facts) -> MethodSettings:
-    """Return the method with what files state of its groups and of the engine that generates."""
+    """Add the group size and the generation engine that files state to a method."""
     if not objective.generates:
         return objective
     engine = {"memory_share": facts.engine_share, "sleep_level": facts.engine_sleep}
@@ -122,7 +122,7 @@ def _global_batch(facts: Facts) -> int | None:
 
 
 def _network(facts: Facts, where: str, catalog: Catalog) -> tuple[str, Architecture]:
-    """Return the network by its name, or by the sizes that the files state with the vocabulary of their tokenizer."""
+    """Return the network by name, or by the stated sizes with the vocabulary of the tokenizer."""
     if facts.network is not None:
         return "network", architecture_of(_with_vocabulary(facts.network, facts, where, catalog), where=where)
     if facts.model is None:

@@ -1,4 +1,4 @@
-"""Version of the planner: stated here alone; the package is built with it."""
+"""Version of the planner. The package is built with it."""
 
 from __future__ import annotations
 

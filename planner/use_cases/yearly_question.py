@@ -1,4 +1,4 @@
-"""Own or rent with a year's inputs changed one by one, and its costs over numbers of trainings."""
+"""Answers "own or rent" with changed inputs of a year, and for several numbers of trainings."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ CHANGED = "changed by the reader"
 
 @dataclass(frozen=True)
 class Year:
-    """What is changed; None: as the plan and the catalog say."""
+    """Changed inputs of a year. None keeps the value of the plan or the catalog."""
 
     trainings: int | None = None
     years: float | None = None
-    """Over which the machine is kept."""
+    """Years for which the machine is kept."""
     purchase_usd: float | None = None
-    """Of a machine that is to be bought."""
+    """Price in USD of a machine to be bought."""
     usd_per_kwh: float | None = None
     other_use: float | None = None
     """Share of the machine's busy hours that others use."""
@@ -46,7 +46,7 @@ def own_or_rent_in(plan: Plan, catalog: Catalog, year: Year, *, site: str | None
 def yearly_costs(
     plan: Plan, catalog: Catalog, year: Year, trainings: Sequence[int], *, site: str | None, today: date
 ) -> dict[int, PlannedYear]:
-    """Return the year's costs at numbers of trainings; those at which they are not known are left out."""
+    """Return the year's costs by number of trainings. Numbers with unknown costs are left out."""
     found = {}
     asked, known = changed(plan, catalog, year, site=site)
     estimates = estimate_options(asked, known, today=today)
@@ -60,9 +60,9 @@ def yearly_costs(
 
 
 def changed(plan: Plan, catalog: Catalog, year: Year, *, site: str | None) -> tuple[Plan, Catalog]:
-    """Return the plan and the catalog with the changes: those of a machine at the site that is asked about.
+    """Return the plan and the catalog with the changes of a year, applied to the machine at `site`.
 
-    `site`: its id, also that of a card which no site describes (`own/RTX-3090-x2`).
+    `site` may be the id of a card without a site (`own/RTX-3090-x2`).
     """
     if year.trainings is not None:
         update = {"runs_per_year": year.trainings}
@@ -70,7 +70,11 @@ def changed(plan: Plan, catalog: Catalog, year: Year, *, site: str | None) -> tu
     if year.usd_per_kwh is not None:
         tariff = {"electricity_usd_per_kwh": year.usd_per_kwh, "electricity_local_per_kwh": None, "tariff": None}
         plan = plan.model_copy(update={"assumptions": plan.assumptions.model_copy(update=tariff)})
-    places = [one.option for one in expand(plan, catalog) if one.site is not None and one.site.id == site]
+    places = [
+        candidate.option
+        for candidate in expand(plan, catalog)
+        if candidate.site is not None and candidate.site.id == site
+    ]
     options = tuple(_option(option, year) if option in places else option for option in plan.options)
     plan = plan.model_copy(update={"options": options})
     if year.years is not None and site in catalog.sites:
@@ -87,7 +91,7 @@ def _option(option: PlanOption, year: Year) -> PlanOption:
 
 
 def _kept(site: Site, years: float) -> Site:
-    """Return the site with another life; of a machine that stands there, of what is left of it."""
+    """Return the site with another life in years, which is the remaining life for a machine in use."""
     figure = Figure(value=years, basis=Basis.ASSUMED, source=CHANGED)
     if site.already_owned is not None:
         owned = site.already_owned.model_copy(update={"remaining_life_years": figure})

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from planner.decide.advice.case import Case
-from planner.decide.advice.measuring import Prospects
 from planner.decide.advice.near_options import NearOptions
+from planner.decide.advice.option_rule import OptionRule
 from planner.decide.campaign.alone import Alone, each_alone
 from planner.decide.find.dozen import shortlist
 from planner.decide.find.offered import offered
@@ -144,7 +144,7 @@ def test_placement_plans_spot_for_two_weeks() -> None:
 def test_placement_says_which_limit_leaves_no_machine() -> None:
     asked = plan(offer(price="spot", usd_per_hour=20.0, nodes=8, network_gbit_per_s=400.0))
     left_out = question_of(alone(asked), CATALOG, today=TODAY).left_out
-    assert [reason.code for _, reason in left_out] == [ReasonCode.SPOT_TOO_MUCH]
+    assert left_out == (ReasonCode.SPOT_TOO_MUCH,)
 
 
 @pytest.mark.parametrize(
@@ -230,9 +230,16 @@ def case(asked: Plan) -> Case:
 
 
 def test_what_measurements_are_looked_for_asks() -> None:
-    asked = case(plan(offer(price="spot", usd_per_hour=1.0), offer(usd_per_hour=20.0), campaign=AT_ONCE))
-    kept = Prospects.of(asked, asked.alone().options).options
-    assert [one.price_kind for one in kept] == [PriceKind.ON_DEMAND], "20 spot machines are too many"
+    dear = offer(usd_per_hour=21.0, price="reserved_1y")
+    asked = case(plan(offer(price="spot", usd_per_hour=1.0), offer(usd_per_hour=20.0), dear, campaign=AT_ONCE))
+    rule = OptionRule.of(asked, asked.alone().options)
+    assert rule is not None
+    assert {one.price_kind for one in rule.options} == {PriceKind.ON_DEMAND, PriceKind.RESERVED_1Y}, "20 spot machines"
+
+
+def test_an_old_price_says_what_to_do() -> None:
+    [reason] = never_first(changed(SPOT, price_days=91, price_stale=True), machines=1, days=1.0)
+    assert reason.text == "its price is 91 days old, too old to plan with: renew it first"
 
 
 def test_the_options_near_a_decision_ask(monkeypatch: pytest.MonkeyPatch) -> None:

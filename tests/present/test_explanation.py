@@ -1,4 +1,4 @@
-"""An explanation as a person reads it, word by word."""
+"""The text of an explanation, word by word."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_the_text(golden) -> None:
     )
     nothing = whole.model_copy(
         update={
-            "id": "nobody-knows",
+            "id": "not-known",
             "throughput": None,
             "physics": None,
             "configuration": None,
@@ -195,25 +195,28 @@ def test_the_page_shows_the_same_and_escapes_it(comparison: ComparisonDocument) 
 
 
 def test_no_line_is_longer_than_the_screen_and_none_loses_a_word() -> None:
-    """Doubts and sources have no end of their own; what is broken goes on further in than it began."""
+    """Doubts and sources have any length. The rest of a broken line is indented further."""
     answer = option(
         id="a", name="a", display_name="PC, 1x RTX 4090", doubts=(" ".join(["twenty words"] * 10),),
         done_by=date(2027, 1, 4), done_by_confident=date(2027, 1, 16), chance_deadline=0.97, chance_budget=None,
         campaign_usd=quantity(500, Unit.USD, Basis.ASSUMED, "a tariff", low=400, high=700), usd_confident=580.0,
-        bill=bill_of_ten(), why_not="late",
+        bill=bill_of_ten(), why_not="late", campaign_hours=quantity(100, Unit.HOURS, Basis.ASSUMED, "stated", low=80),
+        hours_confident=150.0,
     )  # fmt: skip
     explained = OptionExplanation(**EMPTY, answer=answer, time=training_time())
     document = ExplainDocument(plan="Which machine?", options=(explained,), recommended="b", confidence=0.8)
     whole, narrow = as_text(document), as_text(document, width=60)
     assert narrow.split() == whole.split()
     assert max(map(len, narrow.splitlines())) <= 60 < max(map(len, whole.splitlines()))
-    assert whole.splitlines()[2:11] == [
+    assert whole.splitlines()[2:12] == [
         "== a: PC, 1x RTX 4090",
         "Not recommended: late.",
         "  done by   2027-01-04; 2027-01-16, 4 in 5 sure",
-        "  chance    97 % in time",
+        "  hours     100.0 h (80.00-100.0, assumed); "
+        "80 % of the simulated campaigns end within 150.0 h, waiting included",
+        "  chance    97 % in time (of the simulated campaigns)",
         "  cost      500.00 USD (400.00-700.00, assumed)",
-        "  at most   580.00 USD, 4 in 5 sure: by this it is ranked",
+        "  at most   580 USD, 4 in 5 sure: by this it is ranked",
         "  bill      1,966 USD: compute 1,946, provisioning and set-up 20.00; not in it: egress",
         "What was found wrong with its evidence:",
         f"  - {answer.doubts[0]}",

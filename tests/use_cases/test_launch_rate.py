@@ -1,4 +1,4 @@
-"""The price of a launch: at which age it is called old."""
+"""The age at which the price of a launch is called old."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from planner.launcher.plan.target import Target
 from planner.model.prices.offer import Price, PriceKind
 from planner.use_cases.launching.launch_rate import launch_price
-from planner.use_cases.launching.launch_target import Terms
+from planner.use_cases.launching.launch_target import LaunchTerms
 from tests.bundled import bundled_catalog
 
 TODAY = date(2026, 11, 23)
@@ -32,5 +32,5 @@ def test_a_price_is_old_at_the_age_at_which_every_answer_calls_it_stale(purchase
     )  # fmt: skip
     catalog = bundled_catalog().model_copy(update={"prices": (price,)})
     target = Target(provider="aws", name="p4d.24xlarge", purchase=purchase)
-    notes = launch_price(target, Terms(), catalog, {}, today=TODAY).notes
+    notes = launch_price(target, LaunchTerms(), catalog, {}, today=TODAY).notes
     assert any("days old" in note for note in notes) is old

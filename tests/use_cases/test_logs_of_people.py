@@ -17,7 +17,7 @@ from planner.model.plan.plan import Plan
 from planner.speed.diagnosis.run_setup import setup_of
 from planner.use_cases import catalogs, plans
 from planner.use_cases.asking.ask import plan_of_question
-from planner.use_cases.asking.question import Question
+from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.importing.check_run import check_run
 from planner.use_cases.importing.imported_runs import records_of
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
@@ -232,7 +232,9 @@ def test_a_log_whose_speed_cannot_be_true_is_answered_by_the_estimate_of_check_r
         written(tmp_path, "q.log", trainer_console(4000, 0.02, batch=4, devices=2, planned=4000, lines=lines)),
         Stated(workload="llama3-8b", accelerator="RTX-3090", gpus=2, seq_len=1024, packed=True),
     )
-    asked = plan_of_question(Question(own=("2xRTX-3090",), find=False, log=record), CATALOG, today=date(2026, 11, 26))
+    asked = plan_of_question(
+        TrainingQuestion(own=("2xRTX-3090",), find=False, log=record), CATALOG, today=date(2026, 11, 26)
+    )
     assert [line for line in asked.assumed if "cannot be true" in line and "check-run" in line]
     (option,) = plans.compare(asked.plan, CATALOG, today=date(2026, 11, 26)).options
     expected = check_run(record, CATALOG).expected

@@ -1,4 +1,4 @@
-"""The spellings that people use: machines, counts, dates, adapters."""
+"""Users' spellings of machines, counts, dates and adapters."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.errors import InputError, NotFoundError, PlannerError
 from planner.model.network.workload import Method
 from planner.use_cases.asking.ask import plan_of_question
 from planner.use_cases.asking.machines import own_cards
-from planner.use_cases.asking.question import Question
+from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.trained_adapters import read_adapters
@@ -90,14 +90,16 @@ def test_a_number_that_is_none_is_refused_with_an_example(text: str) -> None:
     ],
 )
 def test_a_deadline_may_count_from_today(text: str, day: date) -> None:
-    asked = plan_of_question(Question(workload="llama3-8b", tokens=1e9, by=text), bundled_catalog(), today=TODAY)
+    asked = plan_of_question(
+        TrainingQuestion(workload="llama3-8b", tokens=1e9, by=text), bundled_catalog(), today=TODAY
+    )
     assert asked.plan.campaign.deadline == day
 
 
 @pytest.mark.parametrize("text", ["3", "w3", "3y", "0d", "9999999w", "2027-13"])
 def test_no_deadline_is_guessed(text: str) -> None:
-    with pytest.raises(InputError, match="is no date"):
-        plan_of_question(Question(workload="llama3-8b", tokens=1e9, by=text), bundled_catalog(), today=TODAY)
+    with pytest.raises(InputError, match="is not a date"):
+        plan_of_question(TrainingQuestion(workload="llama3-8b", tokens=1e9, by=text), bundled_catalog(), today=TODAY)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""`ask FILE` and `memory FILE`: what the files of a trainer state counts where the options do not say otherwise."""
+"""`ask FILE` and `memory FILE`: settings of a trainer's files count unless the options state others."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner.network.flops import parameters as network_parameters
 from planner.scenario.training_setup import TrainingSetup
 from planner.use_cases import catalogs, find
 from planner.use_cases.asking.ask import plan_of_question
-from planner.use_cases.asking.question import MissingAnswerError, Question
+from planner.use_cases.asking.question import MissingAnswerError, TrainingQuestion
 from planner.use_cases.cluster_names import cluster_named
 from planner.use_cases.memory import MemoryRequest, estimate_memory
 from planner.use_cases.networks import find_architecture
@@ -39,7 +39,9 @@ def file_of(case: str, folder: Path) -> str:
 
 
 def test_a_plan_has_what_an_axolotl_file_states(tmp_path):
-    question = Question(workload=file_of("axolotl", tmp_path), data="10000x700", own=("2xRTX-4090",), on=("p4d",))
+    question = TrainingQuestion(
+        workload=file_of("axolotl", tmp_path), data="10000x700", own=("2xRTX-4090",), on=("p4d",)
+    )
     plan = plan_of_question(question, CATALOG, today=TODAY).plan
     training = plan.training
     assert plan.workload.ref == "llama3-8b"
@@ -56,14 +58,18 @@ def test_a_plan_has_what_an_axolotl_file_states(tmp_path):
 
 def test_options_win_over_the_file(tmp_path):
     path = file_of("axolotl", tmp_path)
-    question = Question(workload=path, data="10000x700", epochs=1.0, seq_len=1024, own=("RTX-4090",), on=("p4d",))
+    question = TrainingQuestion(
+        workload=path, data="10000x700", epochs=1.0, seq_len=1024, own=("RTX-4090",), on=("p4d",)
+    )
     plan = plan_of_question(question, CATALOG, today=TODAY).plan
     assert (plan.work.epochs, plan.workload.seq_len, plan.training.strategy) == (1.0, 1024, Strategy.DDP)
 
 
 def test_a_site_has_all_of_its_cards(tmp_path):
     """The site has two: 2 samples x 4 passes x 2 cards."""
-    question = Question(workload=file_of("axolotl", tmp_path), data="10000x700", own=("a100-80gb-x2",), find=False)
+    question = TrainingQuestion(
+        workload=file_of("axolotl", tmp_path), data="10000x700", own=("a100-80gb-x2",), find=False
+    )
     training = plan_of_question(question, CATALOG, today=TODAY).plan.training
     assert (training.global_batch, training.strategy) == (16, Strategy.ZERO2)
 
@@ -104,7 +110,7 @@ def test_files_that_do_not_say_what_is_trained_ask_for_it(tmp_path):
 
 
 def test_all_that_is_missing_is_asked_for_at_once(tmp_path):
-    question = Question(workload=file_of("accelerate, FSDP", tmp_path), on=("p5",))
+    question = TrainingQuestion(workload=file_of("accelerate, FSDP", tmp_path), on=("p5",))
     with pytest.raises(InputError, match="which network is trained, nor how much") as error:
         plan_of_question(question, CATALOG, today=TODAY)
     assert error.value.fix.endswith("planner ask train.yaml,config.yaml --data 50000x700")
@@ -112,7 +118,7 @@ def test_all_that_is_missing_is_asked_for_at_once(tmp_path):
 
 def test_several_files_are_named_with_commas(tmp_path):
     both = f"{file_of('LLaMA-Factory', tmp_path)},{file_of('accelerate, FSDP', tmp_path)}"
-    question = Question(workload=both, data="10000x700", own=("4x4xA100-80GB-SXM",), on=("p4d",))
+    question = TrainingQuestion(workload=both, data="10000x700", own=("4x4xA100-80GB-SXM",), on=("p4d",))
     training = plan_of_question(question, CATALOG, today=TODAY).plan.training
     assert (training.strategy, training.global_batch) == (Strategy.ZERO2, 1 * 8 * 16)
 
@@ -124,7 +130,7 @@ def test_memory_refuses_layers_that_are_divided(tmp_path):
 
 def test_the_method_of_a_file_is_that_of_its_training(tmp_path):
     path = file_of("LLaMA-Factory, preferences", tmp_path)
-    asked = plan_of_question(Question(workload=path, data="1000x500", on=("p5",)), CATALOG, today=TODAY)
+    asked = plan_of_question(TrainingQuestion(workload=path, data="1000x500", on=("p5",)), CATALOG, today=TODAY)
     assert asked.plan.training.method is TrainingMethod.KTO
     assert find_architecture(path, CATALOG).objective.method is TrainingMethod.KTO
 
@@ -133,7 +139,7 @@ def test_completions_that_are_generated_have_lengths(tmp_path):
     """A trainer's command says no mean length of answers, so the question asks for it."""
     path = file_of("a command of TRL for rewards", tmp_path)
     with pytest.raises(MissingAnswerError, match="how long its completions are") as error:
-        plan_of_question(Question(workload=path, data="1000x300", on=("p5",)), CATALOG, today=TODAY)
+        plan_of_question(TrainingQuestion(workload=path, data="1000x300", on=("p5",)), CATALOG, today=TODAY)
     assert "--completion" in error.value.fix
 
 
@@ -153,26 +159,26 @@ def test_megatrons_sizes_are_the_network(tmp_path, case, parameters):
 
 
 def test_the_steps_that_a_file_states_are_the_work(tmp_path):
-    question = Question(workload=file_of("torchtitan", tmp_path), own=("16xH100-SXM",), on=("p5",))
+    question = TrainingQuestion(workload=file_of("torchtitan", tmp_path), own=("16xH100-SXM",), on=("p5",))
     asked = plan_of_question(question, CATALOG, today=TODAY)
     assert asked.plan.work.steps == 1000
-    assert any("1,000 steps that the files state" in one for one in asked.assumed)
+    assert any("1,000 steps that the files state" in assumption for assumption in asked.assumed)
 
 
 def test_a_length_that_no_file_states_is_assumed_in_words(tmp_path):
-    question = Question(
+    question = TrainingQuestion(
         workload=file_of("DeepSpeed's launcher", tmp_path), data="1000x300", own=("4xRTX-4090",), on=("p4d",)
     )
     asked = plan_of_question(question, CATALOG, today=TODAY)
     assert asked.plan.workload.seq_len == 1024  # of samples of 300 tokens the first double of 512 that holds two
-    assert any("--seq-len" in one for one in asked.assumed)
+    assert any("--seq-len" in assumption for assumption in asked.assumed)
 
 
 def test_a_card_without_bf16_is_not_assumed_to_have_it():
-    question = Question(workload="llama-3.2-1b", data="1000x500", own=("2xT4",), on=("p4d",))
+    question = TrainingQuestion(workload="llama-3.2-1b", data="1000x500", own=("2xT4",), on=("p4d",))
     asked = plan_of_question(question, CATALOG, today=TODAY)
     assert asked.plan.training.precision is Precision.FP16
-    assert any("no bf16" in one for one in asked.assumed)
+    assert any("no bf16" in assumption for assumption in asked.assumed)
     assert estimate_memory(MemoryRequest(workload="llama-3.2-1b", on="V100-SXM2-16GB"), CATALOG).precision is (
         Precision.FP16
     )
@@ -189,7 +195,7 @@ def test_a_card_without_bf16_is_not_assumed_to_have_it():
     ],
 )
 def test_machines_that_are_not_modelled_are_refused_with_what_is_nearest(own, message, nearest):
-    question = Question(workload="llama-3.2-1b", data="1000x500", own=(own,), on=("p4d",))
+    question = TrainingQuestion(workload="llama-3.2-1b", data="1000x500", own=(own,), on=("p4d",))
     with pytest.raises(NotModelledError, match=message) as error:
         plan_of_question(question, CATALOG, today=TODAY)
     assert nearest in error.value.fix

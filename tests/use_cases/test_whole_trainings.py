@@ -1,4 +1,4 @@
-"""Whole trainings as plans, and how they are scored."""
+"""Predictions of whole trainings, and their score."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.speed.calibration.by_source import wilson_90
 from planner.use_cases.published import whole_trainings as whole_trainings_module
 from planner.use_cases.published.accuracy import accuracy
 from planner.use_cases.published.training_plans import plan_of
-from planner.use_cases.published.whole_trainings import foretell, left_out_document, whole_figures
+from planner.use_cases.published.whole_trainings import left_out_document, predict_trainings, whole_figures
 from tests.bundled import bundled_catalog
 
 CATALOG = bundled_catalog()
@@ -40,7 +40,7 @@ def test_adapters_and_short_samples():
 
 
 def test_what_no_plan_can_say_has_a_reason():
-    _, without = foretell([ROWS["swin-b-1"], ROWS["dolly-12b-reader"]], CATALOG, today=TODAY)
+    _, without = predict_trainings([ROWS["swin-b-1"], ROWS["dolly-12b-reader"]], CATALOG, today=TODAY)
     assert without == {
         "swin-b-1": "a plan has no formula for swin_base_patch4_window7_224",
         "dolly-12b-reader": "the length of its samples is not stated",
@@ -69,7 +69,7 @@ def test_no_owner_is_scored_by_a_fit_to_its_own(monkeypatch):
     monkeypatch.setattr(whole_trainings_module, "whole_trainings", lambda: rows)
 
     def fit(shortfalls, **_: object) -> PracticeFit | None:
-        fitted.append({one.id for one in shortfalls})
+        fitted.append({shortfall.id for shortfall in shortfalls})
         return CATALOG.practice
 
     monkeypatch.setattr(whole_trainings_module, "fit_practice", fit)
@@ -79,9 +79,11 @@ def test_no_owner_is_scored_by_a_fit_to_its_own(monkeypatch):
 
 
 def test_figures_weigh_sources_alike():
-    told, _ = foretell([ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")], CATALOG, today=TODAY)
-    figures = whole_figures(told)
-    ratios = {one.training.run.id: one.typical_ratio for one in told}
+    predictions, _ = predict_trainings(
+        [ROWS[name] for name in ("mpt-7b", "llama2-7b", "llama2-13b")], CATALOG, today=TODAY
+    )
+    figures = whole_figures(predictions)
+    ratios = {prediction.training.run.id: prediction.typical_ratio for prediction in predictions}
     meta = (ratios["llama2-7b"] * ratios["llama2-13b"]) ** 0.5
     assert figures["sources"] == 2
     assert figures["middle"] == pytest.approx((ratios["mpt-7b"] + meta) / 2)
@@ -100,6 +102,6 @@ def test_rows_that_are_whole_trainings_are_scored_as_such(tmp_path):
         f"steps,somebody/b,A100-80GB-SXM,{LLAMA}throughput,dense-decoder,bf16,3500\n"
     )
     score = accuracy(table, CATALOG, anchors=0, leave_out=None, today=TODAY)
-    assert [one["id"] for one in score["predictions"]] == ["steps"]
-    assert [one["id"] for one in score["whole_trainings"]["predictions"]] == ["whole"]
+    assert [row["id"] for row in score["predictions"]] == ["steps"]
+    assert [row["id"] for row in score["whole_trainings"]["predictions"]] == ["whole"]
     assert score["whole_trainings"]["predicted"] == 1

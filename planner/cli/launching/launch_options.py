@@ -14,7 +14,7 @@ from planner.cli.output import check_positive
 from planner.errors import InputError
 from planner.launcher.plan.guard import LaunchLimits
 from planner.launcher.plan.target import Purchase
-from planner.use_cases.launching.launch_target import MOST_MINUTES, MOST_NODES, Terms
+from planner.use_cases.launching.launch_target import MOST_MINUTES, MOST_NODES, LaunchTerms
 
 AnswerOption = Annotated[
     str | None, typer.Option("--answer", metavar="ID", help="Answer that asks for this run, kept with its record")
@@ -83,7 +83,7 @@ class LaunchLimitOptions:
 
 def read_terms(
     target: TargetOptions, *, usd_per_hour: float | None = None, managed: bool = False, answer: str | None = None
-) -> Terms:
+) -> LaunchTerms:
     """Return the terms of a launch. InputError if options contradict each other, NotFoundError for the answer."""
     ways: dict[str, tuple[Purchase, object]] = {
         "--spot": ("spot", target.spot or None),
@@ -99,7 +99,7 @@ def read_terms(
         raise InputError(problem, fix=f"Write minutes, at most {MOST_MINUTES:,.0f}.")
     for option in ("gpus", "region", "reservation", "capacity_block", "network_tier"):
         check_no_secret(getattr(target, option), f"--{option.replace('_', '-')}")
-    return Terms(
+    return LaunchTerms(
         nodes=target.nodes,
         gpus=target.gpus,
         purchase=ways[given[0]][0] if given else "on_demand",

@@ -1,20 +1,21 @@
-"""A plan in; what to do, why not otherwise, how sure, and what would change it, out."""
+"""Recommend an option for a plan: why not another, how sure the answer is, and what would change it."""
 
 from __future__ import annotations
 
 import math
-import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 from planner.decide.advice.alternatives import alternatives
 from planner.decide.advice.busy_share import busy_points
 from planner.decide.advice.case import CONFIDENCES, Case
 from planner.decide.advice.inputs import moved_inputs
-from planner.decide.advice.launch_words import AskedPlan, launch_words, probe_words
+from planner.decide.advice.launch_words import AskedPlan
 from planner.decide.advice.measuring import Valued, worth_measuring
 from planner.decide.advice.near_options import NearOptions
+from planner.decide.advice.option_rule import OptionRule
 from planner.decide.advice.recommend_mix import NOT_MEASURED, mix_placements, recommend_mix
+from planner.decide.advice.suggested import suggested, worth_making
 from planner.decide.advice.turning import distance, swing, turning_points, width
 from planner.decide.campaign.budget import budget_of
 from planner.decide.campaign.chances import hours_to
@@ -28,6 +29,7 @@ from planner.decide.recommend.rank import ranked
 from planner.decide.recommend.row_notes import term_note, waiting_note
 from planner.decide.recommend.wording import name_of
 from planner.duration.duration import last_day, passed_hours
+from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.answer.recommendation import (
     AtConfidence,
@@ -39,6 +41,7 @@ from planner.model.answer.recommendation import (
 from planner.model.answer.simulated import SimulatedCampaign
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import CampaignLimits, Plan, Prefer
+from planner.quantity.local_currency import old_rate_note
 
 WORTH_SAYING = math.log(1.01)
 """Inputs that move the cost by less, and do not turn the decision, are left out."""
@@ -49,24 +52,26 @@ def recommend(
 ) -> RecommendationDocument:
     """Answer a plan with listed options as `compare` does, and say how firmly the answer stands.
 
-    `asked`: names the plan and the answer in the commands of measurements; `paced`: its machines with their speeds, if
-    known.
+    `asked` names the plan and the answer in the commands of measurements. `paced`: its machines with speeds, if known.
     """
     case = Case.of(plan, catalog, today=today, paced=paced)
     alone = case.alone()
     limits, options = case.limits, alone.options
     chosen_mix = best_mix(alone, catalog, today=today)
-    document = with_mix(compare(campaign_document(plan, alone), limits, today=today), chosen_mix, limits)
+    kept_mix = chosen_mix if chosen_mix is not None and chosen_mix.kept else None
+    compared = compare(campaign_document(plan, alone), limits, today=today, mix=kept_mix)
+    document = with_mix(compared, chosen_mix, limits)
     by_id = {option.id: option for option in options}
     chosen = by_id.get(document.recommended or document.nearest or "")
-    if chosen_mix is not None and chosen_mix.kept:
-        return recommend_mix(case, alone, chosen_mix, document, asked=asked)
+    if kept_mix is not None:
+        return recommend_mix(case, alone, kept_mix, document, asked=asked)
     near_options = NearOptions.of(case, options)
     near, beside = near_options.case, near_options.options
-    regret, valued = worth_measuring(near, beside)
+    rule = None if limits.prefer is Prefer.TIME else OptionRule.of(near, beside)
+    regret, valued = (None, []) if rule is None else worth_measuring(rule, near)
     inputs = moved_inputs(near, beside, [by_id[option.id] for option in document.options if option.rank])
-    moving = [] if chosen is None else [swing(near, beside, one) for one in inputs]
-    turning = [] if chosen is None else [point for one in inputs for point in turning_points(near, beside, one)]
+    moving = [] if chosen is None else [swing(near, beside, moved) for moved in inputs]
+    turning = [] if chosen is None else [point for moved in inputs for point in turning_points(near, beside, moved)]
     turning += busy_points(case)
     return RecommendationDocument(
         answer_id=asked.answer_id,
@@ -84,10 +89,7 @@ def recommend(
         chance_both=chosen_mix.chance_both if chosen_mix is not None else chosen.chance_both if chosen else None,
         simulated=_simulated(near, chosen) if chosen_mix is None else chosen_mix.summary(),
         regret_usd=regret,
-        measurements=tuple(
-            _measurement(case, one, chosen, asked, settles=document.recommended is None)
-            for one in _worth_making(valued, document.nearest)
-        ),
+        measurements=tuple(_measurements(case, document, valued, asked)),
         turning_points=tuple(sorted(turning, key=distance)),
         swings=_told(moving, chosen),
         at_confidence=_at_confidences(case),
@@ -125,47 +127,21 @@ def _simulated(case: Case, chosen: CampaignOption | None) -> SimulatedCampaign |
     )
 
 
-def _worth_making(valued: Sequence[Valued], nearest: str | None) -> list[Valued]:
-    """Return the measurements that are worth more than they cost; before them the nearest option's, where no option is
+def _measurements(
+    case: Case, document: ComparisonDocument, valued: Sequence[Valued], asked: AskedPlan
+) -> Iterator[SuggestedMeasurement]:
+    """Yield the measurements that are worth more than they cost; before them the nearest option's, where no option is
     recommended: it settles whether that one keeps the limits.
     """
-    settling = [one for one in valued if one.option.id == nearest]
-    return settling + [one for one in valued if one.option.id != nearest and (one.worth_usd > one.usd or _probes(one))]
-
-
-def _probes(one: Valued) -> bool:
-    """Return whether a probe is worth more than it costs, and leaves more over than the run does."""
-    return one.probe is not None and one.probe.worth_usd - one.probe.usd > max(0.0, one.worth_usd - one.usd)
-
-
-def _measurement(
-    case: Case, one: Valued, chosen: CampaignOption | None, asked: AskedPlan, *, settles: bool
-) -> SuggestedMeasurement:
-    rivals = [name_of(option) for option in (chosen, one.instead) if option is not None]
-    decides = f": it decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
-    if settles and one.option is chosen:
-        decides = ": it settles whether that keeps the limits"
-    probes = _probes(one) and not settles
-    words = (
-        probe_words(one.paced, one.option, plan=asked)
-        if probes
-        else launch_words(case, one.paced, one.option, plan=asked)
-    )
-    price = one.probe.usd if probes and one.probe is not None else one.usd
-    usd = f"about {price:,.0f} USD" if price >= 1 else "under 1 USD"
-    told = "Probe {} for two minutes" if probes else "Measure {} with one 20-minute run"
-    return SuggestedMeasurement(
-        option=one.option.id,
-        display_name=name_of(one.option),
-        usd=one.usd,
-        worth_usd=one.worth_usd,
-        chance_to_change=one.chance_to_change,
-        instead=one.instead.id if one.instead else None,
-        command=None if words is None else shlex.join(words),
-        sentence=f"{told.format(name_of(one.option))}, {usd}{decides}.",
-        probe_usd=None if one.probe is None else one.probe.usd,
-        probe_worth_usd=None if one.probe is None else one.probe.worth_usd,
-    )
+    names = {option.id: name_of(option) for option in document.options}
+    chosen = document.recommended or document.nearest
+    for one in sorted(valued, key=lambda one: one.option.id != document.nearest):
+        settles = document.recommended is None and one.option.id == document.nearest
+        rivals = [names[name] for name in (chosen, *(one.instead or ())) if name is not None]
+        decides = f"decides between {' and '.join(rivals)}" if len(rivals) == 2 else ""
+        decides = "settles whether that keeps the limits" if settles else decides
+        if settles or worth_making(one):
+            yield suggested(case, one, asked, decides=decides, settles=document.recommended is None)
 
 
 def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[InputSwing, ...]:
@@ -174,14 +150,18 @@ def _told(moving: Sequence[InputSwing], chosen: CampaignOption | None) -> tuple[
         return ()
     usd = chosen.usd_confident
     turned = {
-        one.input + (one.option or "") for one in moving if {one.decision_at_low, one.decision_at_high} != {chosen.id}
+        moved.input + (moved.option or "")
+        for moved in moving
+        if {moved.decision_at_low, moved.decision_at_high} != {chosen.id}
     }
-    told = [one for one in moving if width(one, usd) > WORTH_SAYING or one.input + (one.option or "") in turned]
-    return tuple(sorted(told, key=lambda one: (-width(one, usd), one.input, one.option or "")))
+    told = [
+        moved for moved in moving if width(moved, usd) > WORTH_SAYING or moved.input + (moved.option or "") in turned
+    ]
+    return tuple(sorted(told, key=lambda moved: (-width(moved, usd), moved.input, moved.option or "")))
 
 
 def _at_confidences(case: Case) -> tuple[AtConfidence, ...]:
-    """Return what would be recommended at other confidences, and what it costs more than at the plan's own."""
+    """Return the recommendation at other confidences, with its extra cost over the plan's own."""
     own = case.limits.confidence
     rows = []
     for confidence in sorted({*CONFIDENCES, own}):
@@ -210,9 +190,11 @@ def _more(option: CampaignOption, base: CampaignOption | None) -> float | None:
 def _notes(
     case: Case, options: Sequence[CampaignOption], recommended: CampaignOption | None, left_out: str | None
 ) -> tuple[str, ...]:
-    """Return what decides beside the figures of the table, as `compare` says it, and what was not looked at."""
+    """Return the notes that `compare` has too, and one on options that were not examined."""
     until = hours_to(case.limits, today=case.today)
     order = ranked(options, case.limits, deadline_hours=until)
     waits = waiting_note(order, case.limits, deadline_hours=until)
     term = term_note(recommended, order, Phrases(case.limits, case.plan.currency))
-    return tuple(filter(None, (waits, term, NOT_MEASURED if case.limits.prefer is Prefer.TIME else None, left_out)))
+    rate = old_rate_note(case.plan.currency, today=case.today)
+    unmeasured = NOT_MEASURED if case.limits.prefer is Prefer.TIME else None
+    return tuple(filter(None, (rate, waits, term, unmeasured, left_out)))

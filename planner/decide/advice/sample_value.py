@@ -3,102 +3,110 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from planner.decide.outcomes.draws import Array
-
-OUTCOMES = 25
-"""Results of a measurement that are told apart: equally likely slices."""
-
-
-@dataclass(frozen=True)
-class Errors:
-    """Joint normal logarithmic errors of all options' hours: what they are thought to be, and draws of what they are.
-
-    A positive error is a machine that takes longer than thought.
-    """
-
-    covariance: Array
-    draws: Array
-    """Replications x options, of mean 0."""
-
-    @classmethod
-    def drawn(cls, covariance: Array, rng: np.random.Generator, replications: int) -> Errors:
-        """Draw errors; a covariance that is not quite positive definite loses its negative directions."""
-        values, vectors = np.linalg.eigh(covariance)
-        root = vectors * np.sqrt(np.maximum(values, 0.0))
-        return cls(covariance, rng.standard_normal((replications, len(covariance))) @ root.T)
+from planner.decide.options.estimate_plan import Paced
+from planner.decide.outcomes.draws import Array, Counts, Mask
+from planner.decide.outcomes.learnt import Learnt, Measurement
+from planner.model.answer.option_estimate import CampaignOption
 
 
 @dataclass(frozen=True)
-class Learnt:
-    """What the options' hours are thought to be after one result."""
+class Action:
+    """What may be done: one option for all runs, or a mix."""
 
-    shift: Array
-    """Of each option's ln hours."""
-    covariance: Array
-    measured: int
+    options: frozenset[str]
+    usd: Array
+    """What it costs in each sample."""
+    keeps: Mask
+    """Whether it keeps the limits in each sample."""
+
+
+class Rule(Protocol):
+    """The rule of an answer, which decides again after a result."""
+
+    @property
+    def slices(self) -> int:
+        """Return how many results are told apart."""
+
+    @property
+    def first(self) -> str:
+        """Return the name of what is done without a result."""
+
+    @property
+    def actions(self) -> Mapping[str, Action]:
+        """Return what may be done, by name; more may come with each result."""
+
+    def measurable(self) -> Iterable[tuple[CampaignOption, Paced]]:
+        """Return the options that may be measured."""
+
+    def after(self, learnt: Learnt, *, speed: bool) -> str:
+        """Return the name of what is done after a result; `speed`: the option's own speed was measured."""
 
 
 @dataclass(frozen=True)
 class SampleValue:
-    """Of one measurement, before its result is known."""
+    """Value of one measurement before its result is known."""
 
     worth: float
-    """Expected regret before, less that after: in the unit of the regret. Below 0 where the rule errs on the side of
-    caution: it pays for being sure."""
+    """Expected regret before less that after, in the unit of the regret. Below 0 if the rule is cautious: it pays for
+    certainty."""
     chance_to_change: float
-    instead: int | None
-    """The option that most often takes the chosen one's place."""
+    """That other options are used after it."""
+    instead: frozenset[str] | None
+    """The options that are most often used in place of the first."""
 
 
-Decide = Callable[[Learnt], int]
+Picked = Sequence[tuple[Counts, str]]
+"""Samples of each slice of results, with what is done after it."""
 
 
-def given(covariance: Array, measured: int, noise: float) -> tuple[Array, Array]:
-    """Return what one result tells: the gains on every option's error, and the covariance that is left.
-
-    gain = C[:, j] / (C[j, j] + noise^2);  left = C - gain C[j, :]
-
-    Source: Gaussian conditioning, Rasmussen and Williams 2006, section 2.2.
-    """
-    gain = covariance[:, measured] / (covariance[measured, measured] + noise**2)
-    return gain, covariance - np.outer(gain, covariance[measured])
+def picked(rule: Rule, measurement: Measurement, *, speed: bool = True) -> Picked:
+    """Return what the rule decides after each slice of a measurement's results."""
+    return [(samples, rule.after(learnt, speed=speed)) for samples, learnt in measurement.slices(rule.slices)]
 
 
-def sample_value(
-    errors: Errors, regret: Array, chosen: int, measured: int, decide: Decide, *, noise: float, rng: np.random.Generator
-) -> SampleValue:
-    """Return the expected value of measuring one option, by pre-posterior simulation.
+def sample_values(rule: Rule, measured: Sequence[Picked]) -> tuple[float, list[SampleValue]]:
+    """Return the regret of the decision as it stands, and the expected value of each measurement.
 
     worth = E[regret of the decision as it stands] - E[regret of the decision after the result]
 
-    `regret` holds replications x options. Each replication's result is its error and noise; slices of equally likely
-    results are decided on together, by the rule, at their mean.
+    Each slice of equally likely results is decided on by the rule, and costs what it does in its own samples.
     Source: Raiffa and Schlaifer, Applied Statistical Decision Theory, 1961, chapter 4.
     """
-    result = errors.draws[:, measured] + noise * rng.standard_normal(len(errors.draws))
-    gain, left = given(errors.covariance, measured, noise)
-    after, changed, instead = 0.0, 0, Counter[int]()
-    for slice_ in np.array_split(np.argsort(result), OUTCOMES):
-        choice = decide(Learnt(gain * result[slice_].mean(), left, measured))
-        after += float(regret[slice_, choice].sum())
-        if choice != chosen:
-            changed += len(slice_)
-            instead[choice] += len(slice_)
-    count = len(result)
+    regret = _regrets(rule.actions)
+    stands = regret[rule.first]
+    return float(stands.mean()), [_value(rule, regret, slices) for slices in measured]
+
+
+def _value(rule: Rule, regret: Mapping[str, Array], slices: Picked) -> SampleValue:
+    stands, first = regret[rule.first], rule.actions[rule.first].options
+    saved, changed, instead = 0.0, 0, Counter[frozenset[str]]()
+    for samples, name in slices:
+        saved += float((stands[samples] - regret[name][samples]).sum())
+        options = rule.actions[name].options
+        if options != first:
+            changed += len(samples)
+            instead[options] += len(samples)
     most = instead.most_common(1)
-    return SampleValue(float(regret[:, chosen].mean()) - after / count, changed / count, most[0][0] if most else None)
+    return SampleValue(saved / len(stands), changed / len(stands), most[0][0] if most else None)
 
 
-def regret_of(usd: Array, keeps: Array) -> Array:
-    """Return the regret of every option in every replication: what it costs more than the best one that keeps the
-    limits. One that misses them has cost its money for nothing, and the best one's beside it.
+def _regrets(actions: Mapping[str, Action]) -> dict[str, Array]:
+    usd = np.stack([action.usd for action in actions.values()], axis=1)
+    keeps = np.stack([action.keeps for action in actions.values()], axis=1)
+    return dict(zip(actions, regret_of(usd, keeps).T, strict=True))
 
-    Where no option keeps them nothing is regretted: no choice would have helped.
+
+def regret_of(usd: Array, keeps: Mask) -> Array:
+    """Return the regret of every action in every sample: what it costs more than the best one that keeps the limits.
+
+    One that misses them has cost its money for nothing, and the best one's beside it. Where none keeps them nothing is
+    regretted: no choice would have helped.
     """
     best = np.where(keeps, usd, np.inf).min(axis=1, keepdims=True)
     known = np.isfinite(best)

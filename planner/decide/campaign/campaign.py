@@ -1,4 +1,4 @@
-"""Many trainings on one option: how long and how much; whether the limits hold stands in `chances.py`."""
+"""Estimate time and cost of a campaign on one option. `chances.py` adds how surely it keeps the limits."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
 OF_CAMPAIGN = ("notes", "bill", "assumed_rates", "smallest_purchase_usd", "not_allowed", "not_allowed_reasons")
-"""Fields of one training's estimate that a campaign has otherwise."""
+"""Fields of one training's estimate that a campaign replaces."""
 
 
 def campaign_option(
@@ -51,15 +51,16 @@ def campaign_option(
 ) -> CampaignOption:
     """Run the plan's campaign on this option alone.
 
-    campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + startup hours, where it is rented)
-                     / (1 - other_use), where others use the machine as well; of unlike `groups` those of the lane that
-                     ends last (`longest_lane`); longer by the turns of others (`turns.py`)
-    campaign_usd   = total of the campaign's bill (planner/cost/cloud/bill.py); of an owned machine runs x usd_marginal,
-                     and of one that is bought for it what keeping it costs (planner/cost/ownership/purchase.py)
+    campaign_hours = ceil(runs / at_once) x (wall-clock hours of a training + startup hours if rented) / (1 - other_use)
+    campaign_usd   = total of the campaign's bill (planner/cost/cloud/bill.py)
 
-    `at_once` trainings run side by side, each on machines of its own: a cloud is taken to have enough of them,
-    a site runs no more than floor(its nodes / nodes per training). The hours leave out queueing. The campaign starts
-    on `limits.start`, else today, and not before the machine is ready.
+    Unlike `groups` take the hours of the lane that ends last (`longest_lane`). Turns of others add to them
+    (`turns.py`). An owned machine costs runs x usd_marginal; one that is bought also costs its keeping
+    (planner/cost/ownership/purchase.py).
+
+    `at_once` trainings run side by side, each on its own machines. A cloud is assumed to have enough of them; a site
+    runs at most floor(its nodes / nodes per training). The hours leave out queueing. The campaign starts on
+    `limits.start`, else today, and not before the machine is ready.
     """
     from planner.decide.outcomes.option_outcomes import TimedOption
 
@@ -142,7 +143,7 @@ def _queued(estimated: EstimatedOption) -> Queue | Tries | None:
 
 
 def _paid_ahead_hours(estimated: EstimatedOption, bill: Bill | None, work: BilledTrainings) -> float | None:
-    """Return the hours for which a block, its stated window, or an allocation's node-hours can be used."""
+    """Return the usable hours of a block, of its stated window, or of an allocation's node-hours."""
     window = estimated.candidate.option.window if estimated.candidate is not None else None
     if window is not None:
         return max(0.0, window.hours - BLOCK_LAST_HOURS)
@@ -163,9 +164,9 @@ def _after_credits(
 def _lasting_credits(
     estimate: OptionEstimate, catalog: Catalog, between: BetweenTurns | None, *, start: date, passed: float
 ) -> tuple[LastingCredit, ...]:
-    """Return the credits of its provider, each with the hours that a campaign may take until its last day ends.
+    """Return its provider's credits, each with the hours that a campaign may take until the credit's last day ends.
 
-    Where others take turns: with the hours that one run may take.
+    If others take turns, these are the hours that one run may take.
     """
     if estimate.offer is None:
         return ()
@@ -182,7 +183,7 @@ def _lasting_credits(
 
 
 def _at_once(estimated: EstimatedOption, limits: CampaignLimits) -> int:
-    """Return how many trainings run side by side: as many as are asked for, the site has nodes for, the quota holds."""
+    """Return how many trainings run side by side: as asked, but no more than the site's nodes and the quota allow."""
     candidate = estimated.candidate
     if candidate is None:
         return limits.side_by_side
@@ -229,11 +230,13 @@ def _window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, 
 
 
 def _group_reasons(groups: Sequence[Runs], nodes: int | None) -> tuple[Reason, ...]:
-    """Return which groups of runs may not have this number of nodes, so that the option alone does not do them all."""
+    """Return which groups of runs may not use this number of nodes, so that the option alone cannot do them all."""
     names = [group.name for group in groups if not group.takes(nodes)]
     if not names:
         return ()
-    text = f"its {nodes} {'node is' if nodes == 1 else 'nodes are'} not what {' and '.join(names)} may have"
+    machines = "1 node" if nodes == 1 else f"{nodes} nodes"
+    groups_rule = f"group {names[0]} rules" if len(names) == 1 else f"groups {' and '.join(names)} rule"
+    text = f"has {machines} a training, which {groups_rule} out"
     return (Reason(code=ReasonCode.NODES_NOT_ASKED, text=text),)
 
 

@@ -1,9 +1,9 @@
-"""How sure it is that an option keeps the plan's limits, and what it stays under with the plan's confidence."""
+"""Add the chances that an option keeps the plan's limits, and its cost and time at the plan's confidence."""
 
 from __future__ import annotations
 
 import math
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
 from planner.duration.duration import hours_until, last_day, passed_hours
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from planner.decide.outcomes.outcomes import Outcomes
 
 ROUNDING = 0.005
-"""A chance that is lower by less is as asked for: ranges and samples are not right to half a percent."""
+"""A chance that is lower by less counts as reached, because ranges and samples are not exact to half a percent."""
+MEDIAN = 0.5
 
 
 def with_chances(
@@ -29,10 +30,11 @@ def with_chances(
     budget: Quantity | None,
     today: date,
     currency: Currency | None = None,
+    outcomes: Outcomes | None = None,
 ) -> CampaignOption:
     """Return the option with its chances, and with its cost, hours and last day at the plan's confidence.
 
-    `currency`: the plan's own; the cost is given in it too.
+    `currency`: the plan's own; the cost is given in it too. `outcomes`: the option's, where they are known.
 
     chance of the deadline = share of the samples (`planner/decide/outcomes/`) whose last run ends by the end of the
                              deadline's day; of a block or an allocation also within the hours that it holds
@@ -46,7 +48,7 @@ def with_chances(
     from planner.decide.outcomes.outcomes import drawn_budget
 
     option = option.model_copy(update={"wait_hours": _wait_hours(option, limits, today=today)})
-    outcomes, confidence = outcomes_of(option, limits, today=today), limits.confidence
+    outcomes, confidence = outcomes or outcomes_of(option, limits, today=today), limits.confidence
     timed, priced = outcomes.hours is not None, outcomes.usd is not None
     until, drawn = hours_to(limits, today=today), drawn_budget(budget)
     in_time = outcomes.chance_by(until) if timed and limits.deadline is not None else None
@@ -56,8 +58,10 @@ def with_chances(
     both = in_time if in_budget is None else outcomes.chance_of_both(hours=until, budget=drawn)
     first = limits.start or today
     passed = passed_hours(stated=limits.start, start=first, today=today)
+    days = {} if option.queued is None or not timed else _drawn_days(option, outcomes, start=first, passed=passed)
     return option.model_copy(
-        update={
+        update=days
+        | {
             "chance_deadline": in_time,
             "chance_budget": in_budget,
             "chance_both": both,
@@ -74,7 +78,7 @@ def with_chances(
 
 
 def hours_to(limits: CampaignLimits, *, today: date) -> float:
-    """Return the hours from the start to the end of the deadline's day: infinite without one, 0 where it has passed."""
+    """Return the hours from the start to the end of the deadline's day; infinite without one, 0 if it has passed."""
     if limits.deadline is None:
         return math.inf
     start = limits.start or today
@@ -84,7 +88,7 @@ def hours_to(limits: CampaignLimits, *, today: date) -> float:
 def _wait_hours(option: CampaignOption, limits: CampaignLimits, *, today: date) -> float:
     """Return the hours from the campaign's first until the option's machines can be had.
 
-    An order of machines counts from today; days of it that pass before the campaign begins are not waited for.
+    An order of machines counts from today; its days before the campaign begins are not waited for.
     """
     first = limits.start or today
     ahead = (first - today).days
@@ -94,6 +98,18 @@ def _wait_hours(option: CampaignOption, limits: CampaignLimits, *, today: date) 
     return HOURS_PER_DAY * days - passed_hours(stated=limits.start, start=first, today=today) if days > 0 else 0.0
 
 
+def _drawn_days(option: CampaignOption, outcomes: Outcomes, *, start: date, passed: float) -> dict[str, date]:
+    """Return the likely days on which an option behind a queue is available and done: by the median of the samples.
+
+    The mean of a long-tailed wait may lie beyond the day at the confidence.
+    """
+    assert option.campaign_hours is not None, "its time is known"
+    done = outcomes.hours_at(MEDIAN)
+    waited = max(0.0, done - option.campaign_hours.value) + passed
+    end = last_day(start=start, hours=done, passed=passed)
+    return {"finish": end, "done_by": end, "ready_on": start + timedelta(days=int(waited // HOURS_PER_DAY))}
+
+
 def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float) -> float:
     """Return the USD that this share of the samples does not exceed: the likely cost x the factor at the confidence."""
     usd, name = outcomes.usd_at(confidence), "campaign_usd" if option.cash_usd is None else "cash_usd"
@@ -101,9 +117,8 @@ def _confident_usd(option: CampaignOption, outcomes: Outcomes, confidence: float
     assert owed is not None, "its cost is known"
     if owed.value <= 0:
         return usd
-    factor = stated(
-        "factor_at_confidence", usd / float(owed.value), "", "this share of simulated campaigns costs no more"
-    )
+    explained = f"{confidence * 100:g} % of the simulated campaigns cost at most this many times the likely cost"
+    factor = stated("factor_at_confidence", usd / float(owed.value), "", explained)
     likely = interval(owed, Unit.USD, name=name).value
     return named("usd_confident", likely * factor, "USD", "it stays under this with the plan's confidence")
 

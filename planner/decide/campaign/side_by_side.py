@@ -1,4 +1,4 @@
-"""The campaign on one option: one training after another, or several at once where the deadline is missed otherwise."""
+"""Run a campaign on one option: trainings one after another, or several at once if a limit is missed otherwise."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from planner.model.plan.plan import CampaignLimits
 from planner.model.quantity import Quantity
 
 MORE = 3
-"""Of the smallest numbers that keep the deadline: one of these may keep the budget with it."""
+"""Number of smallest counts that keep the deadline which are tried, as one of them may keep the budget too."""
 
 
 class Hurry(Enum):
-    """Why one training after another does not do."""
+    """Reason why several trainings run at once."""
 
-    DEADLINE = "does not surely keep the deadline"
-    BOTH = "keeps the deadline and the budget, but not both at once"
-    CREDITS = "ends too late for its credits"
+    DEADLINE = "to keep the deadline"
+    BOTH = "to keep deadline and budget together"
+    CREDITS = "to end before credits expire"
 
 
 class OptionAlone(NamedTuple):
-    """The campaign on one option, with as many trainings at once as its limits ask for."""
+    """Campaign on one option, with as many trainings at once as its limits need."""
 
     option: CampaignOption
     hurry: Hurry | None
-    """Why several run at once; None where one training after another keeps the limits, or more do not help."""
+    """Reason why several run at once; None if one training after another keeps the limits, or more do not help."""
 
 
 def option_alone(
@@ -51,21 +51,20 @@ def option_alone(
 ) -> OptionAlone:
     """Run the plan's campaign on an option alone, with its chances.
 
-    Where one training after another misses the deadline, and the plan does not say how many run at once, the fewest at
-    once that keep the limits; else the fewest that keep the deadline; else as many as one may plan with. They count
-    only where they make the limits more likely kept. The same where credits expire too early to keep the budget.
+    If one training after another misses the deadline, and the plan does not state `at_once`, the fewest trainings at
+    once that keep the limits are taken; else the fewest that keep the deadline; else as many as allowed. They count
+    only if they make it more likely to keep the limits. Credits that expire too early for the budget are treated alike.
     """
 
     def run(asked: CampaignLimits) -> CampaignOption:
         option = campaign_option(estimated, asked, catalog, today=today, groups=groups)
         return with_chances(option, limits, budget=budget, today=today, currency=currency)
 
-    one = run(limits)
-    as_asked = _named(one) if one.at_once > 1 and limits.at_once is None else one
-    hurry = _hurry(estimated, one, limits, today=today)
-    most = _most_at_once(estimated, one, limits) if hurry is not None else 1
+    as_asked = run(limits)
+    hurry = _hurry(estimated, as_asked, limits, today=today)
+    most = _most_at_once(estimated, as_asked, limits) if hurry is not None else 1
     if most < 2:
-        return OptionAlone(as_asked, None)
+        return OptionAlone(_named(as_asked, limits.runs), None)
     known: dict[int, CampaignOption] = {}
 
     def at_once(sets: int) -> CampaignOption:
@@ -80,15 +79,17 @@ def option_alone(
     fewest = bisect_left(range(most + 1), True, lo=2, hi=most, key=is_soon_enough)
     near = range(fewest, min(fewest + MORE, most + 1))
     found = next((at_once(sets) for sets in near if _keeps_all(at_once(sets))), at_once(fewest))
-    if (found.chance_both or 0.0) <= (one.chance_both or 0.0):
-        return OptionAlone(as_asked, None)
-    return OptionAlone(_named(found), hurry)
+    if (found.chance_both or 0.0) <= (as_asked.chance_both or 0.0):
+        return OptionAlone(_named(as_asked, limits.runs), None)
+    return OptionAlone(_named(found, limits.runs), hurry)
 
 
-def _named(option: CampaignOption) -> CampaignOption:
-    """Return the option with a name that says how many trainings run at once, where the plan does not say it."""
-    name = with_at_once(option.display_name or option.id, option.at_once)
-    return option.model_copy(update={"display_name": name})
+def _named(option: CampaignOption, runs: int) -> CampaignOption:
+    """Return the option with a name that says how many of the campaign's trainings run at once, where several do."""
+    sets = min(option.at_once, runs)
+    if sets < 2:
+        return option
+    return option.model_copy(update={"display_name": with_at_once(option.display_name or option.id, sets)})
 
 
 def with_at_once(name: str, at_once: int) -> str:
@@ -104,28 +105,28 @@ def _has_credits(option: CampaignOption) -> bool:
     return option.cost_by_hours is not None and bool(option.cost_by_hours.credits)
 
 
-def _hurry(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits, *, today: date) -> Hurry | None:
-    """Return why several trainings should run at once; None where one after another will do, or the plan says it.
+def _hurry(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits, *, today: date) -> Hurry | None:
+    """Return why several trainings should run at once; None if one after another is enough, or the plan states it.
 
     A budget that is missed alone is a reason only where credits expire: more at once pay no less otherwise.
     """
-    told = limits.at_once is not None or one.at_once > 1
-    if estimated.candidate is None or told or one.not_allowed is not None or hours_to(limits, today=today) <= 0:
+    told = limits.at_once is not None or option.at_once > 1
+    if estimated.candidate is None or told or option.not_allowed is not None or hours_to(limits, today=today) <= 0:
         return None
-    if one.meets_deadline is False:
+    if option.meets_deadline is False:
         return Hurry.DEADLINE
-    if not one.meets_deadline:
+    if not option.meets_deadline:
         return None
-    if not one.within_budget:
-        return Hurry.CREDITS if _has_credits(one) else None
-    return Hurry.BOTH if one.keeps_both is False and limits.deadline is not None else None
+    if not option.within_budget:
+        return Hurry.CREDITS if _has_credits(option) else None
+    return Hurry.BOTH if option.keeps_both is False and limits.deadline is not None else None
 
 
-def _most_at_once(estimated: EstimatedOption, one: CampaignOption, limits: CampaignLimits) -> int:
+def _most_at_once(estimated: EstimatedOption, option: CampaignOption, limits: CampaignLimits) -> int:
     """Return how many trainings may run at once."""
     candidate = estimated.candidate
     assert candidate is not None, "there is a hurry"
-    terms = MachineTerms.of_option(one, candidate)
+    terms = MachineTerms.of_option(option, candidate)
     return most_sets(
         lambda machines: not against(terms, machines=machines, days=0.0), width=candidate.nodes, wanted=limits.runs
     )

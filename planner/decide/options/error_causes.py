@@ -14,13 +14,16 @@ from planner.speed.estimator.shared_causes import Causes
 from planner.speed.throughput.extrapolation import RATIO_FACTOR
 from planner.speed.throughput.speed import Speed
 
+PRACTICE = "practice"
+"""How people work, in the names of causes: a run of twenty minutes tells nothing of it."""
+
 
 def error_causes(candidate: Candidate, speed: Speed, time: TrainingTime | None, practice: Practice) -> Causes:
     """Return the causes of the error of an option's hours, each with the standard deviation of the logarithm.
 
-    The practice that a plan counts is common to all options. What the estimator errs by is shared as it says; the rest
-    of the speed's error is that of its accelerators in this layout, wherever they are rented. Speeds that are carried
-    over from a run to one accelerator share the error of that ratio.
+    The plan's practice is common to all options. Causes that the estimator names are shared; the rest of the speed's
+    error belongs to its accelerators in this layout, wherever they are rented. Speeds that are scaled from a run to one
+    accelerator share the error of that ratio.
     """
     if speed.samples_per_s is None:
         return ()
@@ -32,8 +35,13 @@ def error_causes(candidate: Candidate, speed: Speed, time: TrainingTime | None, 
     causes = [*shared, (_machine(candidate), own)]
     factor = None if time is None else next((each.factor for each in time.practices if each.practice is practice), None)
     if factor is not None:
-        causes.append((f"practice {practice.value}", log_deviation(Interval(factor.value, factor.low, factor.high))))
+        causes.append((f"{PRACTICE} {practice.value}", log_deviation(Interval(factor.value, factor.low, factor.high))))
     return tuple((name, sd) for name, sd in causes if sd > 0)
+
+
+def of_speed(causes: Causes) -> Causes:
+    """Return the causes that a measurement of the speed shows."""
+    return tuple((name, sd) for name, sd in causes if not name.startswith(PRACTICE))
 
 
 def _machine(candidate: Candidate) -> str:

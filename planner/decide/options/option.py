@@ -1,9 +1,9 @@
-"""One option, estimated: joins speed, time, money and energy, and says how each number is known."""
+"""Estimate one option: join speed, time, money and energy, with the source of each number."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from datetime import date
 
 from planner.cost.cloud.allocation import allocation_reasons, first_day
@@ -11,7 +11,7 @@ from planner.cost.cloud.availability import availability, availability_reasons
 from planner.cost.cloud.bill_rates import BillRates, bill_rates, startup_hours
 from planner.cost.cloud.credits import with_credits
 from planner.cost.cloud.hosted_bill import HostedRates
-from planner.cost.cloud.price import list_price_of, node_hour_price
+from planner.cost.cloud.price import list_price_of, mean_price, node_hour_price
 from planner.cost.cloud.price_age import dated
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.cost.power.circuit import overloads
@@ -39,42 +39,42 @@ from planner.model.plan.plan_option import USED
 from planner.model.prices.offer import Price, PriceKind, PriceOrigin
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
+from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import is_firm, offer_reasons, provider_of
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.own_machine import offered_notes, own_notes
 from planner.scenario.places import reasons_not_allowed
+from planner.speed.estimator.shared_causes import Causes
 from planner.speed.throughput.fastest_strategy import fastest
 from planner.speed.throughput.speed import Speed
-
-BLOCK_CONFIDENCE = 0.8
-"""Confidence with which a block holds one training; a campaign's holds its runs with that of the plan."""
 
 
 @dataclass(frozen=True)
 class EstimatedOption:
-    """An option's estimate, with what the bill of a whole campaign multiplies."""
+    """Estimate of an option, with the rates for the bill of a whole campaign."""
 
     option: OptionEstimate
     rates: BillRates | None
-    """None: owned, or without a price."""
+    """Rates of a rented option; None if it is owned, or its price is unknown."""
     currency: Currency | None
     tariff_currency: str
-    """In which an owned machine's electricity is paid."""
+    """Code of the currency in which an owned machine's electricity is paid."""
     limit_reasons: tuple[Reason, ...] = ()
-    """Why the plan's limits rule its place out."""
+    """Reasons why the plan's limits exclude it."""
     price: Price | None = None
-    """The row whose price counts; None: owned, or at a price of the plan's own."""
+    """Row whose price counts; None if it is owned, or the plan states its own price."""
     hosted: HostedRates | None = None
-    """Of a service that trains by the token."""
+    """Rates of a service that trains by the token."""
     candidate: Candidate | None = None
-    """The machine; None of a service, whose machines are its own affair."""
+    """Machine of the option; None for a service, whose machines are unknown."""
     speed: Speed | None = None
     resolved: ResolvedSite | None = None
-    """What owning costs, where that is known."""
+    """Cost of owning, if known."""
+    net_hours: float = math.inf
+    """Hours from the campaign's start until the price book's terms for it end; infinite if they do not."""
     power_from_rated_share: bool = False
-    """Its cost or its carbon takes the default share of rated power that a node draws in training; a rented machine's
-    cost does not."""
+    """True if its cost or carbon uses the default share of rated power; a rented machine's cost never does."""
 
 
 def estimate_option(
@@ -86,7 +86,7 @@ def estimate_option(
     today: date | None = None,
     speed: Speed | None = None,
 ) -> EstimatedOption:
-    """Estimate one training of the job on one candidate; `speed`: its speed, where that is known already."""
+    """Estimate one training of the job on one candidate; `speed`: its speed, if known already."""
     if speed is None:
         candidate, speed = fastest(job, candidate, catalog)
     site, price = candidate.site, node_hour_price(candidate, catalog, today=today)
@@ -104,18 +104,24 @@ def estimate_option(
     )
     doubts = (*speed.doubts, *_found_wrong(speed, catalog))
     building, tariff = pue(site, plan, catalog) if site else cloud_pue(plan, catalog), paid_in(site, plan, catalog)
-    rates = None
+    row = None if site is not None or candidate.has_own_price else candidate.price
+    net_hours = _net_hours(plan, row, today=today)
+    causes, rates = error_causes(candidate, speed, timed.time, plan.practice), None
     if site is None and price is not None:
         rates = bill_rates(plan, job, candidate, price, catalog)
     if site is not None:
         money = option_money.owned(plan, candidate, catalog, usage, paid_in=tariff)
     else:
-        blocks = rates is not None and rates.terms.blocks
-        surely = _surely(candidate.id, timed.time, doubts, BLOCK_CONFIDENCE) if blocks else 0.0
-        longer = surely / timed.time.wall_hours.value if timed.time is not None and surely else 1.0
-        money = option_money.rented(candidate, catalog, rates, usage, longer=longer)
+        once = rates
+        blocks, longer = rates is not None and rates.terms.blocks, 1.0
+        if blocks and timed.time is not None:
+            longer = _longer(candidate.id, timed.time, causes, plan.campaign.confidence, doubtful=bool(doubts))
+        if rates is not None and timed.time is not None:
+            hours = timed.time.wall_hours.value
+            mean = mean_price(row, rates.price, nodes=candidate.nodes, hours=hours, net_hours=net_hours)
+            once = replace(rates, price=mean)
+        money = option_money.rented(candidate, catalog, once, usage, longer=longer)
     reasons = _reasons(candidate, speed, timed, money.missing, usage)
-    row = None if site is not None or candidate.has_own_price else candidate.price
     limit_reasons = (
         *offer_reasons(candidate.option, plan.limits),
         *reasons_not_allowed(candidate, plan.limits),
@@ -144,7 +150,7 @@ def estimate_option(
         whole_hours=hours_of(throughput_of(speed.whole[1]), job, epochs=job.epochs) if speed.whole else None,
         micro_batch=speed.fit.micro_batch,
         checkpointing=speed.fit.checkpointing,
-        error_causes=error_causes(candidate, speed, timed.time, plan.practice),
+        error_causes=causes,
         throughput=throughput,
         epoch_hours=usage.epoch,
         training_hours=usage.training,
@@ -174,7 +180,7 @@ def estimate_option(
         runs_not_counted=speed.not_counted,
         notes=(
             *speed.notes,
-            *(one.text for one in speed.not_counted),
+            *(run.text for run in speed.not_counted),
             *([job.samples_note] if job.samples_note else []),
             *timed.notes,
             *money.notes,
@@ -196,6 +202,7 @@ def estimate_option(
         candidate=candidate,
         speed=speed,
         resolved=money.resolved,
+        net_hours=net_hours,
         power_from_rated_share=power.from_rated_share and (site is not None or estimate.carbon_kg is not None),
     )
 
@@ -216,24 +223,41 @@ def _found_wrong(speed: Speed, catalog: Catalog) -> list[str]:
     return [f"{run}: the audit finds it doubtful: planner audit {run}" for run in doubtful]
 
 
+def _net_hours(plan: Plan, price: Price | None, *, today: date | None) -> float:
+    """Return the hours of the campaign in which the price book's terms hold; infinite if they do not end.
+
+    Without a stated first day, work is counted from the end of today.
+    """
+    if price is None or price.net_until is None or today is None:
+        return math.inf
+    days = (price.net_until - (plan.campaign.start or today)).days + (plan.campaign.start is not None)
+    return max(0.0, days * HOURS_PER_DAY)
+
+
 def on_day(
     estimate: OptionEstimate, plan: Plan, catalog: Catalog, *, today: date, price: Price | None = None
 ) -> OptionEstimate:
-    """Return the estimate of a training that starts on a day: the age of its price, its credits, its allocation.
+    """Return the estimate with the facts that depend on a day: age of its price, credits, allocation.
 
-    It starts on the campaign's first day, where the plan names one.
+    The training starts on the campaign's first day, or today if the plan names none.
     """
     if estimate.bill is not None and estimate.offer is not None and estimate.wall_hours is not None:
         start = max(plan.campaign.start or today, first_day(price, today=today))
         passed = passed_hours(stated=plan.campaign.start, start=start, today=today)
-        surely = estimate.wall_hours.value
-        if price is not None and (price.node_hours_limit is not None or price.price_kind is PriceKind.GRANT):
-            surely = _surely(estimate.id, estimate.time, estimate.doubts, plan.campaign.confidence)
-        finish = last_day(start=start, hours=estimate.wall_hours.value, passed=passed)
-        ended = last_day(start=start, hours=surely, passed=passed)
+        wall, longer, granted = (
+            estimate.wall_hours.value,
+            1.0,
+            price is not None and price.price_kind is PriceKind.GRANT,
+        )
+        if estimate.time is not None and price is not None and (granted or price.node_hours_limit is not None):
+            longer = _longer(
+                estimate.id, estimate.time, estimate.error_causes, plan.campaign.confidence,
+                doubtful=bool(estimate.doubts),
+            )  # fmt: skip
+        finish = last_day(start=start, hours=wall, passed=passed)
+        ended = last_day(start=start, hours=wall * longer, passed=passed)
         provider = provider_of(estimate.offer)
         bill = with_credits(estimate.bill, catalog.credits, provider=provider, finish=finish)
-        longer = surely / estimate.wall_hours.value
         of_allocation = allocation_reasons(price, bill=bill, finish=ended, longer=longer)
         reasons = (*estimate.not_allowed_reasons, *of_allocation)
         on_its_days = {"bill": bill, "not_allowed": text_of(reasons), "not_allowed_reasons": reasons}
@@ -242,20 +266,17 @@ def on_day(
     return estimate if committed else dated(estimate, today=today, row=price)
 
 
-def _surely(option: str, time: TrainingTime | None, doubts: Sequence[str], confidence: float) -> float:
-    """Return the hours that one training stays under with this confidence; 0 where they are not known."""
-    if time is None:
-        return 0.0
+def _longer(option: str, time: TrainingTime, causes: Causes, confidence: float, *, doubtful: bool) -> float:
     from planner.decide.outcomes.option_outcomes import TimedOption  # with numpy: few options are paid ahead
 
-    return TimedOption(option, time, bool(doubts)).hours_at(time.wall_hours, confidence)
+    return TimedOption(option, time, doubtful, causes).longer(confidence)
 
 
 def _timed(
     plan: Plan, job: Job, candidate: Candidate, catalog: Catalog, *,
     throughput: Quantity | None, training: Quantity | None, speed: Speed,
 ) -> Timed:  # fmt: skip
-    """Return where the hours go; nothing without a speed."""
+    """Return the parts of the training's time; nothing without a speed."""
     if throughput is None or training is None:
         return Timed(None)
     startup = startup_hours(plan, job, catalog) if candidate.site is None else None
@@ -273,7 +294,7 @@ def _timed(
 def _reasons(
     candidate: Candidate, speed: Speed, timed: Timed, no_money: tuple[Reason, ...], usage: Usage
 ) -> tuple[Reason, ...]:
-    """Return why any number of the option is not known, or why its site cannot power it."""
+    """Return the reasons why a figure of the option is unknown, or its site cannot power it."""
     site, node = candidate.site, candidate.node
     reasons = list(overloads(site, node, nodes=site.nodes)) if site is not None else []
     reasons += speed.problems
@@ -312,7 +333,7 @@ def _region(candidate: Candidate) -> str | None:
 
 
 def _is_refreshed(candidate: Candidate, catalog: Catalog) -> bool | None:
-    """Return whether a refresh can renew the price; None of a machine that is not rented at a price on file."""
+    """Return whether a refresh can renew the price; None if it is not rented at a price on file."""
     if candidate.site is not None or candidate.price is None:
         return None
     provider = catalog.providers.get(provider_of(candidate.node.id))

@@ -1,15 +1,17 @@
-"""Campaigns played through many times: when they end and what they cost."""
+"""Simulate campaigns: when they end and what they cost."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
 from planner.cost.cloud.cost_by_hours import credits_at, usd_at
 from planner.decide.outcomes.draws import SAMPLES, Array, at_scores, generator, in_strata, mixed, scores
+from planner.decide.outcomes.learnt import Learnt
 from planner.decide.outcomes.outcomes import ROUNDING_HOURS, Outcomes
 from planner.decide.outcomes.run_times import run_times
 from planner.duration.between_turns import hours_between
@@ -22,9 +24,9 @@ from planner.quantity.chance import TAIL
 from planner.quantity.interval import MOST, Interval
 
 MOST_LANES = 5_000
-"""Equal lanes side by side that are played. The last of more lanes ends hardly later, and each costs the same."""
+"""Largest number of equal lanes that are simulated. With more lanes the last one ends hardly later."""
 DRAWS_OF_A_WAIT = 16
-"""Draws from which a queue's wait in one sample is taken."""
+"""Draws of a queue's wait per sample."""
 NEVER_INTERRUPTED = Interruptions()
 NOTHING, AS_EXPECTED = Interval.exact(0.0), Interval.exact(1.0)
 
@@ -37,75 +39,75 @@ class Batch:
     steps_hours: float
     """Hours of one run at the most likely speed."""
     phase: int = 0
-    """A phase begins on all lanes when the phase before has ended."""
+    """A phase starts on all lanes when the previous phase has ended."""
 
 
 @dataclass(frozen=True)
 class PlayedLane:
-    """One set of machines in one window; hours count from the campaign's first."""
+    """One set of machines in one window. Its times are hours after the campaign's start."""
 
     batches: tuple[Batch, ...]
     opens: float = 0.0
-    """At the earliest: it also waits for the option's machines."""
+    """Earliest opening time. The lane also waits for the option's machines."""
     closes: float = math.inf
     most_hours: float = math.inf
-    """Hours for which its machines can be used: a block that was bought."""
+    """Usable hours of the block that is bought for it."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class PlayedOption:
-    """Part of a campaign that one option does."""
+    """The part of a campaign that one option does."""
 
     option: str
     lanes: tuple[PlayedLane, ...]
     asked_at: float = 0.0
-    """Hours from the campaign's first, negative before it, when its machines are asked for."""
+    """Hours after the campaign's start at which its machines are ordered; negative before the start."""
     wait: Interval | Queue | Tries = NOTHING
-    """Hours from then until they can be had; drawn once."""
+    """Hours from the order until they are available, drawn once."""
     launch_hours: float = 0.0
     """Hours of every run before its first step."""
     lost: Interruptions = NEVER_INTERRUPTED
     speed_error: Interval = AS_EXPECTED
-    """Factor on the hours, common to all runs: a machine that is slower than thought is so for all of them."""
+    """Range of the factor on the hours. It is the same for all runs of a sample."""
     causes: tuple[tuple[str, float], ...] = ()
-    """Causes of that error by name, each with its standard deviation; options share those of one name."""
+    """Causes of that error by name, with their standard deviations. Options share causes of the same name."""
     convergence: float = 0.0
-    """Half of the 90 % range of one run's steps, as a share of them, by seed and data order alone."""
+    """Half of the 90 % range of one run's steps from seed and data order alone, as a share of the steps."""
     usd: float = 0.0
     """Cost at the most likely hours."""
     hourly_share: float = 1.0
-    """Share of `usd` that grows with the hours; the rest is paid once."""
+    """Share of `usd` that grows with the hours. The rest is fixed."""
     price_error: Interval = AS_EXPECTED
     price_cause: str = ""
-    """Name of that error's cause, which options of one price list share; empty: the option's own."""
+    """Name of the price error's cause, which options of one price list share; empty: the option's own."""
     cost: CostByHours | None = None
-    """In place of the hourly share: the bill at every length. Its own price is the one that counts, by `usd`."""
+    """Bill at every length, in place of the hourly share. It is scaled so that the likely length costs `usd`."""
     likely_hours: float = 1.0
-    """The length, in the terms of `cost`, that costs `usd`."""
+    """Length, in the unit of `cost`, that costs `usd`."""
     payer: str = ""
-    """Whose credits pay its bill."""
+    """Provider whose credits pay its bill."""
     most_hours: float = math.inf
-    """Hours for which its machines can be used, those of all lanes together: an allocation."""
+    """Usable hours of all its lanes together: those of an allocation."""
     between: BetweenTurns | None = None
-    """Where others take turns with its machines: its runs, all equal, begin in whichever gap holds them."""
+    """Turns of other users. Its runs, all equal, start in any gap that is long enough."""
 
 
 def runs_of_lane(number: int, runs: int, lanes: int) -> int:
-    """Return the runs of one of several equal lanes, counted from 0: each has as many as any other, or one more.
+    """Return the number of runs on one of several equal lanes, counted from 0.
 
-    Those with one more come first.
+    Numbers differ by at most one; lanes with one more run come first.
     """
     return runs // lanes + (number < runs % lanes)
 
 
 def side_by_side(runs: int, lanes: int, *, steps_hours: float, opens: float = 0.0) -> tuple[PlayedLane, ...]:
-    """Return equal runs on several lanes (`runs_of_lane`), of which the first `MOST_LANES` are played."""
+    """Return equal runs on several lanes (`runs_of_lane`), at most on the first `MOST_LANES`."""
     counts = [runs_of_lane(number, runs, lanes) for number in range(min(lanes, runs, MOST_LANES))]
     return tuple(PlayedLane((Batch(count, steps_hours),), opens) for count in counts)
 
 
 def error_of_steps(hours: Interval, launch_hours: float) -> Interval:
-    """Return the factor on the hours of the steps that gives the range of all hours, of which launches are certain.
+    """Return the range of the factor on the hours of the steps, given the range of all hours and certain launches.
 
     high = (high hours - launch) / (hours - launch), low likewise
     """
@@ -115,7 +117,12 @@ def error_of_steps(hours: Interval, launch_hours: float) -> Interval:
     return Interval(1.0, max(1 / MOST, (hours.low - launch_hours) / steps), (hours.high - launch_hours) / steps)
 
 
-def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[LastingCredit]] | None = None) -> Outcomes:
+def play(
+    options: Sequence[PlayedOption],
+    *,
+    credits: Mapping[str, Sequence[LastingCredit]] | None = None,
+    learnt: Learnt | None = None,
+) -> Outcomes:
     """Return when a campaign ends and what it costs in each sample: the last run ends it, all options add up its cost.
 
     hours of n runs = speed error x interrupted hours of (n + sqrt(n) x spread) x steps + n x launch
@@ -126,10 +133,11 @@ def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[Last
     Where others take turns, the last of an option's runs ends as `hours_between` says for the mean run.
 
     Each lane runs what it was given. The steps of equal runs are drawn together: segments between checkpoints add up,
-    so their sum is distributed as that of as many draws. An option's id determines all of its draws.
+    so their sum is distributed as that of as many draws. An option's id determines all of its draws. `learnt`: a result
+    that is known, for options whose error it tells of.
     """
     size = (SAMPLES,)
-    speed = [at_scores(each.speed_error, _speed_scores(each)) for each in options]
+    speed = [at_scores(each.speed_error, _speed_scores(each, learnt)) for each in options]
     free = [_opened(each) for each in options]
     begun = [lanes[0] for lanes in free]
     used = [[np.zeros(size) for _ in each.lanes] for each in options]
@@ -140,7 +148,10 @@ def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[Last
             for number, lane in enumerate(each.lanes):
                 batches = [batch for batch in lane.batches if batch.phase == phase]
                 if batches:
-                    load = _load(each, batches, speed[place], lane=f"{number}.{phase}")
+                    load = speed[place] * _busy_hours(
+                        each.option, f"{number}.{phase}", tuple(batches), each.lost, each.convergence
+                    )
+                    load += sum(batch.runs for batch in batches) * each.launch_hours
                     used[place][number] += load
                     free[place][number] = np.maximum(free[place][number], before) + load
                     last = last if each.between else np.maximum(last, free[place][number])
@@ -158,12 +169,13 @@ def play(options: Sequence[PlayedOption], *, credits: Mapping[str, Sequence[Last
     return Outcomes(last, _to_pay(options, usd, ends, credits or {}), in_windows)
 
 
-def _speed_scores(option: PlayedOption) -> Array:
-    return mixed(option.causes) if option.causes else scores(option.option, "speed")
+def _speed_scores(option: PlayedOption, learnt: Learnt | None) -> Array:
+    drawn = mixed(option.causes) if option.causes else scores(option.option, "speed")
+    return drawn if learnt is None else learnt.moved(drawn, option.option, option.causes)
 
 
 def _opened(option: PlayedOption) -> list[Array]:
-    """Return the hours from which each lane can be used."""
+    """Return the hours after the start at which each lane opens, in each sample."""
     names = (option.option, "wait")
     if isinstance(option.wait, Interval):
         wait = at_scores(option.wait, scores(*names))
@@ -172,16 +184,18 @@ def _opened(option: PlayedOption) -> list[Array]:
     return [np.maximum(lane.opens, option.asked_at + wait) for lane in option.lanes]
 
 
-def _load(option: PlayedOption, batches: Sequence[Batch], speed: Array, *, lane: str) -> Array:
-    """Return the hours of a lane's batches in each sample."""
-    rng, hours = generator(option.option, lane), np.zeros(speed.shape)
+@lru_cache(maxsize=1_024)
+def _busy_hours(option: str, lane: str, batches: tuple[Batch, ...], lost: Interruptions, convergence: float) -> Array:
+    """Return the hours of a lane's batches in each sample, at the most likely speed and without launches."""
+    rng, hours = generator(option, lane), np.zeros(SAMPLES)
     for number, batch in enumerate(batches):
-        steps = np.full(speed.shape, batch.runs * batch.steps_hours)
-        if option.convergence:
-            normal = scores(option.option, lane, f"steps {number}")
-            spread = math.sqrt(batch.runs) * option.convergence / TAIL * normal
+        steps = np.full(SAMPLES, batch.runs * batch.steps_hours)
+        if convergence:
+            normal = scores(option, lane, f"steps {number}")
+            spread = math.sqrt(batch.runs) * convergence / TAIL * normal
             steps = batch.steps_hours * np.maximum(0.1 * batch.runs, batch.runs + spread)
-        hours += speed * run_times(rng, steps, option.lost).hours + batch.runs * option.launch_hours
+        hours += run_times(rng, steps, lost).hours
+    hours.setflags(write=False)
     return hours
 
 

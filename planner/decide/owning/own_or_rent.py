@@ -1,4 +1,4 @@
-"""A plan and one of its owned machines in, the whole answer to "own or rent" out."""
+"""Answer "own or rent" for a plan and one of its owned machines."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ from planner.decide.owning.owning_costs import (
 )
 from planner.decide.owning.owning_sentence import headline, site_sentence
 from planner.decide.owning.planned_year import YearAsked, planned_year
-from planner.decide.owning.rental_alternatives import OwnVsRent, rental_alternative
-from planner.decide.owning.site_year import site_year
+from planner.decide.owning.rental_alternatives import rental_alternative
 from planner.decide.owning.tornado import sensitivities
 from planner.errors import InputError, NotFoundError
 from planner.model.answer.option_estimate import OptionEstimate
-from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, RentalOption, Sensitivity
+from planner.model.answer.own_or_rent import IncentiveLine, Input, OwnOrRentDocument, RentalOption
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.answer.reason import OVERLOADS, Reason, ReasonCode, codes_of, text_of
 from planner.model.catalog import Catalog
@@ -44,65 +43,68 @@ from planner.scenario.candidate import Candidate, expand
 
 @dataclass(frozen=True)
 class OwningQuestion:
-    """One owned machine of a plan with everything that it is held against."""
+    """One owned machine of a plan, with everything that it is compared with."""
 
     asked: YearAsked
     in_full: ResolvedSite
-    """Of the machine, with what is owed anyway."""
+    """Costs of the machine, including those that are owed anyway."""
     candidate: Candidate
-    rented: Sequence[Candidate]
-    rentals: tuple[RentalOption, ...]
-
-    @property
-    def year(self) -> PlannedYear:
-        """A year of the plan's trainings; at the site's own busy share where their time is not known."""
-        return planned_year(self.asked) or site_year(self.asked, self.rentals)
 
 
 def asked_of_plan(
     plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
 ) -> OwningQuestion | NoOwningCost:
-    """Return the plan's first owned machine, or the one named, with all others; why not where its cost is not known."""
+    """Return the question about the plan's first owned machine, or the named one; else why its cost is unknown."""
     candidates = expand(plan, catalog)
     estimated = (estimates or estimate_options(plan, catalog, today=today)).options
     options = {each.option.id: each.option for each in estimated}
-    candidate = _chosen(candidates, site)
-    resolved = _resolved(candidate, options, plan, catalog)
-    if isinstance(resolved, NoOwningCost):
-        return NoOwningCost(f"the cost of owning {candidate.id} is not known: {resolved.reason}")
-    owned = _owned(candidate, options, resolved)
-    others = _other_owned(candidates, candidate, options, plan, catalog)
-    rented = [other for other in candidates if other.site is None]
+    chosen = _chosen(candidates, site)
+    resolved = {
+        candidate.id: resolve_candidate(plan, candidate, catalog, power=options[candidate.id].power_kw)
+        for candidate in candidates
+        if candidate.site is not None
+    }
+    in_full = resolved[chosen.id]
+    if isinstance(in_full, NoOwningCost):
+        return NoOwningCost(f"the cost of owning {chosen.id} is not known: {in_full.reason}")
+    owned = _owned(chosen, options[chosen.id], in_full)
+    others = [
+        _owned(candidate, options[candidate.id], site_cost)
+        for candidate in candidates
+        if candidate.id != chosen.id and isinstance(site_cost := resolved.get(candidate.id), ResolvedSite)
+    ]
     rentals = tuple(
         rental_alternative(
-            OwnVsRent(owned.resolved, owned.option, options[other.id], same_hardware=_same_hardware(candidate, other))
+            owned.resolved, owned.option, options[other.id], same_hardware=_hardware(chosen) == _hardware(other)
         )
-        for other in rented
+        for other in candidates
+        if other.site is None
     )
     rents = [each for each in estimated if each.option.site is None]
-    asked = YearAsked(plan, today, owned, others, rents, mean_work(run_groups(plan, catalog)))
-    return OwningQuestion(asked, resolved, candidate, rented, rentals)
+    asked = YearAsked(plan, today, owned, others, rents, rentals, mean_work(run_groups(plan, catalog)))
+    return OwningQuestion(asked, in_full, chosen)
 
 
 def year_of_plan(
     plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
 ) -> PlannedYear | None:
-    """Return a year of the plan's trainings with its first owned machine, or the one named.
+    """Return a year of the plan's trainings with its first owned machine, or the named one.
 
-    None where the plan owns nothing, or what owning costs is not known.
+    None if the plan owns nothing, or the cost of owning is unknown.
     """
     if all(option.offer is not None for option in plan.options):
         return None
     question = asked_of_plan(plan, catalog, site=site, today=today, estimates=estimates)
-    return None if isinstance(question, NoOwningCost) else question.year
+    return None if isinstance(question, NoOwningCost) else planned_year(question.asked)
 
 
 def own_or_rent(
     plan: Plan, catalog: Catalog, *, site: str | None, today: date, estimates: Estimated | None = None
 ) -> OwnOrRentDocument:
-    """Compare one owned machine of the plan (the first, or the one named) with everything that the plan could rent.
+    """Compare one owned machine of the plan (the first, or the named one) with everything that the plan could rent.
 
-    `estimates`: of one training on each option, where they are at hand.
+    `estimates` are those of one training on each option, if the caller has them. Raises InputError if the cost of
+    owning is unknown.
     """
     question = asked_of_plan(plan, catalog, site=site, today=today, estimates=estimates)
     if isinstance(question, NoOwningCost):
@@ -111,12 +113,12 @@ def own_or_rent(
             fix="Give its option hold: buy and purchase_usd, or describe it in your workspace's sites folder; see "
             "docs/owning.md.",
         )
-    asked, rented, rentals = question.asked, question.rented, question.rentals
-    candidate, owned, resolved, others = question.candidate, asked.owned, question.in_full, asked.others
+    asked, candidate, resolved = question.asked, question.candidate, question.in_full
+    owned, rentals = asked.owned, asked.rentals
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
-    by_plan = question.year
+    by_plan = planned_year(asked)
     clauses = headline(by_plan)
-    reasons = (*_no_comparison(rented, against), *owned.option.blocking_reasons)
+    reasons = (*_no_comparison(rentals, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(
         plan=plan.name,
         currency=plan.currency,
@@ -143,8 +145,8 @@ def own_or_rent(
         payback_months=against.payback_months if against else None,
         curve=curve(resolved),
         rivals=rentals,
-        choices=choices(owned, others, rentals, plan.currency),
-        sensitivities=_sensitivities(owned.resolved, against, rentals),
+        choices=choices(owned, asked.others, rentals, plan.currency),
+        sensitivities=sensitivities(owned.resolved, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
         confidence=plan.campaign.confidence,
@@ -169,15 +171,17 @@ def _break_even_by_kind(rentals: Sequence[RentalOption]) -> dict[PriceKind, Quan
 
 
 def _inputs(resolved: ResolvedSite) -> tuple[Input, ...]:
+    """Return the site's inputs, with those marked that are defaults, perhaps under another name."""
+    aliases = {"usd_per_kwh": "electricity", "residual_fraction": "residual", "years": "life_years"}
     return tuple(
-        Input(name=name, quantity=quantity, default=_is_default(name, resolved))
+        Input(name=name, quantity=quantity, default=not {name, aliases.get(name, name)}.isdisjoint(resolved.defaults))
         for name, quantity in resolved.quantities.items()
     )
 
 
-def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) -> tuple[Reason, ...]:
-    """Return why the machine cannot be compared with renting; nothing where it can."""
-    if not rented:
+def _no_comparison(rentals: Sequence[RentalOption], against: RentalOption | None) -> tuple[Reason, ...]:
+    """Return why the machine cannot be compared with renting; empty if it can."""
+    if not rentals:
         text = "break-even, NPV and payback: the plan names nothing to rent"
         return (Reason(code=ReasonCode.NOTHING_TO_RENT, text=text),)
     if against is None:
@@ -187,7 +191,7 @@ def _no_comparison(rented: Sequence[Candidate], against: RentalOption | None) ->
 
 
 def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
-    """Return the owned machine that is named, else the first; of options of one site the one that stands there."""
+    """Return the named owned machine, else the first. Among options of one site, the existing machine comes first."""
     owned = {candidate.id: candidate for candidate in candidates if candidate.site is not None}
     if not owned:
         raise InputError(
@@ -205,58 +209,22 @@ def _chosen(candidates: Sequence[Candidate], site: str | None) -> Candidate:
     raise NotFoundError("owned machine", site, owned, where="--site", fix=f"The plan has: {', '.join(owned)}")
 
 
-def _resolved(
-    candidate: Candidate, options: dict[str, OptionEstimate], plan: Plan, catalog: Catalog
-) -> ResolvedSite | NoOwningCost:
-    power = options[candidate.id].power_kw
-    return resolve_candidate(plan, candidate, catalog, power=power)
-
-
-def _other_owned(
-    candidates: Sequence[Candidate],
-    chosen: Candidate,
-    options: dict[str, OptionEstimate],
-    plan: Plan,
-    catalog: Catalog,
-) -> list[OwnedOption]:
-    others = []
-    for candidate in candidates:
-        if candidate.site is None or candidate.id == chosen.id:
-            continue
-        resolved = _resolved(candidate, options, plan, catalog)
-        if isinstance(resolved, ResolvedSite):
-            others.append(_owned(candidate, options, resolved))
-    return others
-
-
-def _owned(candidate: Candidate, options: dict[str, OptionEstimate], resolved: ResolvedSite) -> OwnedOption:
-    """Return the option with the costs that renting instead would save."""
-    option = options[candidate.id]
+def _owned(candidate: Candidate, option: OptionEstimate, resolved: ResolvedSite) -> OwnedOption:
+    """Return the option with the costs that renting would save."""
     return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, candidate.option.other_use or 0.0)
 
 
-def _same_hardware(one: Candidate, other: Candidate) -> bool:
-    def key(candidate: Candidate) -> tuple[object, ...]:
-        return (
-            candidate.accelerator.id,
-            candidate.accelerators_per_node,
-            candidate.nodes,
-            candidate.node.link,
-            candidate.strategy,
-            candidate.any_strategy,
-            candidate.option.step,
-        )
-
-    return key(one) == key(other)
-
-
-def _sensitivities(
-    resolved: ResolvedSite, against: RentalOption | None, rentals: Sequence[RentalOption]
-) -> tuple[Sensitivity, ...]:
-    if against is None or against.usd_per_owned_gpu_hour is None:
-        return ()
-    rents = [rental.usd_per_owned_gpu_hour.value for rental in rentals if rental.usd_per_owned_gpu_hour is not None]
-    return sensitivities(resolved, against.usd_per_owned_gpu_hour, rents)
+def _hardware(candidate: Candidate) -> tuple[object, ...]:
+    """Return what determines the speed of a candidate: equal hardware trains equally fast."""
+    return (
+        candidate.accelerator.id,
+        candidate.accelerators_per_node,
+        candidate.nodes,
+        candidate.node.link,
+        candidate.strategy,
+        candidate.any_strategy,
+        candidate.option.step,
+    )
 
 
 def _incentives(resolved: ResolvedSite) -> tuple[IncentiveLine, ...]:
@@ -281,8 +249,3 @@ def _fits(candidate: Candidate, option: OptionEstimate) -> bool | None:
     if site.circuit_kw is None and site.rack_kw is None:
         return None
     return not OVERLOADS.intersection(option.why_not_codes)
-
-
-def _is_default(name: str, resolved: ResolvedSite) -> bool:
-    alias = {"usd_per_kwh": "electricity", "residual_fraction": "residual", "years": "life_years"}.get(name, name)
-    return name in resolved.defaults or alias in resolved.defaults

@@ -1,4 +1,4 @@
-"""Which way of doing a year's trainings to take: what stands there stays, and nothing is bought, without good cause."""
+"""Choose how to do a year's trainings. Existing machines stay and nothing is bought unless a change surely pays."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from planner.decide.outcomes.draws import Array
 
 PLACE = {Hold.HAVE: 0, Hold.RENT: 1, Hold.USE: 1, Hold.BUY: 2}
-"""Of equals, what stands there comes first, then what can be given back."""
+"""Order among equals: existing machines first, then those that can be given back."""
 
 
 def chance_cheaper(option: YearOption, other: YearOption) -> float:
     """Return the share of the samples in which the year costs no more on one option than on another.
 
-    Causes of an error that both share, such as the practice that a plan counts, are drawn once for both.
+    A cause of error that both share, such as the plan's practice, is drawn once for both.
     """
     from planner.decide.outcomes.outcomes import share_of
 
-    mine, theirs = _drawn(option), _drawn(other)
+    mine, theirs = _samples(option), _samples(other)
     return share_of(mine <= theirs, mine - theirs)
 
 
-def _drawn(option: YearOption) -> Array:
+def _samples(option: YearOption) -> Array:
     """Return the cost of the year in each sample."""
     from planner.decide.outcomes.draws import at_scores, mixed
 
@@ -38,17 +38,16 @@ def _drawn(option: YearOption) -> Array:
 
 
 def recommended(options: Sequence[YearOption], *, confidence: float) -> YearOption | None:
-    """Return the option to take; None where none has a cost.
+    """Return the recommended option; None if no option has a cost.
 
-    In the order have, rent or use, buy, and of each the cheapest first: the first that no other one beats, by more
-    than 10 % and with the plan's confidence. So a machine is bought only where that is sure enough to pay, and one that
-    stands there is given up only so. What takes more at once than the plan's budget is not bought. Spot and
-    marketplace are never first: nobody keeps them for years.
+    It is the first option, in the order have, rent or use, buy and then by cost, that no other option beats by more
+    than 10 % and with the plan's confidence. So a machine is bought, or an existing one given up, only if that surely
+    pays. Purchases over the plan's budget, spot and marketplace are never recommended.
     """
-    known = [one for one in options if may_be_recommended(one)]
-    order = sorted(known, key=lambda one: (PLACE[one.hold], _usd(one)))
-    unbeaten = (one for one in order if not any(_beats(other, one, confidence) for other in known))
-    return next(unbeaten, min(known, key=_usd, default=None))
+    known = [option for option in options if may_be_recommended(option)]
+    order = sorted(known, key=lambda option: (PLACE[option.hold], yearly_usd(option)))
+    unbeaten = (option for option in order if not any(_beats(other, option, confidence) for other in known))
+    return next(unbeaten, min(known, key=yearly_usd, default=None))
 
 
 def may_be_recommended(option: YearOption) -> bool:
@@ -57,12 +56,12 @@ def may_be_recommended(option: YearOption) -> bool:
     return allowed and option.usd_per_year is not None
 
 
-def _beats(other: YearOption, one: YearOption, confidence: float) -> bool:
-    if _usd(other) * (1 + TIE_FRACTION) >= _usd(one):
-        return False
-    return chance_cheaper(other, one) >= confidence
+def _beats(other: YearOption, option: YearOption, confidence: float) -> bool:
+    much_cheaper = yearly_usd(other) * (1 + TIE_FRACTION) < yearly_usd(option)
+    return much_cheaper and chance_cheaper(other, option) >= confidence
 
 
-def _usd(option: YearOption) -> float:
-    assert option.usd_per_year is not None
+def yearly_usd(option: YearOption) -> float:
+    """Return the likely yearly cost of an option that has one."""
+    assert option.usd_per_year is not None, "its cost is known"
     return option.usd_per_year.value

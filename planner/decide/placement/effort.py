@@ -1,4 +1,4 @@
-"""How much work the solver may still do, counted in what it does and never by a clock."""
+"""Limit the solver's work. Effort is counted in the solver's steps and not by a clock."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ ROUND_OF_WIDE_COLUMNS = 1e-9
 NODE = 3e-4
 NODE_OF_ENTRY = 5e-8
 ITERATION_OF_ENTRY = 6e-9
-"""Units of one round of cuts, node and simplex iteration, by the entries of the matrix. Fitted to 24 hard programs: a
-unit is about one second of one core of 2023, within a factor of five.
+"""Units of a round of cuts, a node and a simplex iteration, per entry of the matrix. Fitted to 24 hard programs: a
+unit is about one second of a core of 2023, within a factor of five.
 """
 WIDEST = 1_000
-"""Values of a whole variable that HiGHS tries one by one in each round of cuts; it samples wider ones."""
+"""Values of an integer variable that HiGHS tries one by one in each round of cuts. It samples wider variables."""
 
 
 @dataclass
 class Effort:
-    """Units of work that are left, of which parts can be lent.
+    """Units of work that are left. Parts of them can be lent.
 
-    The same questions always spend the same units, so that a solver which stops for want of them stops at the same
-    place on any machine and under any load.
+    The same question always spends the same units. A solver that runs out of them therefore stops at the same place on
+    every machine and under any load.
     """
 
     left: float
@@ -34,35 +34,35 @@ class Effort:
         return self.left <= 0
 
     def spend(self, units: float) -> None:
-        """Take units off, from the lender too."""
+        """Subtract units, from the lender too."""
         self.left -= units
         if self.lender is not None:
             self.lender.spend(units)
 
     def part(self, units: float) -> Effort:
-        """Return at most so many of the units that are left; what is spent of them is taken off here too."""
+        """Lend these units, or all that are left if they are fewer."""
         return Effort(min(self.left, units), self)
 
     def at_least(self, units: float) -> Effort:
-        """Return what is left, and so many units where less is left."""
+        """Lend all that is left, and at least these units."""
         return Effort(max(self.left, units), self)
 
 
 @dataclass(frozen=True)
-class Prices:
-    """Price the steps of solving one program, in units of effort."""
+class EffortPrices:
+    """Units of effort that each step of solving one program costs."""
 
-    a_round: float
-    """One round of cuts at the root."""
+    cut_round: float
+    """Units of one round of cuts at the root."""
     node: float
     iteration: float
 
     @classmethod
-    def of(cls, *, entries: int, widths: list[float]) -> Prices:
-        """Return them for a matrix of so many entries, and whole variables that may take so many values."""
+    def of(cls, *, entries: int, widths: list[float]) -> EffortPrices:
+        """Return the prices for a matrix with these entries and for integer variables with these numbers of values."""
         tried = sum(min(width, WIDEST) ** 2 for width in widths)
         return cls(
-            a_round=ROUND_OF_ENTRY * entries + ROUND_OF_WIDE_COLUMNS * max(0.0, tried - FREE_VALUES),
+            cut_round=ROUND_OF_ENTRY * entries + ROUND_OF_WIDE_COLUMNS * max(0.0, tried - FREE_VALUES),
             node=NODE + NODE_OF_ENTRY * entries,
             iteration=ITERATION_OF_ENTRY * entries,
         )

@@ -1,10 +1,10 @@
-"""An instance as a mixed-integer program: how many runs of each group go to each bin, and what that asks for."""
+"""Write an instance as a mixed-integer program."""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -12,244 +12,233 @@ from planner.decide.placement.instance import TOLERANCE, Bin, Instance, Objectiv
 from planner.decide.placement.milp import Program
 
 Costs = dict[str | None, list[tuple[int, float, float]]]
-"""By payer: variable, USD of each, and the factor with which it is held against the budget."""
+"""Cost terms by payer: variable, USD of each, and `Option.cost_factor`."""
+Columns = list[tuple[Way, int]]
+"""Ways with the variables that count their runs."""
 
 
 @dataclass(frozen=True)
 class Formulation:
-    """The program, with the places of the variables that are read from its solution."""
+    """A program, with the variables to read from its solution."""
 
     program: Program
     runs: tuple[int | None, ...]
-    """Of each way; None: no run of it fits."""
+    """Variable of each way; None if no run of it fits."""
     lengths: tuple[int, ...]
-    """Of each phase, in hours; empty where no end is asked for."""
+    """Variable of each phase's length in hours; empty if the program needs no times."""
 
 
 def whole_runs(window: float, hours: float) -> float:
-    """Return how many runs fit one after another; infinitely many into an open window."""
+    """Return how many runs of these hours fit into a window one after another; infinite in an open window."""
     if math.isinf(window):
         return math.inf
     return float(math.floor(window / hours * (1 + TOLERANCE) + TOLERANCE)) if window > 0 else 0.0
 
 
 def formulate(instance: Instance, objective: Objective) -> Formulation | None:
-    """Write the program; None where a group has no way at all.
+    """Write the program; None if no way of some group fits a run.
 
-    minimise  USD to pay + USD/h x T  (or T)
+    minimize  USD to pay + USD/h x T  (or T)
     x[w]: runs of way w;  u[b]: whether bin b is used, or how many of its lanes are;  T: end of the last run
       sum of x of a group = its runs
       sum of hours x <= lanes x (window of the bin, at most until the deadline)
       opens u + sum of hours x / lanes <= T,  and of a group alone  opens u + hours ceil(x / lanes) <= T
       with phases: their lengths D add up to T, and each lane's runs of a phase fit into D after it opens
-      sum of USD x held <= budget
+      sum of USD x cost factor <= budget
 
-    A bin of several lanes counts their hours together, which is a relaxation (`lanes.py` puts runs on lanes).
+    The hours of a bin's lanes are counted together, which is a relaxation: `small.py` puts the runs on lanes.
     """
-    program = Program()
-    timed = objective is Objective.TIME or instance.waiting_usd_per_hour > 0 or instance.phases > 1
-    runs = [_run_column(program, instance, way) for way in instance.ways]
-    used = [(place, column) for place, column in enumerate(runs) if column is not None]
-    of_group: dict[int, list[int]] = defaultdict(list)
-    of_bin: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for place, column in used:
-        of_group[instance.ways[place].group].append(column)
-        of_bin[instance.ways[place].bin].append((place, column))
+    writer = _Writer(instance)
+    by_group: defaultdict[int, list[int]] = defaultdict(list)
+    by_bin: defaultdict[int, Columns] = defaultdict(list)
+    for way, column in writer.used:
+        by_group[way.group].append(column)
+        by_bin[way.bin].append((way, column))
     for number, group in enumerate(instance.groups):
-        if not of_group[number]:
+        if not by_group[number]:
             return None
-        program.row([(column, 1.0) for column in of_group[number]], low=group.runs, high=group.runs)
-    lengths = _phase_columns(program, instance) if timed else []
-    costs: Costs = defaultdict(list)
-    in_use: dict[int, int] = {}
-    for number, ways in of_bin.items():
-        lanes = _bin_rows(program, instance, number, ways, lengths, costs)
-        if lanes is not None:
-            in_use[number] = lanes
-    _twin_rows(program, instance, of_bin)
-    _pool_rows(program, instance, in_use)
-    _option_rows(program, instance, used, costs)
-    paid = _to_pay(program, instance, {payer: [term[:2] for term in terms] for payer, terms in costs.items()})
-    if not math.isinf(instance.most_usd):
-        program.row(paid, high=instance.most_usd)
-    if not math.isinf(instance.budget):
-        held = {payer: [(column, usd * factor) for column, usd, factor in terms] for payer, terms in costs.items()}
-        program.row(_to_pay(program, instance, held), high=instance.budget)
-    if objective is Objective.TIME:
-        for length in lengths:
-            program.costs[length] += 1.0
-    else:
-        for column, usd in paid:
-            program.costs[column] += usd
-        for length in lengths:
-            program.costs[length] += instance.waiting_usd_per_hour
-    return Formulation(program, tuple(runs), tuple(lengths))
+        writer.program.row([(column, 1.0) for column in by_group[number]], low=group.runs, high=group.runs)
+    if objective is Objective.TIME or instance.waiting_usd_per_hour > 0 or instance.phases > 1:
+        writer.add_phases()
+    lanes = {number: writer.add_bin(instance.bins[number], columns) for number, columns in by_bin.items()}
+    writer.order_twins(by_bin)
+    writer.share_pools({number: column for number, column in lanes.items() if column is not None})
+    writer.add_options()
+    writer.add_limits_and_objective(objective)
+    return Formulation(writer.program, tuple(writer.runs), tuple(writer.lengths))
 
 
-def _run_column(program: Program, instance: Instance, way: Way) -> int | None:
-    spot, wanted = instance.bins[way.bin], instance.groups[way.group].runs
-    fitting = whole_runs(min(spot.closes, instance.deadline) - spot.opens, way.hours) * spot.lanes
-    most = min(float(wanted), fitting)
-    return program.column(upper=most, whole=True) if most >= 1 else None
+class _Writer:
+    """An unfinished program, with the variables and cost terms that later rows refer to."""
 
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.program = Program()
+        self.runs = [self._run_column(way) for way in instance.ways]
+        self.used: Columns = [
+            (way, column) for way, column in zip(instance.ways, self.runs, strict=True) if column is not None
+        ]
+        self.lengths: list[int] = []
+        self.costs: Costs = defaultdict(list)
 
-def _to_pay(
-    program: Program, instance: Instance, costs: Mapping[str | None, list[tuple[int, float]]]
-) -> list[tuple[int, float]]:
-    """Return what remains to pay: all costs, less what the credits of their payers hold."""
-    paid: list[tuple[int, float]] = []
-    for payer, terms in costs.items():
-        paid += terms
-        held = (instance.credits or {}).get(payer or "", 0.0)
-        if held > 0:
-            off = program.column(upper=held)
-            program.row([*terms, (off, -1.0)], low=0.0)
-            paid.append((off, -1.0))
-    return paid
+    def _window(self, bin_: Bin) -> float:
+        return min(bin_.closes, self.instance.deadline) - bin_.opens
 
+    def _run_column(self, way: Way) -> int | None:
+        bin_, wanted = self.instance.bins[way.bin], self.instance.groups[way.group].runs
+        most = min(float(wanted), whole_runs(self._window(bin_), way.hours) * bin_.lanes)
+        return self.program.column(upper=most, whole=True) if most >= 1 else None
 
-def _phase_columns(program: Program, instance: Instance) -> list[int]:
-    lengths = [program.column() for _ in range(instance.phases)]
-    if not math.isinf(instance.deadline):
-        program.row([(length, 1.0) for length in lengths], high=instance.deadline)
-    return lengths
+    def add_phases(self) -> None:
+        """Add the lengths of the phases, which together end by the deadline."""
+        self.lengths = [self.program.column() for _ in range(self.instance.phases)]
+        if not math.isinf(self.instance.deadline):
+            self.program.row([(length, 1.0) for length in self.lengths], high=self.instance.deadline)
 
+    def add_bin(self, bin_: Bin, columns: Columns) -> int | None:
+        """Require that a bin's runs fit its window, and add the cost of its lanes.
 
-def _bin_rows(
-    program: Program, instance: Instance, number: int, ways: list[tuple[int, int]], lengths: list[int],
-    costs: Costs,
-) -> int | None:  # fmt: skip
-    """Ask that the runs of a bin fit its window, and count what its lanes cost.
+        Return the variable that counts its lanes in use; None if nothing depends on their number.
+        """
+        program, window = self.program, self._window(bin_)
+        load = [(column, way.hours) for way, column in columns]
+        lanes = None
+        if not (bin_.lane_usd or bin_.by_term or bin_.pool in self.instance.pools):
+            if not math.isinf(window):
+                program.row(load, high=bin_.lanes * window * (1 + TOLERANCE) + TOLERANCE)
+        else:
+            lanes = program.column(upper=bin_.lanes, whole=True)
+            if not math.isinf(window):
+                program.row([*load, (lanes, -window * (1 + TOLERANCE))], high=TOLERANCE)
+            for way, column in columns:
+                most = min(whole_runs(window, way.hours), self.instance.groups[way.group].runs)
+                program.row([(column, 1.0), (lanes, -most)], high=0.0)
+            owner = self.instance.options[columns[0][0].option]
+            if bin_.lane_usd:
+                self.costs[owner.credits].append((lanes, bin_.lane_usd, owner.cost_factor))
+            if bin_.by_term:
+                bought = self._term_usd(bin_, lanes, [(column, way.billed_hours) for way, column in columns])
+                self.costs[owner.credits] += [(column, usd, owner.cost_factor) for column, usd in bought]
+        if self.lengths:
+            by_phase: defaultdict[int, Columns] = defaultdict(list)
+            for way, column in columns:
+                by_phase[self.instance.groups[way.group].phase].append((way, column))
+            for phase, of_phase in by_phase.items():
+                self._end_with_phase(bin_, phase, of_phase)
+        return lanes
 
-    Return how many lanes are used; None where nothing asks for it.
-    """
-    spot = instance.bins[number]
-    owner = instance.options[instance.ways[ways[0][0]].option]
-    window = min(spot.closes, instance.deadline) - spot.opens
-    load = [(column, instance.ways[place].hours) for place, column in ways]
-    if not (spot.lane_usd or spot.by_term or spot.pool in instance.pools):
-        if not math.isinf(window):
-            program.row(load, high=spot.lanes * window * (1 + TOLERANCE) + TOLERANCE)
-        if lengths:
-            _time_rows(program, instance, number, ways, lengths)
-        return None
-    lanes = program.column(upper=spot.lanes, whole=True)
-    if not math.isinf(window):
-        program.row([*load, (lanes, -window * (1 + TOLERANCE))], high=TOLERANCE)
-    for place, column in ways:
-        most = min(whole_runs(window, instance.ways[place].hours), instance.groups[instance.ways[place].group].runs)
-        program.row([(column, 1.0), (lanes, -most)], high=0.0)
-    if spot.lane_usd:
-        costs[owner.credits].append((lanes, spot.lane_usd, owner.held))
-    if spot.by_term:
-        billed = [(column, instance.ways[place].billed_hours) for place, column in ways]
-        bought = _term_rows(program, spot, lanes, billed)
-        costs[owner.credits] += [(column, usd, owner.held) for column, usd in bought]
-    if lengths:
-        _time_rows(program, instance, number, ways, lengths)
-    return lanes
+    def _term_usd(self, bin_: Bin, lanes: int, billed: list[tuple[int, float]]) -> list[tuple[int, float]]:
+        """Return the cost terms of the hours that are bought for a bin's lanes."""
+        program = self.program
+        if bin_.blocks:
+            bought = [(program.column(upper=program.upper[lanes], whole=True), block) for block in bin_.blocks]
+            program.row([*((column, 1.0) for column, _ in bought), (lanes, -1.0)], low=0.0, high=0.0)
+            usable = [(column, -block.usable_hours) for column, block in bought]
+            program.row([*billed, *usable], high=TOLERANCE)
+            return [(column, bin_.usd_per_hour * block.hours) for column, block in bought]
+        beyond = program.column()
+        program.row([*billed, (lanes, -bin_.least_hours), (beyond, -1.0)], high=0.0)
+        return [(lanes, bin_.usd_per_hour * bin_.least_hours), (beyond, bin_.usd_per_hour)]
 
-
-def _term_rows(
-    program: Program, spot: Bin, lanes: int, billed: list[tuple[int, float]]
-) -> list[tuple[int, float]]:  # fmt: skip
-    """Return what the hours cost that are bought for the lanes of a bin."""
-    if spot.block_hours:
-        bought = [(program.column(upper=program.upper[lanes], whole=True), hours) for hours in spot.block_hours]
-        program.row([*((column, 1.0) for column, _ in bought), (lanes, -1.0)], low=0.0, high=0.0)
-        held = [(column, -(hours - spot.block_lost_hours)) for column, hours in bought]
-        program.row([*billed, *held], high=TOLERANCE)
-        return [(column, spot.usd_per_hour * hours) for column, hours in bought]
-    beyond = program.column()
-    program.row([*billed, (lanes, -spot.least_hours), (beyond, -1.0)], high=0.0)
-    return [(lanes, spot.usd_per_hour * spot.least_hours), (beyond, spot.usd_per_hour)]
-
-
-def _time_rows(
-    program: Program, instance: Instance, number: int, ways: list[tuple[int, int]], lengths: list[int]
-) -> None:
-    """Ask that the runs of each phase end with it."""
-    spot = instance.bins[number]
-    by_phase: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for place, column in ways:
-        by_phase[instance.groups[instance.ways[place].group].phase].append((place, column))
-    for phase, of_phase in by_phase.items():
-        load = [(column, instance.ways[place].hours / spot.lanes) for place, column in of_phase]
-        until = [(length, -1.0) for length in lengths[: phase + 1]]
+    def _end_with_phase(self, bin_: Bin, phase: int, columns: Columns) -> None:
+        """Require that a bin's runs of a phase end with it."""
+        program, deadline = self.program, self.instance.deadline
+        load = [(column, way.hours / bin_.lanes) for way, column in columns]
+        length, until = self.lengths[phase], [(length, -1.0) for length in self.lengths[: phase + 1]]
         opens: list[tuple[int, float]] = []
-        if spot.opens > 0 or not math.isinf(spot.closes):
-            flag = program.column(upper=1.0, whole=True)
-            for _, column in of_phase:
-                program.row([(column, 1.0), (flag, -program.upper[column])], high=0.0)
-            opens = [(flag, spot.opens)]
-            if (
-                not math.isinf(spot.closes) and phase > 0
-            ):  # the runs begin after the phase before, and end in the window
-                latest = instance.deadline if not math.isinf(instance.deadline) else _latest(instance)
-                before = [(length, 1.0) for length in lengths[:phase]]
-                program.row([*before, *load, (flag, latest)], high=spot.closes + latest)
-        program.row([*load, (lengths[phase], -1.0)], high=0.0)
+        if bin_.opens > 0 or not math.isinf(bin_.closes):
+            in_use = self._flag([column for _, column in columns])
+            opens = [(in_use, bin_.opens)]
+            if not math.isinf(bin_.closes) and phase > 0:  # runs start after the previous phase and end in the window
+                latest = deadline if not math.isinf(deadline) else _latest(self.instance)
+                before = [(length, 1.0) for length in self.lengths[:phase]]
+                program.row([*before, *load, (in_use, latest)], high=bin_.closes + latest)
+        program.row([*load, (length, -1.0)], high=0.0)
         if opens:
             program.row([*load, *opens, *until], high=0.0)
-        if spot.lanes > 1:
-            for place, column in of_phase:
-                waves = program.column(whole=True, upper=instance.groups[instance.ways[place].group].runs)
-                hours = instance.ways[place].hours
-                program.row([(column, 1.0), (waves, -float(spot.lanes))], high=0.0)
-                program.row([(waves, hours), (lengths[phase], -1.0)], high=0.0)
-                if opens:
-                    program.row([(waves, hours), *opens, *until], high=0.0)
+        for way, column in columns if bin_.lanes > 1 else ():
+            waves = program.column(whole=True, upper=self.instance.groups[way.group].runs)
+            program.row([(column, 1.0), (waves, -float(bin_.lanes))], high=0.0)
+            program.row([(waves, way.hours), (length, -1.0)], high=0.0)
+            if opens:
+                program.row([(waves, way.hours), *opens, *until], high=0.0)
 
+    def _flag(self, columns: Sequence[int]) -> int:
+        """Add a variable that is 1 if any of these is above 0."""
+        flag = self.program.column(upper=1.0, whole=True)
+        for column in columns:
+            self.program.row([(column, 1.0), (flag, -self.program.upper[column])], high=0.0)
+        return flag
 
-def _twin_rows(program: Program, instance: Instance, of_bin: dict[int, list[tuple[int, int]]]) -> None:
-    """Fill lanes alike in order, the fullest first: each plan then has one form."""
-    ordered = sorted(of_bin)
-    for first, second in pairwise(ordered):
-        if instance.bins[first].twins is None or instance.bins[first].twins != instance.bins[second].twins:
-            continue
-        fuller = [(column, -instance.ways[place].hours) for place, column in of_bin[first]]
-        program.row([*fuller, *((c, instance.ways[place].hours) for place, c in of_bin[second])], high=TOLERANCE)
+    def order_twins(self, by_bin: Mapping[int, Columns]) -> None:
+        """Fill the separated lanes of a bin in order, the fullest first, so that each plan has one form."""
+        bins = self.instance.bins
+        for first, second in pairwise(sorted(by_bin)):
+            if bins[first].origin is not None and bins[first].origin == bins[second].origin:
+                fuller = [(column, -way.hours) for way, column in by_bin[first]]
+                self.program.row([*fuller, *((column, way.hours) for way, column in by_bin[second])], high=TOLERANCE)
+
+    def share_pools(self, in_use: Mapping[int, int]) -> None:
+        """Require that bins with common machines never use more of them than there are.
+
+        `in_use` holds the variables that count their lanes.
+        """
+        bins = self.instance.bins
+        for pool, machines in self.instance.pools.items():
+            sharing = [number for number in in_use if bins[number].pool == pool]
+            for moment in sorted({bins[number].opens for number in sharing}):
+                open_then = [n for n in sharing if bins[n].opens <= moment < bins[n].closes]
+                if sum(bins[n].nodes * bins[n].lanes for n in open_then) > machines:
+                    self.program.row([(in_use[n], float(bins[n].nodes)) for n in open_then], high=machines)
+
+    def add_options(self) -> None:
+        """Add the costs of runs and options, and the limits of allocations."""
+        by_option: defaultdict[int, Columns] = defaultdict(list)
+        for way, column in self.used:
+            option = self.instance.options[way.option]
+            self.costs[option.credits].append((column, way.usd, option.cost_factor))
+            by_option[way.option].append((way, column))
+        for number, columns in by_option.items():
+            option = self.instance.options[number]
+            if option.fixed_usd > 0:
+                in_use = self._flag([column for _, column in columns])
+                self.costs[option.credits].append((in_use, option.fixed_usd, option.cost_factor))
+            if not math.isinf(option.most_node_hours):
+                node_hours = [(column, way.billed_hours * self.instance.bins[way.bin].nodes) for way, column in columns]
+                self.program.row(node_hours, high=option.most_node_hours)
+
+    def add_limits_and_objective(self, objective: Objective) -> None:
+        """Limit the sum that remains to pay, and set what the program minimizes."""
+        instance, program = self.instance, self.program
+        to_pay = self._to_pay(with_factor=False)
+        if not math.isinf(instance.most_usd):
+            program.row(to_pay, high=instance.most_usd)
+        if not math.isinf(instance.budget):
+            program.row(self._to_pay(with_factor=True), high=instance.budget)
+        by_time = objective is Objective.TIME
+        for column, usd in () if by_time else to_pay:
+            program.costs[column] += usd
+        for length in self.lengths:
+            program.costs[length] += 1.0 if by_time else instance.waiting_usd_per_hour
+
+    def _to_pay(self, *, with_factor: bool) -> list[tuple[int, float]]:
+        """Return the terms of what remains to pay: all costs, less at most the credits of their payers."""
+        all_terms: list[tuple[int, float]] = []
+        for payer, costs in self.costs.items():
+            terms = [(column, usd * factor if with_factor else usd) for column, usd, factor in costs]
+            all_terms += terms
+            credits = (self.instance.credits or {}).get(payer or "", 0.0)
+            if credits > 0:
+                paid_by_credits = self.program.column(upper=credits)
+                self.program.row([*terms, (paid_by_credits, -1.0)], low=0.0)
+                all_terms.append((paid_by_credits, -1.0))
+        return all_terms
 
 
 def _latest(instance: Instance) -> float:
-    """Return hours by which any sensible plan has ended: all runs, the slowest way, one after another."""
-    slowest: dict[int, float] = defaultdict(float)
+    """Return the hours after which every sensible plan has ended: all runs in turn, each in its slowest way."""
+    slowest: defaultdict[int, float] = defaultdict(float)
     for way in instance.ways:
         slowest[way.group] = max(slowest[way.group], way.hours)
-    opens = max((spot.opens for spot in instance.bins), default=0.0)
+    opens = max((bin_.opens for bin_ in instance.bins), default=0.0)
     return opens + sum(slowest[number] * group.runs for number, group in enumerate(instance.groups))
-
-
-def _pool_rows(program: Program, instance: Instance, in_use: dict[int, int]) -> None:
-    """Ask that bins which share machines use no more of them at any time than there are."""
-    for pool, machines in instance.pools.items():
-        sharing = [number for number in in_use if instance.bins[number].pool == pool]
-        for moment in sorted({instance.bins[number].opens for number in sharing}):
-            there = [n for n in sharing if instance.bins[n].opens <= moment < instance.bins[n].closes]
-            if sum(instance.bins[n].nodes * instance.bins[n].lanes for n in there) > machines:
-                program.row([(in_use[n], float(instance.bins[n].nodes)) for n in there], high=machines)
-
-
-def _option_rows(
-    program: Program, instance: Instance, used: list[tuple[int, int]], costs: Costs
-) -> None:  # fmt: skip
-    """Count what runs and options cost, and hold allocations."""
-    of_option: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for place, column in used:
-        way = instance.ways[place]
-        option = instance.options[way.option]
-        costs[option.credits].append((column, way.usd, option.held))
-        of_option[way.option].append((place, column))
-    for number, ways in of_option.items():
-        option = instance.options[number]
-        if option.fixed_usd > 0:
-            flag = program.column(upper=1.0, whole=True)
-            for _, column in ways:
-                program.row([(column, 1.0), (flag, -program.upper[column])], high=0.0)
-            costs[option.credits].append((flag, option.fixed_usd, option.held))
-        if not math.isinf(option.most_node_hours):
-            held = [
-                (column, instance.ways[place].billed_hours * instance.bins[instance.ways[place].bin].nodes)
-                for place, column in ways
-            ]
-            program.row(held, high=option.most_node_hours)

@@ -1,130 +1,136 @@
-"""What the solver is given: runs, the machines in their windows, what a run takes and costs there; plain numbers."""
+"""The solver's question and answer in plain numbers: runs, lanes of machines, what a run takes and costs there."""
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class Objective(StrEnum):
-    """What a plan is best in."""
+    """The quantity that a plan minimizes."""
 
     COST = "cost"
-    """The cheapest that keeps the limits; of equal ones the fastest."""
+    """The cheapest plan within the limits; among equally cheap plans the fastest."""
     TIME = "time"
-    """The fastest within the limits; of equal ones the cheapest."""
+    """The fastest plan within the limits; among equally fast plans the cheapest."""
     FRONT = "front"
-    """All plans of which none is better in both."""
+    """Every plan that no other plan beats in both cost and time."""
 
 
 @dataclass(frozen=True)
 class Group:
-    """Equal runs."""
+    """A number of equal runs."""
 
     runs: int
     phase: int = 0
-    """All runs of a phase begin after all runs of the phase before have ended."""
+    """Runs of a phase start after all runs of the previous phase have ended."""
+
+
+class Block(NamedTuple):
+    """Hours that are bought at once, and the hours of them in which machines can be used."""
+
+    hours: float
+    usable_hours: float
 
 
 @dataclass(frozen=True)
 class Bin:
-    """Lanes alike: `lanes` sets of machines, each of which runs its trainings one after another in one window."""
+    """Equal lanes in one window of time. A lane is a set of machines that does its runs one after another."""
 
     lanes: int
     opens: float = 0.0
-    """Hours from the campaign's start."""
+    """Hours after the campaign's start."""
     closes: float = math.inf
     pool: str | None = None
-    """Machines that bins of several widths share: no more of them are used at any time than there are."""
+    """Name of the machines that this bin shares with bins of other widths. `Instance.pools` limits their use."""
     nodes: int = 1
-    """Of one lane."""
+    """Nodes of one lane."""
     lane_usd: float = 0.0
-    """Of each lane that is used: its purchase, or a block with a window of its own."""
+    """Price of each lane in use: a purchase, or a block with a window of its own."""
     usd_per_hour: float = 0.0
-    """Of a term that is bought once: what each hour beyond `least_hours` costs, of one lane."""
+    """Hourly price of one lane that is bought for a term. See `term_usd`."""
     least_hours: float = 0.0
-    """Of a term that is bought once: paid for each lane that is used."""
-    block_hours: tuple[float, ...] = ()
-    """Lengths in which hours are sold; one is bought for each lane that is used."""
-    block_lost_hours: float = 0.0
-    """At the end of a block that no run can use."""
-    origin: int = 0
-    """Its place in the question: lanes that were separated have that of their bin."""
-    twins: int | None = None
-    """The bin of several lanes that this lane was separated from: such lanes are filled in order, as they are alike."""
+    """Hours of a term that are paid for each lane in use, even if its runs take less."""
+    blocks: tuple[Block, ...] = ()
+    """Blocks in which hours are sold, in ascending order. Each lane in use buys one."""
+    origin: int | None = None
+    """Index of the bin in the original question, which its separated lanes share."""
 
     @property
     def by_term(self) -> bool:
-        """Return whether the hours of a lane are bought, and not those of a run."""
+        """Return whether hours are bought for a lane and not for each run."""
         return self.usd_per_hour > 0
 
     def term_usd(self, billed_hours: float) -> float:
-        """Return what one lane of a term costs that is used so long; infinite where no block is so long.
+        """Return the price of a lane's term for these billed hours; infinite if no block is long enough.
 
-        term:  USD/h x max(least hours, hours);  block:  USD/h x the shortest length that holds hours + those lost
+        term: USD/h x max(least hours, hours); block: USD/h x hours of the shortest block with enough usable hours
         """
         if not self.by_term or billed_hours <= 0:
             return 0.0
-        if not self.block_hours:
+        if not self.blocks:
             return self.usd_per_hour * max(self.least_hours, billed_hours)
-        return self.usd_per_hour * self.block_for(billed_hours)
+        return self.usd_per_hour * self.block_for(billed_hours).hours
 
-    def block_for(self, billed_hours: float) -> float:
-        """Return the hours of the shortest block that holds so many and those lost; infinite where none is so long."""
-        fitting = (one for one in self.block_hours if billed_hours + self.block_lost_hours <= one * (1 + TOLERANCE))
-        return next(fitting, math.inf)
+    def block_for(self, billed_hours: float) -> Block:
+        """Return the shortest block with enough usable hours; an infinite one if no block is long enough."""
+        fitting = (block for block in self.blocks if billed_hours <= block.usable_hours * (1 + TOLERANCE))
+        return next(fitting, Block(math.inf, math.inf))
 
 
 @dataclass(frozen=True)
 class Way:
-    """Runs of a group on an option's machines."""
+    """One way to do a group's runs: on which option, in which bin, and at which time and cost."""
 
     group: int
     option: int
     bin: int
     hours: float
-    """Of one run, until the next can begin."""
+    """Hours of one run until the next can start."""
     usd: float
-    """Of one run, without what its lane and option cost."""
+    """Cost of one run, without the costs of its lane and option."""
     billed_hours: float = 0.0
-    """Of one run, which count against a term, a block or an allocation."""
+    """Hours of one run that count towards a term, a block or an allocation."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """What using an option costs, however many runs it does, and what it holds."""
+    """Costs and limits of an option as a whole."""
 
     fixed_usd: float = 0.0
+    """Cost of using the option at all, whatever the number of its runs."""
     most_node_hours: float = math.inf
-    """Of an allocation."""
+    """Node-hours of its allocation."""
     credits: str | None = None
-    """Whose credits pay its bill."""
-    held: float = 1.0
-    """Factor on its cost where that is held against the budget: it stays under this with the confidence."""
+    """Provider whose credits pay its bill."""
+    cost_factor: float = 1.0
+    """Factor on its cost in the comparison with the budget: the cost stays below this with the confidence."""
 
 
 @dataclass(frozen=True)
 class Instance:
-    """One question."""
+    """One question to the solver."""
 
     groups: tuple[Group, ...]
     options: tuple[Option, ...]
     bins: tuple[Bin, ...]
     ways: tuple[Way, ...]
     pools: dict[str, int]
-    """Machines of each pool."""
+    """Nodes of each pool."""
     deadline: float = math.inf
-    """Hours from the start."""
+    """Hours after the campaign's start."""
     budget: float = math.inf
-    """USD that remain to pay, each option's cost times its `held`."""
+    """Limit of the USD that remain to pay if each option costs `cost_factor` times its cost."""
     most_usd: float = math.inf
-    """USD that remain to pay, by the costs themselves."""
+    """Limit of the USD that remain to pay at the costs themselves."""
     waiting_usd_per_hour: float = 0.0
-    """What an hour until the last run's end is worth to the user; it is weighed, and is no cost."""
+    """Value to the user of one hour less until the last run ends. It weighs in the objective but is no cost."""
     credits: dict[str, float] | None = None
-    """USD by whose they are."""
+    """USD of credits by provider."""
 
     @property
     def phases(self) -> int:
@@ -133,7 +139,7 @@ class Instance:
 
 
 @dataclass(frozen=True)
-class Placed:
+class RunsOnLane:
     """Runs of one way on one lane of its bin."""
 
     way: int
@@ -143,85 +149,96 @@ class Placed:
 
 @dataclass(frozen=True)
 class Solution:
-    """Runs on lanes, with what they cost and how long they take."""
+    """Runs on lanes, with their cost and duration."""
 
     instance: Instance
-    """The question, perhaps with lanes apart: ways of `placed` are its own."""
-    placed: tuple[Placed, ...]
+    """The question, perhaps with separated lanes: the ways of `placed` are those of this instance."""
+    placed: tuple[RunsOnLane, ...]
     usd: float
-    """What the bills grow by."""
+    """Sum that the bills grow by."""
     to_pay: float
-    """The same less credits."""
-    hours: float
-    """From the start to the end of the last run."""
+    """Sum that the bills grow by, less credits."""
     ends: tuple[float, ...]
-    """Of each phase."""
-    bound: float
-    """No plan is better than this, in the objective: USD, or hours."""
-    gap: float
+    """Hours after the start at which each phase ends."""
+    lane_ends: Mapping[tuple[int, int], float]
+    """Hours after the start at which the last run of each (bin, lane) ends."""
+    bound: float = -math.inf
+    """Lower bound on the objective of every plan, in USD or hours."""
+    gap: float = 0.0
     """(value - bound) / value of the objective."""
+
+    @property
+    def hours(self) -> float:
+        """Return the hours from the start to the end of the last run."""
+        return self.ends[-1]
 
 
 TOLERANCE = 1e-9
-"""Relative: a run that ends with its window fits."""
+"""Relative tolerance with which a run still fits its window."""
 
 
-def measured(instance: Instance, placed: Sequence[Placed]) -> tuple[float, float, tuple[float, ...]] | None:
-    """Return what a plan costs, what of it remains to pay, and when its phases end; None where a window is too short.
+def relative_gap(value: float, bound: float) -> float:
+    """Return how far a value lies above its lower bound, as a share of the value."""
+    return max(0.0, value - bound) / value if value > 0 else 0.0
 
-    A lane begins a phase when the phase before has ended everywhere, and not before it opens.
+
+def evaluate(instance: Instance, placed: Sequence[RunsOnLane], *, bound: float = -math.inf) -> Solution | None:
+    """Return the plan with its cost and times; None if a run ends after its window has closed.
+
+    A lane starts a phase when the previous phase has ended on all lanes, and not before the lane opens.
     """
-    lanes: dict[tuple[int, int], list[Placed]] = {}
-    for one in placed:
-        lanes.setdefault((instance.ways[one.way].bin, one.lane), []).append(one)
+    lanes = by_lane(instance, placed)
     ends: list[float] = []
+    lane_ends: dict[tuple[int, int], float] = {}
     for phase in range(instance.phases):
-        before = ends[-1] if ends else 0.0
-        end = before
-        for (place, _), of_lane in lanes.items():
-            spot = instance.bins[place]
-            load = sum(
-                instance.ways[one.way].hours * one.runs
-                for one in of_lane
-                if instance.groups[instance.ways[one.way].group].phase == phase
-            )
+        phase_end = before = ends[-1] if ends else 0.0
+        for lane, on_lane in lanes.items():
+            runs = [(instance.ways[each.way], each.runs) for each in on_lane]
+            load = sum(way.hours * count for way, count in runs if instance.groups[way.group].phase == phase)
             if load > 0:
-                done = max(before, spot.opens) + load
-                if done > spot.closes + TOLERANCE * max(1.0, done):
+                end = max(before, instance.bins[lane[0]].opens) + load
+                if end > instance.bins[lane[0]].closes + TOLERANCE * max(1.0, end):
                     return None
-                end = max(end, done)
-        ends.append(end)
+                lane_ends[lane], phase_end = end, max(phase_end, end)
+        ends.append(phase_end)
     spent = option_usd(instance, placed)
-    return sum(spent.values()), to_pay(instance, spent), tuple(ends)
+    remaining = _to_pay(instance, spent)
+    return Solution(instance, tuple(placed), sum(spent.values()), remaining, tuple(ends), lane_ends, bound)
 
 
-def to_pay(instance: Instance, spent: Mapping[int, float]) -> float:
-    """Return what remains to pay of each option's cost after credits: max(0, cost - credits), payer by payer."""
-    by_payer: dict[str | None, float] = {}
-    for option, usd in spent.items():
-        payer = instance.options[option].credits
-        by_payer[payer] = by_payer.get(payer, 0.0) + usd
-    held = instance.credits or {}
-    return sum(max(0.0, usd - held.get(payer or "", 0.0)) for payer, usd in by_payer.items())
-
-
-def in_budget(instance: Instance, placed: Sequence[Placed]) -> bool:
-    """Return whether a plan stays in the budget, with `held`, and under `most_usd`, without."""
+def in_budget(instance: Instance, placed: Sequence[RunsOnLane]) -> bool:
+    """Return whether a plan stays within `budget` at costs times `cost_factor`, and within `most_usd` at the costs."""
     spent = option_usd(instance, placed)
-    held = {option: usd * instance.options[option].held for option, usd in spent.items()}
-    return to_pay(instance, spent) <= instance.most_usd and to_pay(instance, held) <= instance.budget
+    surely = {option: usd * instance.options[option].cost_factor for option, usd in spent.items()}
+    return _to_pay(instance, spent) <= instance.most_usd and _to_pay(instance, surely) <= instance.budget
 
 
-def option_usd(instance: Instance, placed: Sequence[Placed]) -> dict[int, float]:
-    """Return what each option's runs add to the bills; a lane that options share is paid by the first of them."""
-    lanes: dict[tuple[int, int], list[Placed]] = {}
+def option_usd(instance: Instance, placed: Sequence[RunsOnLane]) -> dict[int, float]:
+    """Return the sum that each option's runs add to the bills. The first option on a shared lane pays for the lane."""
     usd: dict[int, float] = {}
-    for one in placed:
-        way = instance.ways[one.way]
-        lanes.setdefault((way.bin, one.lane), []).append(one)
-        usd[way.option] = usd.get(way.option, instance.options[way.option].fixed_usd) + way.usd * one.runs
-    for (place, _), of_lane in lanes.items():
-        spot = instance.bins[place]
-        hours = sum(instance.ways[one.way].billed_hours * one.runs for one in of_lane)
-        usd[instance.ways[of_lane[0].way].option] += spot.lane_usd + spot.term_usd(hours)
+    for each in placed:
+        way = instance.ways[each.way]
+        usd[way.option] = usd.get(way.option, instance.options[way.option].fixed_usd) + way.usd * each.runs
+    for (place, _), on_lane in by_lane(instance, placed).items():
+        hours = sum(instance.ways[each.way].billed_hours * each.runs for each in on_lane)
+        usd[instance.ways[on_lane[0].way].option] += instance.bins[place].lane_usd + instance.bins[place].term_usd(
+            hours
+        )
     return usd
+
+
+def by_lane(instance: Instance, placed: Sequence[RunsOnLane]) -> Mapping[tuple[int, int], list[RunsOnLane]]:
+    """Return the runs of each lane in use, by (bin, lane)."""
+    lanes: defaultdict[tuple[int, int], list[RunsOnLane]] = defaultdict(list)
+    for each in placed:
+        lanes[instance.ways[each.way].bin, each.lane].append(each)
+    return lanes
+
+
+def _to_pay(instance: Instance, spent: Mapping[int, float]) -> float:
+    """Return the sum over payers of max(0, cost - credits)."""
+    by_payer: defaultdict[str | None, float] = defaultdict(float)
+    for option, usd in spent.items():
+        by_payer[instance.options[option].credits] += usd
+    credits = instance.credits or {}
+    return sum(max(0.0, usd - credits.get(payer or "", 0.0)) for payer, usd in by_payer.items())

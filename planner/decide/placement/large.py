@@ -1,62 +1,71 @@
-"""Many options: a bound from the program without whole numbers, and a plan of the ways that it uses."""
+"""Solve questions with many options: a bound from the relaxed program, then a plan of the ways that it uses."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from planner.decide.placement.effort import Effort
 from planner.decide.placement.formulation import formulate
-from planner.decide.placement.greedy import rounded_plan
-from planner.decide.placement.instance import Instance, Objective, Solution, in_budget, measured
+from planner.decide.placement.instance import (
+    TOLERANCE,
+    Instance,
+    Objective,
+    RunsOnLane,
+    Solution,
+    evaluate,
+    in_budget,
+    relative_gap,
+)
 from planner.decide.placement.milp import SolverStoppedError
 from planner.decide.placement.small import solve_small
 
 SPARE_WAYS = 5
-"""Of each group, beside those that are used: the next best."""
+"""Next best ways of each group that are kept beside the used ones."""
 ASKED_GAP = 0.005
 LONGER = (1.01, 1.02, 1.03, 1.04, 1.05, 1.07, 1.1, 1.15, 1.2, 1.5, 2.0, 4.0, 16.0)
-"""By how much a plan may take longer than the bound, tried in this order."""
+"""Factors on the shortest hours that are tried in this order."""
 MOST_LONGER = 1.05
-"""Up to which a program is asked where rounding finds no plan."""
+"""Largest of these factors for which a program is solved if rounding finds no plan."""
 ENOUGH = 0.01
-"""A rounded plan this near to the bound is taken."""
+"""Gap at which a rounded plan is good enough."""
 TIGHT = 1.002
-"""Of the bound: a plan with split runs for hours so few leaves room to round."""
+"""Factor on the shortest hours for the split plan that is rounded first: it leaves room to round."""
 HALVINGS = 12
 IN_USE = 1e-7
-OF_FEW_WAYS = 0.35
-"""Share of the effort for the program of few ways; the rest is left for that of all."""
+FEW_WAYS_SHARE = 0.35
+"""Share of the effort for the program with few ways. The rest is left for the program with all."""
 
 
 @dataclass(frozen=True)
 class Relaxed:
-    """The best plan where runs may be split."""
+    """The best plan if runs may be split."""
 
     usd: float
-    """No plan is cheaper."""
+    """Lower bound on the cost of every plan."""
     shares: dict[int, float]
-    """Runs of each way that is used, split ones too."""
+    """Runs of each used way, perhaps fractional."""
     added: dict[int, float]
-    """What a run of each way adds to the cost of the plan."""
+    """Cost that a run of each unused way adds to the plan."""
 
 
 def solve_large(instance: Instance, objective: Objective, effort: Effort) -> Solution | None:
-    """Return a good plan with its gap: of few ways, those that are used where runs may be split, and the next best.
+    """Return a good plan with its gap; None if no plan keeps the limits, even with split runs.
 
-    None: no plan keeps the limits, even with runs split. Raises SolverStoppedError where none was found.
+    Raises SolverStoppedError if no plan was found.
     """
     return _cheapest(instance, effort) if objective is Objective.COST else _fastest(instance, effort)
 
 
 def _cheapest(instance: Instance, effort: Effort) -> Solution | None:
-    """Round, then solve with few ways, then with all; stop where the gap is small."""
+    """Round, then solve with few ways, then with all; stop as soon as the gap is small."""
     relaxed, whole = _relaxed(instance, effort), effort.left
     if relaxed is None:
         return None
-    best, bound = _quick(instance, relaxed), relaxed.usd
-    for few, share in ((True, OF_FEW_WAYS), (False, 1.0)):
-        if best is not None and _gap(best.to_pay, bound) <= ENOUGH:
+    best, bound = _rounded(instance, relaxed), relaxed.usd
+    for few, share in ((True, FEW_WAYS_SHARE), (False, 1.0)):
+        if best is not None and relative_gap(best.to_pay, bound) <= ENOUGH:
             break
         try:
             found = solve_small(_few_ways(instance, relaxed) if few else instance, Objective.COST,
@@ -69,11 +78,11 @@ def _cheapest(instance: Instance, effort: Effort) -> Solution | None:
             best = found if best is None or found.to_pay < best.to_pay else best
     if best is None:
         raise SolverStoppedError(bound)
-    return replace(best, bound=bound, gap=_gap(best.to_pay, bound))
+    return replace(best, bound=bound, gap=relative_gap(best.to_pay, bound))
 
 
 def _fastest(instance: Instance, effort: Effort) -> Solution | None:
-    """Try hours from the bound on, until a plan is found that keeps them."""
+    """Try ever longer deadlines, starting near the bound, until one has a plan."""
     shortest, whole = _shortest(instance, effort), effort.left
     if shortest is None:
         return None
@@ -83,7 +92,7 @@ def _fastest(instance: Instance, effort: Effort) -> Solution | None:
         relaxed = _relaxed(limited, effort)
         if relaxed is None:
             continue
-        found = (_quick(limited, tight) if tight is not None else None) or _quick(limited, relaxed)
+        found = (_rounded(limited, tight) if tight is not None else None) or _rounded(limited, relaxed)
         if found is None and not effort.spent and longer <= MOST_LONGER:
             try:
                 few = _few_ways(limited, relaxed)
@@ -91,23 +100,25 @@ def _fastest(instance: Instance, effort: Effort) -> Solution | None:
             except SolverStoppedError:
                 continue
         if found is not None:
-            return replace(found, bound=shortest, gap=_gap(found.hours, shortest))
+            return replace(found, bound=shortest, gap=relative_gap(found.hours, shortest))
     raise SolverStoppedError(shortest)
 
 
-def _quick(instance: Instance, relaxed: Relaxed) -> Solution | None:
-    """Return a plan by rounding; None where some run fits nowhere, or it breaks the budget."""
-    if any(spot.by_term for spot in instance.bins) or instance.pools:
+def _rounded(instance: Instance, relaxed: Relaxed) -> Solution | None:
+    """Return a plan by rounding; None if a run fits nowhere or the plan breaks the budget.
+
+    Rounding knows neither terms nor pools.
+    """
+    if any(bin_.by_term for bin_ in instance.bins) or instance.pools:
         return None
     placed = rounded_plan(instance, relaxed.shares)
-    taken = measured(instance, placed) if placed is not None else None
-    if placed is None or taken is None or not in_budget(instance, placed):
+    if placed is None or not in_budget(instance, placed):
         return None
-    return Solution(instance, tuple(placed), *taken[:2], taken[2][-1], taken[2], relaxed.usd, 0.0)
+    return evaluate(instance, placed, bound=relaxed.usd)
 
 
 def _few_ways(instance: Instance, relaxed: Relaxed) -> Instance:
-    """Return the instance with the ways that are used where runs may be split, and of each group the next best."""
+    """Return the instance with only the ways that the relaxed plan uses and the next best ways of each group."""
     spare: dict[int, list[tuple[float, int]]] = {}
     for way, added in relaxed.added.items():
         spare.setdefault(instance.ways[way].group, []).append((added, way))
@@ -127,11 +138,11 @@ def _relaxed(instance: Instance, effort: Effort) -> Relaxed | None:
 
 
 def _shortest(instance: Instance, effort: Effort) -> float | None:
-    """Return hours in which no plan is done, as none is where runs may be split, within 0.1 % of those in which one is.
+    """Return a lower bound on the hours of every plan; None if no hours are enough.
 
-    A way whose run is longer than the hours does not count. None: no hours are enough.
-    Source: Lenstra, Shmoys and Tardos, Approximation algorithms for scheduling unrelated parallel machines, Math. Prog.
-    46 (1990) 259.
+    The bound is the longest deadline without a plan of split runs, to 0.1 %. Ways whose run exceeds the deadline do
+    not count. Source: Lenstra, Shmoys and Tardos, Approximation algorithms for scheduling unrelated parallel machines,
+    Math. Prog. 46 (1990) 259.
     """
     if _relaxed(instance, effort) is None:
         return None
@@ -142,14 +153,103 @@ def _shortest(instance: Instance, effort: Effort) -> float | None:
             low, high = high, 2 * high
     for _ in range(HALVINGS):
         middle = (low + high) / 2 if low == 0 else math.sqrt(low * high)
-        if _relaxed(replace(instance, deadline=middle), effort) is None:
-            low = middle
-        else:
-            high = middle
+        possible = _relaxed(replace(instance, deadline=middle), effort) is not None
+        low, high = (low, middle) if possible else (middle, high)
         if high <= low * 1.001:
             break
     return low
 
 
-def _gap(value: float, bound: float) -> float:
-    return max(0.0, value - bound) / value if value > 0 else 0.0
+ROUNDS = 20
+"""Rounds in which every run may move to a cheaper lane."""
+
+
+def rounded_plan(instance: Instance, shares: Mapping[int, float]) -> list[RunsOnLane] | None:
+    """Put runs on lanes, starting from the (fractional) runs of each way in `shares`; None if a run fits nowhere.
+
+    Three steps, each with the longest runs first: the whole runs of each way; then each other run where it adds the
+    least cost; then moves of single runs to lanes where they cost less.
+    """
+    lanes = _FilledLanes(instance)
+    left = [group.runs for group in instance.groups]
+    for way in sorted(shares, key=lambda way: -instance.ways[way].hours):
+        for _ in range(math.floor(shares[way] + TOLERANCE)):
+            lane = lanes.fullest_lane_for(way) if left[instance.ways[way].group] else None
+            if lane is not None:
+                lanes.add(way, lane)
+                left[instance.ways[way].group] -= 1
+    shortest = [min((instance.ways[way].hours for way in ways), default=0.0) for ways in lanes.ways_of_group]
+    for group in sorted(range(len(left)), key=lambda group: -shortest[group]):
+        for _ in range(left[group]):
+            cheapest = lanes.cheapest(group)
+            if cheapest is None:
+                return None
+            lanes.add(*cheapest[1:])
+    lanes.improve()
+    return [RunsOnLane(way, lane, runs) for (way, lane), runs in lanes.runs.items() if runs]
+
+
+class _FilledLanes:
+    """Runs on each lane, with the hours that are left there."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.runs: dict[tuple[int, int], int] = {}
+        """Runs by way and lane."""
+        self.hours_left = [[min(bin_.closes, instance.deadline) - bin_.opens] * bin_.lanes for bin_ in instance.bins]
+        self.runs_on_lane = [[0] * bin_.lanes for bin_ in instance.bins]
+        self.runs_of_option = [0] * len(instance.options)
+        self.ways_of_group: list[list[int]] = [[] for _ in instance.groups]
+        for number, way in enumerate(instance.ways):
+            self.ways_of_group[way.group].append(number)
+
+    def fullest_lane_for(self, number: int) -> int | None:
+        """Return the lane with the fewest hours left that still holds one more run of a way; None if none does."""
+        way = self.instance.ways[number]
+        left = self.hours_left[way.bin]
+        fitting = [lane for lane, hours in enumerate(left) if way.hours <= hours * (1 + TOLERANCE) + TOLERANCE]
+        return min(fitting, key=lambda lane: left[lane], default=None)
+
+    def added_usd(self, number: int, lane: int) -> float:
+        """Return what one more run of a way on a lane adds to the cost."""
+        way = self.instance.ways[number]
+        usd = way.usd
+        if not self.runs_of_option[way.option]:
+            usd += self.instance.options[way.option].fixed_usd
+        if not self.runs_on_lane[way.bin][lane]:
+            usd += self.instance.bins[way.bin].lane_usd
+        return usd
+
+    def add(self, number: int, lane: int, runs: int = 1) -> None:
+        """Put runs of a way on a lane; a negative number takes them off."""
+        way = self.instance.ways[number]
+        self.runs[number, lane] = self.runs.get((number, lane), 0) + runs
+        self.hours_left[way.bin][lane] -= runs * way.hours
+        self.runs_on_lane[way.bin][lane] += runs
+        self.runs_of_option[way.option] += runs
+
+    def cheapest(self, group: int) -> tuple[float, int, int] | None:
+        """Return the least added cost of one more run of a group, with its way and lane; None if it fits nowhere."""
+        fitting = [
+            (self.added_usd(way, lane), way, lane)
+            for way in self.ways_of_group[group]
+            if (lane := self.fullest_lane_for(way)) is not None
+        ]
+        return min(fitting, key=lambda found: found[0], default=None)
+
+    def improve(self) -> None:
+        """Move single runs to where they cost less, until no move saves money."""
+        for _ in range(ROUNDS):
+            moved = False
+            for (way, lane), runs in list(self.runs.items()):
+                if not runs:
+                    continue
+                self.add(way, lane, -1)
+                usd, better = self.added_usd(way, lane), self.cheapest(self.instance.ways[way].group)
+                if better is not None and better[0] < usd * (1 - 1e-6) - 1e-9:
+                    self.add(*better[1:])
+                    moved = True
+                else:
+                    self.add(way, lane)
+            if not moved:
+                return

@@ -1,4 +1,4 @@
-"""A mixed-integer linear program, built row by row and solved by HiGHS."""
+"""Build a mixed-integer linear program row by row, and solve it with HiGHS."""
 
 from __future__ import annotations
 
@@ -7,36 +7,33 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from planner.decide.placement.effort import Effort, Prices
+from planner.decide.placement.effort import Effort, EffortPrices
 from planner.errors import InputError
 
 SEED = 26
 WITHOUT_PRESOLVE = 400
-"""Variables up to which the solver's presolve is left out: of 20,000 random small programs it lost the optimum of one
-(HiGHS 1.15.1), and what it saves there is milliseconds.
+"""Largest number of variables of a program that is solved without presolve. Presolve lost the optimum of one of 20,000
+random small programs (HiGHS 1.15.1), and saves only milliseconds there.
 """
 MOST_ITERATIONS = 200_000
-"""Limit of simplex iterations for a program without whole numbers. The largest takes some thousands."""
+"""Limit of simplex iterations of a relaxed program. The largest takes some thousands."""
 GUARD_SECONDS = 600.0
-"""Of one program by the clock. It never decides which plan is found: where it is reached, the answer is an error."""
+"""Limit of one program by the clock. Reaching it is an error, so the clock never decides which plan is found."""
 
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best that was found."""
+    """The best solution that was found."""
 
     values: tuple[float, ...]
     bound: float
-    """No value of the objective is lower."""
+    """Lower bound on the objective."""
     reduced: tuple[float, ...] = ()
-    """Of a program without whole numbers: what one more of each variable would add to the objective."""
+    """Reduced costs of a relaxed program: what one more of each variable would add to the objective."""
 
 
 class SolverStoppedError(Exception):
-    """The solver's effort was spent before a solution was found or ruled out.
-
-    No value of the objective is below `bound`.
-    """
+    """The solver's effort was spent before a solution was found or ruled out. The objective is at least `bound`."""
 
     def __init__(self, bound: float = -math.inf) -> None:
         super().__init__("the solver stopped before a solution was found or ruled out")
@@ -44,7 +41,7 @@ class SolverStoppedError(Exception):
 
 
 class SolverTooSlowError(InputError):
-    """The machine took longer for one program than a plan may take."""
+    """One program took longer than `GUARD_SECONDS` on this machine."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -55,10 +52,11 @@ class SolverTooSlowError(InputError):
 
 @dataclass
 class Program:
-    """min cost x, rows between their ends, columns between theirs, some of them whole numbers.
+    """Minimize cost x; rows and columns lie between their ends, and some columns are integers.
 
-    Solved by HiGHS, one thread, a fixed seed: the same program gives the same answer. Source: Huangfu and Hall,
-    Parallelizing the dual revised simplex method, Math. Prog. Comp. 10 (2018) 119; https://highs.dev (MIT licence).
+    HiGHS solves it with one thread and a fixed seed, so the same program gives the same answer. Source: Huangfu and
+    Hall, Parallelizing the dual revised simplex method, Math. Prog. Comp. 10 (2018) 119; https://highs.dev (MIT
+    licence).
     """
 
     costs: list[float] = field(default_factory=list)
@@ -68,7 +66,7 @@ class Program:
     rows: list[list[tuple[int, float]]] = field(default_factory=list)
 
     def column(self, *, cost: float = 0.0, upper: float = math.inf, whole: bool = False) -> int:
-        """Add a variable from 0 to `upper`; return its place."""
+        """Add a variable from 0 to `upper` and return its index."""
         self.costs.append(cost)
         self.upper.append(upper)
         if whole:
@@ -76,7 +74,7 @@ class Program:
         return len(self.costs) - 1
 
     def row(self, terms: Iterable[tuple[int, float]], *, low: float = -math.inf, high: float = math.inf) -> None:
-        """Ask that low <= sum of factor x variable <= high; a variable may stand in it more than once."""
+        """Require low <= sum of factor x variable <= high. Factors of a repeated variable are added."""
         together: dict[int, float] = {}
         for place, factor in terms:
             together[place] = together.get(place, 0.0) + factor
@@ -84,10 +82,10 @@ class Program:
         self.row_ends.append((low, high))
 
     def solve(self, effort: Effort, *, gap: float = 0.0, relaxed: bool = False) -> Optimum | None:
-        """Return the optimum within a relative gap, or the best that the effort found; None: there is no solution.
+        """Return the optimum within a relative gap, or the best solution that the effort found; None if there is none.
 
-        `relaxed`: whole numbers may be any. Raises SolverStoppedError where neither is known, and SolverTooSlowError
-        where the guard against endless waiting was reached.
+        With `relaxed`, integers may be fractions. Raises SolverStoppedError if the effort found neither, and
+        SolverTooSlowError at the limit by the clock.
         """
         import highspy
         import numpy as np
@@ -104,9 +102,9 @@ class Program:
         model.num_col_, model.num_row_ = len(self.costs), len(self.rows)
         model.col_cost_ = np.array(self.costs, dtype=np.float64)
         model.col_lower_ = np.zeros(len(self.costs))
-        model.col_upper_ = np.array([min(one, highspy.kHighsInf) for one in self.upper], dtype=np.float64)
-        model.row_lower_ = np.array([max(low, -highspy.kHighsInf) for low, _ in self.row_ends], dtype=np.float64)
-        model.row_upper_ = np.array([min(high, highspy.kHighsInf) for _, high in self.row_ends], dtype=np.float64)
+        model.col_upper_ = np.array(self.upper, dtype=np.float64)
+        model.row_lower_ = np.array([low for low, _ in self.row_ends], dtype=np.float64)
+        model.row_upper_ = np.array([high for _, high in self.row_ends], dtype=np.float64)
         matrix = model.a_matrix_
         matrix.format_ = highspy.MatrixFormat.kRowwise
         counts = [len(row) for row in self.rows]
@@ -119,7 +117,7 @@ class Program:
             places = range(len(self.costs))
             model.integrality_ = [kinds.kInteger if n in whole else kinds.kContinuous for n in places]
         solver.passModel(model)
-        prices = Prices.of(entries=sum(counts), widths=[self.upper[place] for place in sorted(whole)])
+        prices = EffortPrices.of(entries=sum(counts), widths=[self.upper[place] for place in sorted(whole)])
         if whole:
             solver.cbMipInterrupt += _spending(effort, prices)
         solver.run()
@@ -134,20 +132,21 @@ class Program:
                 raise SolverStoppedError(float(info.mip_dual_bound) if whole else -math.inf)
             return None
         solution = solver.getSolution()
-        values = tuple(float(one) for one in solution.col_value)
+        values = tuple(map(float, solution.col_value))
         if whole:
             return Optimum(values, float(info.mip_dual_bound))
-        return Optimum(values, float(info.objective_function_value), tuple(float(one) for one in solution.col_dual))
+        return Optimum(values, float(info.objective_function_value), tuple(map(float, solution.col_dual)))
 
 
-def _spending(effort: Effort, prices: Prices) -> Callable[[Any], None]:
-    """Return what HiGHS calls in each round of cuts and twice in each node: it stops the solver when all is spent.
+def _spending(effort: Effort, prices: EffortPrices) -> Callable[[Any], None]:
+    """Return the callback that stops the solver when the effort is spent.
 
-    HiGHS has a limit of nodes, and none of rounds: on hard programs it spent 25 s before the first node.
+    HiGHS calls it in each round of cuts and twice in each node. Its own limits count nodes and not rounds, but it spent
+    25 s on rounds before the first node of hard programs.
     """
 
     def call(event: Any) -> None:
-        effort.spend(prices.node if event.data_out.mip_node_count > 0 else prices.a_round)
+        effort.spend(prices.node if event.data_out.mip_node_count > 0 else prices.cut_round)
         if effort.spent:
             event.interrupt()
 

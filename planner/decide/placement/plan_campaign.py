@@ -1,4 +1,4 @@
-"""`planner campaign`: the best mix of a plan's options under its limits, at its confidence."""
+"""Answer `planner campaign`: the best mix of a plan's options within its limits, at its confidence."""
 
 from __future__ import annotations
 
@@ -8,49 +8,50 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import NamedTuple
 
-from planner.cost.cloud.price_age import renewal
 from planner.decide.campaign.alone import Alone
-from planner.decide.placement.as_its_row import as_its_row
+from planner.decide.options.rollout_note import rollout_note
+from planner.decide.outcomes.play import runs_of_lane
 from planner.decide.placement.chosen import Chosen, chosen_plan
-from planner.decide.placement.earliest import earliest_of
+from planner.decide.placement.earliest import earliest_start
 from planner.decide.placement.effort import Effort
-from planner.decide.placement.instance import Instance, Objective
+from planner.decide.placement.feasible_plan import feasible_plan, plan_notes
+from planner.decide.placement.instance import Objective, RunsOnLane, Solution, evaluate
 from planner.decide.placement.milp import SolverStoppedError
-from planner.decide.placement.question import Question, at_confidence, question_of
+from planner.decide.placement.question import PlacementQuestion, at_confidence, question_of
 from planner.decide.placement.solve import front, solve
 from planner.errors import InputError
-from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
+from planner.model.answer.documents import CampaignDocument, FeasiblePlan
 from planner.model.answer.option_estimate import CampaignOption
 from planner.model.catalog import Catalog
 from planner.model.plan.plan import Prefer
 
 EFFORT = 10.0
-"""Of the plan, of what is nearest where none keeps the limits, and of the other plans of a front."""
+"""Effort for the plan, for the nearest plans beyond the limits, and for the other plans of a front."""
 LEAST_EFFORT = 0.1
-"""Of each plan that is tried, however much those before it have spent."""
+"""Effort that each tried plan gets at least, whatever was spent before it."""
 STEPS = 10
-"""Plans that are tried, each tighter than the one before, until the confidence holds."""
+"""Largest number of plans that are tried, each tighter than the one before, until the confidence holds."""
 CLOSER = 0.7
-"""By which factor the chance to miss a limit falls from one to the next."""
+"""Factor on the chance to break a limit from one tried plan to the next."""
 MOST_CONFIDENCE = 0.995
 MOST_PAIRS = 3_000
-"""Of groups and options, each of which is priced; these take some five seconds."""
+"""Largest number of pairs of groups and options. Pricing them takes about five seconds."""
 
 
 @dataclass(frozen=True)
 class Preferred:
-    """What `compare` puts first where one option does all runs, and whether a mix is better than it."""
+    """The option that `compare` puts first if one option does all runs, and what a mix must be to replace it."""
 
     option: CampaignOption
     keeps_limits: bool
     beaten_by: Callable[[Chosen], bool]
-    """Whether a mix is better at the confidence."""
+    """Tell whether a mix is better at the confidence."""
     gives_way_to: Callable[[Chosen], bool]
-    """Whether `compare` recommends a mix in its place: it is better by more than two machines are worth the work."""
+    """Tell whether `compare` recommends a mix instead: it is better by more than the work with two machines costs."""
 
 
 class Tried(NamedTuple):
-    """The best plan that keeps the limits with the confidence, and the surest of those that do not."""
+    """The best plan that keeps the limits with the confidence, and the surest of the plans that do not."""
 
     best: Chosen | None
     unsure: Chosen | None
@@ -60,12 +61,12 @@ def planned_campaign(
     document: CampaignDocument, alone: Alone, catalog: Catalog, *, today: date, objective: Objective | None = None,
     preferred: Preferred | None = None,
 ) -> CampaignDocument:  # fmt: skip
-    """Return the document with the best plan, or with the binding limit and the plan without it.
+    """Return the document with the best plan, or with the binding limits and the plan without them.
 
-    Solved by the middle values; where a chance is below the confidence, again with hours that are kept with it and a
-    smaller budget, until it holds. Without an `objective` the plan is what `compare` recommends (`preferred`): its
-    first option with all runs, unless a mix is better at the confidence. InputError where there are more pairs of
-    groups and options than are priced.
+    The plan is solved at the likely hours and costs. While a chance stays below the confidence, it is solved again with
+    longer hours and a smaller budget. Without an `objective` the plan is the one that `compare` recommends
+    (`preferred`): its first option with all runs, unless a mix is better at the confidence. Raises InputError if there
+    are too many pairs of groups and options.
     """
     pairs = len(alone.groups) * len(alone.options)
     if pairs > MOST_PAIRS:
@@ -89,20 +90,24 @@ def planned_campaign(
         )
     decides = Objective.TIME if asked is Objective.TIME else Objective.COST
     try:
-        found = _or_its_row(_at_confidence(question, alone, decides, Effort(EFFORT)), question, alone, decides)
-        (best, unsure), said = _agreed(found, alone, preferred, decides, catalog, today=today, follow=objective is None)
+        found = _best_or_row(question, alone, decides)
+        (best, unsure), difference = _agreed(
+            found, alone, preferred, decides, catalog, today=today, follow=objective is None
+        )
         if best is None:
             return document.model_copy(update=given | _nothing(question, alone, unsure))
         points: tuple[FeasiblePlan, ...] = ()
-        notes = (*document.notes, *said, *plan_notes(best))
+        phases = rollout_note([option for option in document.options if option.id in best.options])
+        notes = (*document.notes, *filter(None, [phases]), *difference, *plan_notes(best))
         if asked is Objective.FRONT:
-            points_found, whole = front(question.instance, Effort(EFFORT))
+            solutions, complete = front(question.instance, Effort(EFFORT))
             plans = [
-                chosen_plan(question, one, alone.limits, alone.budget, asked=question.instance) for one in points_found
+                chosen_plan(question, solution, alone.limits, alone.budget, asked=question.instance)
+                for solution in solutions
             ]
-            kept = [one for one in plans if one.keeps(alone.limits.confidence)]
-            points = tuple(feasible_plan(one) for one in _each_faster(kept))
-            notes += () if whole else ("the front is not whole: it holds its cheapest plans alone",)
+            kept = [plan for plan in plans if plan.keeps(alone.limits.confidence)]
+            points = tuple(feasible_plan(plan) for plan in _each_faster(kept))
+            notes += () if complete else ("the front is not whole: it holds its cheapest plans alone",)
     except SolverStoppedError:
         late = "the solver stopped at its limit: no plan was found, and none was ruled out"
         return document.model_copy(update=given | {"feasible": False, "notes": (*document.notes, late)})
@@ -113,99 +118,10 @@ def planned_campaign(
     )  # fmt: skip
 
 
-def _or_its_row(tried: Tried, question: Question, alone: Alone, decides: Objective) -> Tried:
-    """Return what was tried, with a plan on one option shared out as its row in `compare` does where that is no worse.
-
-    The solver counts in hours that single runs stay under; at the confidence of the whole plan, more sets of machines
-    may cost less.
-    """
-    best = tried.best
-    if best is None or best.row is not None or len(best.plan.placements) > 1:
-        return tried
-    name = best.plan.placements[0].option
-    shared = as_its_row(question, name)
-    if shared is None:
-        return tried
-    row = chosen_plan(question, shared, alone.limits, alone.budget, asked=best.asked)
-    if row.row is None or not row.keeps(alone.limits.confidence):
-        return tried
-    waiting = 0.0 if decides is Objective.TIME else alone.limits.waiting_usd_per_hour or 0.0
-    worth = [
-        each.hours_confident if decides is Objective.TIME else each.usd_confident + waiting * each.hours_confident
-        for each in (row, best)
-    ]
-    return Tried(row, tried.unsure) if worth[0] <= worth[1] else tried
-
-
-def _agreed(
-    found: Tried, alone: Alone, preferred: Preferred | None, decides: Objective, catalog: Catalog, *, today: date,
-    follow: bool,
-) -> tuple[Tried, tuple[str, ...]]:  # fmt: skip
-    """Return the plan that `compare` recommends too, and a note where it is another one."""
-    best = found.best
-    if preferred is None:
-        return found, ()
-    first = preferred.option
-    if best is not None and len(best.plan.placements) > 1 and preferred.beaten_by(best):
-        return found, () if preferred.gives_way_to(best) else (_alone_instead(first),)
-    if best is not None and [one.option for one in best.plan.placements] == [first.id]:
-        return found, ()
-    name = first.display_name or first.id
-    if not follow or (best is not None and not preferred.keeps_limits):
-        other = preferred.keeps_limits and best is not None
-        note = f"compare recommends {name} for all runs, by its rule of ties and the cost at the confidence"
-        return found, (note,) if other else ()
-    rows = tuple(first if one.id == first.id else one for one in alone.options)
-    question = question_of(replace(alone, options=rows), catalog, today=today)
-    number = next((n for n, one in enumerate(question.candidates) if one.alone.id == first.id), None)
-    ways = tuple(way for way in question.instance.ways if way.option == number)
-    if not ways:
-        return found, ()
-    there = replace(question, instance=replace(question.instance, ways=ways))
-    only = _or_its_row(_at_confidence(there, alone, decides, Effort(EFFORT)), there, alone, decides)
-    if only.best is not None:
-        return only, ()
-    if best is None:
-        surest = [one for one in (found.unsure, only.unsure) if one is not None]
-        return Tried(None, max(surest, key=lambda one: one.least_chance, default=None)), ()
-    return found, (
-        f"compare recommends {name} for all runs: turns, windows or waits of the plan leave no room for them",
-    )
-
-
-def _alone_instead(option: CampaignOption) -> str:
-    name = option.display_name or option.id
-    return f"compare recommends {name} for all runs: a mix must cost 5 % less, and not be over five times slower"
-
-
-def _each_faster(plans: Sequence[Chosen]) -> Iterator[Chosen]:
-    """Yield the plans of a front, the cheapest first, that are faster than all before them by their medians too."""
-    least = math.inf
-    for one in plans:
-        if one.plan.hours.value < least:
-            least = one.plan.hours.value
-            yield one
-
-
-def _with_starts(
-    document: CampaignDocument, question: Question, alone: Alone, catalog: Catalog, today: date
-) -> tuple[CampaignOption, ...]:
-    """Return the options with their earliest start and quota."""
-    return tuple(
-        option.model_copy(
-            update={
-                "earliest_start_hours": earliest_of(each, alone.limits, catalog, question.calendar, today=today),
-                "quota": each.candidate.quota if each.candidate is not None else None,
-            }
-        )
-        for option, each in zip(document.options, alone.estimated.options, strict=True)
-    )
-
-
 def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: date, effort: Effort) -> Chosen | None:
-    """Return the best plan that keeps the limits with the confidence, else the surest of those that were tried.
+    """Return the best plan that keeps the limits with the confidence, else the surest plan that was tried.
 
-    None: no plan keeps them in the middle, or the effort found none. A deadline that has passed is kept by none.
+    None if the likely hours and costs break the limits, the deadline has passed, or the effort found no plan.
     """
     if alone.limits.deadline is not None and alone.limits.deadline < today:
         return None
@@ -216,8 +132,111 @@ def surest_plan(alone: Alone, catalog: Catalog, objective: Objective, *, today: 
         return None
 
 
-def _at_confidence(question: Question, alone: Alone, objective: Objective, effort: Effort) -> Tried:
-    """Return the best plan that keeps the limits with the confidence, and the surest of those that do not."""
+def _best_or_row(question: PlacementQuestion, alone: Alone, decides: Objective) -> Tried:
+    """Return the tried plans. A plan on one option gives way to that of its row in `compare` if the row is no worse.
+
+    The solver counts hours that single runs stay below. With the confidence of the whole plan, more sets of machines
+    may cost less.
+    """
+    tried = _at_confidence(question, alone, decides, Effort(EFFORT))
+    best = tried.best
+    if best is None or best.row is not None or len(best.plan.placements) > 1:
+        return tried
+    shared = _as_its_row(question, best.plan.placements[0].option)
+    if shared is None:
+        return tried
+    row = chosen_plan(question, shared, alone.limits, alone.budget, asked=best.asked)
+    if row.row is None or not row.keeps(alone.limits.confidence):
+        return tried
+
+    def weighed(plan: Chosen) -> float:
+        if decides is Objective.TIME:
+            return plan.hours_confident
+        return plan.usd_confident + (alone.limits.waiting_usd_per_hour or 0.0) * plan.hours_confident
+
+    return Tried(row, tried.unsure) if weighed(row) <= weighed(best) else tried
+
+
+def _as_its_row(question: PlacementQuestion, option: str) -> Solution | None:
+    """Return equal runs on an option, shared over its sets of machines as in its row of `compare`.
+
+    None if runs differ, or if one window does not hold all sets.
+    """
+    instance = question.instance
+    ways = [number for number, way in enumerate(instance.ways) if question.candidates[way.option].alone.id == option]
+    if len(instance.groups) != 1 or len(ways) != 1:
+        return None
+    way, runs = instance.ways[ways[0]], instance.groups[0].runs
+    sets = min(runs, question.candidates[way.option].alone.at_once)
+    if instance.bins[way.bin].lanes < sets:
+        return None
+    return evaluate(instance, [RunsOnLane(ways[0], lane, runs_of_lane(lane, runs, sets)) for lane in range(sets)])
+
+
+def _agreed(
+    found: Tried, alone: Alone, preferred: Preferred | None, decides: Objective, catalog: Catalog, *, today: date,
+    follow: bool,
+) -> tuple[Tried, tuple[str, ...]]:  # fmt: skip
+    """Return the plan that `compare` recommends too, or another plan with a note on the difference.
+
+    With `follow`, the option that `compare` puts first is planned if the found plan does not beat it.
+    """
+    best = found.best
+    if preferred is None:
+        return found, ()
+    first = preferred.option
+    name = first.display_name or first.id
+    if best is not None and len(best.plan.placements) > 1 and preferred.beaten_by(best):
+        must = "a mix must cost 5 % less, and not be over five times slower"
+        return found, () if preferred.gives_way_to(best) else (f"compare recommends {name} for all runs: {must}",)
+    if best is not None and [placement.option for placement in best.plan.placements] == [first.id]:
+        return found, ()
+    if not follow or (best is not None and not preferred.keeps_limits):
+        other = preferred.keeps_limits and best is not None
+        note = f"compare recommends {name} for all runs, by its rule of ties and the cost at the confidence"
+        return found, (note,) if other else ()
+    rows = tuple(first if option.id == first.id else option for option in alone.options)
+    question = question_of(replace(alone, options=rows), catalog, today=today)
+    ways = tuple(way for way in question.instance.ways if question.candidates[way.option].alone.id == first.id)
+    if not ways:
+        return found, ()
+    only = _best_or_row(replace(question, instance=replace(question.instance, ways=ways)), alone, decides)
+    if only.best is not None:
+        return only, ()
+    if best is None:
+        surest = [plan for plan in (found.unsure, only.unsure) if plan is not None]
+        return Tried(None, max(surest, key=lambda plan: plan.least_chance, default=None)), ()
+    return found, (
+        f"compare recommends {name} for all runs: turns, windows or waits of the plan leave no room for them",
+    )
+
+
+def _each_faster(plans: Sequence[Chosen]) -> Iterator[Chosen]:
+    """Yield the plans of a front, the cheapest first, whose median is faster than that of all cheaper plans."""
+    least = math.inf
+    for plan in plans:
+        if plan.plan.hours.value < least:
+            least = plan.plan.hours.value
+            yield plan
+
+
+def _with_starts(
+    document: CampaignDocument, question: PlacementQuestion, alone: Alone, catalog: Catalog, today: date
+) -> tuple[CampaignOption, ...]:
+    """Return the options with their earliest start and quota."""
+    return tuple(
+        option.model_copy(
+            update={
+                "earliest_start_hours": earliest_start(each, alone.limits, catalog, question.calendar, today=today),
+                "quota": each.candidate.quota if each.candidate is not None else None,
+            }
+        )
+        for option, each in zip(document.options, alone.estimated.options, strict=True)
+    )
+
+
+def _at_confidence(question: PlacementQuestion, alone: Alone, objective: Objective, effort: Effort) -> Tried:
+    """Return the best plan that keeps the limits with the confidence, and the surest of the plans that do not."""
     confidence = alone.limits.confidence
     surest, hours, usd = None, None, None
     for _ in range(STEPS):
@@ -231,12 +250,11 @@ def _at_confidence(question: Question, alone: Alone, objective: Objective, effor
         surest = chosen if surest is None or chosen.least_chance > surest.least_chance else surest
         in_time = min(chance for chance in (chosen.chance_deadline, chosen.chance_windows, 1.0) if chance is not None)
         in_budget = 1.0 if chosen.chance_budget is None else chosen.chance_budget
-        each = (
-            in_time >= confidence and in_budget >= confidence
-        )  # and both together are not: the less sure is tightened
-        if in_time < confidence or (each and in_time <= in_budget):
+        # If each limit holds and both together do not, the less sure one is tightened.
+        each_holds = in_time >= confidence and in_budget >= confidence
+        if in_time < confidence or (each_holds and in_time <= in_budget):
             hours = confidence if hours is None else _surer(hours)
-        if in_budget < confidence or (each and in_budget <= in_time):
+        if in_budget < confidence or (each_holds and in_budget <= in_time):
             usd = (1 + confidence) / 3 if usd is None else _surer(usd)
     return Tried(None, surest)
 
@@ -245,73 +263,26 @@ def _surer(chance: float) -> float:
     return min(MOST_CONFIDENCE, 1 - (1 - chance) * CLOSER)
 
 
-def _nothing(question: Question, alone: Alone, unsure: Chosen | None) -> dict[str, object]:
-    """Return which limits bind, and the plan without them."""
+def _nothing(question: PlacementQuestion, alone: Alone, unsure: Chosen | None) -> dict[str, object]:
+    """Return the binding limits, and the plan without them."""
     if unsure is not None:
         return {"feasible": False, "binding_limits": ("confidence",), "nearest_feasible": feasible_plan(unsure)}
-    free = question.instance
-    ways: list[tuple[tuple[str, ...], Instance]] = [
-        (("deadline",), replace(free, deadline=math.inf)),
-        (("budget",), replace(free, budget=math.inf)),
-        (("deadline", "budget"), replace(free, deadline=math.inf, budget=math.inf)),
-    ]
-    found: list[tuple[float, tuple[str, ...], Chosen]] = []
-    for names, loose in ways:
-        late, dear = "deadline" in names, "budget" in names
-        if (late and math.isinf(free.deadline)) or (dear and math.isinf(free.budget)):
+    asked = question.instance
+    without: list[tuple[float, tuple[str, ...], Chosen]] = []
+    for names in (("deadline",), ("budget",), ("deadline", "budget")):
+        if any(math.isinf(getattr(asked, name)) for name in names):
             continue
-        if len(names) == 2 and found:
+        if len(names) == 2 and without:
             break
-        near = solve(loose, Objective.TIME if late and not dear else Objective.COST, Effort(EFFORT / 3))
-        if near is not None:
-            over = near.hours / free.deadline if late else near.to_pay / max(free.budget, 1e-9)
-            found.append((over, names, chosen_plan(question, near, alone.limits, alone.budget, asked=loose)))
-    if found:
-        found.sort(key=lambda one: one[0])
-        names, chosen = tuple(name for _, one, _ in found for name in one), found[0][2]
-        return {"feasible": False, "binding_limits": names, "nearest_feasible": feasible_plan(chosen)}
-    codes = tuple(dict.fromkeys(reason.code.value for _, reason in question.left_out)) or ("capacity",)
+        late, dear = "deadline" in names, "budget" in names
+        loose = replace(asked, deadline=math.inf if late else asked.deadline, budget=math.inf if dear else asked.budget)
+        nearest = solve(loose, Objective.COST if dear else Objective.TIME, Effort(EFFORT / 3))
+        if nearest is not None:
+            over = nearest.hours / asked.deadline if late else nearest.to_pay / max(asked.budget, 1e-9)
+            without.append((over, names, chosen_plan(question, nearest, alone.limits, alone.budget, asked=loose)))
+    if without:
+        without.sort(key=lambda each: each[0])
+        binding = tuple(name for _, names, _ in without for name in names)
+        return {"feasible": False, "binding_limits": binding, "nearest_feasible": feasible_plan(without[0][2])}
+    codes = tuple(dict.fromkeys(code.value for code in question.left_out)) or ("capacity",)
     return {"feasible": False, "binding_limits": codes}
-
-
-def feasible_plan(chosen: Chosen) -> FeasiblePlan:
-    """Return a plan as the answers hold it."""
-    plan = chosen.plan
-    placements = []
-    for one in plan.placements:
-        groups: dict[str, int] = {}
-        for lane in one.lanes:
-            for runs in lane.runs:
-                groups[runs.group] = groups.get(runs.group, 0) + runs.runs
-        placements.append(
-            PlacedRuns(
-                option=one.option, name=one.name, runs=one.runs, nodes=one.nodes, start=one.start.isoformat(),
-                end=one.end.isoformat(), usd=one.usd.value, groups=groups, earliest_start_hours=one.earliest_start,
-            )
-        )  # fmt: skip
-    return FeasiblePlan(
-        campaign_usd=plan.usd, campaign_hours=plan.hours, chance_deadline=chosen.chance_deadline,
-        chance_budget=chosen.chance_budget, chance_both=chosen.chance_both,
-        chance_windows=chosen.chance_windows, usd_confident=chosen.usd_confident,
-        local_confident=chosen.local_confident, credits_usd=plan.credits_usd,
-        done_by_confident=chosen.done_by_confident, simulated=chosen.summary(), optimality_gap_pct=100 * plan.gap,
-        placements=tuple(placements),
-    )  # fmt: skip
-
-
-def plan_notes(chosen: Chosen, *, evidence: bool = True) -> tuple[str, ...]:
-    """Return what the plan rests on that a person must know: its evidence and prices, and what nobody knows."""
-    notes, unknown = list[str](), list[str]()
-    for one in chosen.plan.placements:
-        if one.doubtful and evidence:
-            notes.append(f"{one.name}: its measurement is doubtful")
-        if one.price_stale and evidence:
-            notes.append(f"{one.name}: its price is out of date, {renewal(one.price_refreshed)}")
-        if one.earliest_start is None:
-            unknown.append(one.name)
-    if chosen.beyond_row is not None:
-        notes.append(chosen.beyond_row)
-    if unknown:
-        names = " and ".join([", ".join(unknown[:-1]), unknown[-1]] if len(unknown) > 1 else unknown)
-        notes.append(f"when {names} can be had is not known, and no wait is counted")
-    return tuple(notes)

@@ -1,4 +1,4 @@
-"""Whose figures a plan shows: those of the row in `compare` that is the same campaign, else those of the simulation."""
+"""Choose the figures of a plan: those of its row in `compare` if that is the same campaign, else the simulated ones."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from planner.quantity.conversion import derived
 from planner.quantity.interval import Interval
 
 SAME_END = 0.01
-"""Ends that differ by less, as a share of the hours, are one."""
+"""Relative difference below which two ends count as equal."""
 SAME_BILL = 0.01
-"""Bills that differ by less, as a share, are one: a solver adds up run by run, and counts in cents."""
+"""Bills of unlike runs that differ by less, as a share, are one: a solver adds up run by run, and counts in cents.
+
+Equal runs on as many machines are one campaign: its bill is the row's, which counts the checkpoints of all sets."""
 ENDS_90 = (0.05, 0.5, 0.95)
 MOST_NAMED = 4
-"""Sets of machines whose trainings a note counts one by one."""
+"""Number of sets of machines below which a note lists the trainings of each."""
 
 
 def row_of(
     plan: CampaignPlan, options: Sequence[CampaignOption], limits: CampaignLimits
 ) -> tuple[CampaignOption | None, str | None]:
-    """Return the option that does all runs of the plan as its row in `compare` counts them, else in what both differ.
+    """Return the option whose row in `compare` is the plan; else None and a sentence on the difference.
 
-    Neither is known of a mix.
+    A mix has neither.
     """
     if len(plan.placements) != 1:
         return None, None
@@ -38,7 +40,7 @@ def row_of(
 
 
 def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> str | None:
-    """Return in words why the figures of a plan on one option are not those of its row; None where they are."""
+    """Return why the figures of a plan on one option differ from those of its row; None if they do not."""
     placed, hours = plan.placements[0], row.campaign_hours
     if limits.timezone is not None:
         return _counted("days of its time zone")
@@ -54,13 +56,11 @@ def _unlike(plan: CampaignPlan, row: CampaignOption, limits: CampaignLimits) -> 
         return _counted("which machines are free when")
     opened = placed.earliest_start.value if placed.earliest_start is not None else 0.0
     late = abs(plan.hours.value - opened - hours.value)
-    usd = _billed(row).value
-    alike = late <= SAME_END * (opened + hours.value) and abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
-    if alike:
+    usd, unlike_runs = _billed(row).value, limits.groups is not None or limits.successive_halving is not None
+    same_bill = not unlike_runs or abs(plan.usd.value - usd) <= max(1.0, SAME_BILL * usd)
+    if late <= SAME_END * (opened + hours.value) and same_bill:
         return None
-    if limits.groups is not None or limits.successive_halving is not None:
-        return _counted("how unlike runs share the machines")
-    return "the plan adds up its bill run by run, its row in compare for all runs at once: their figures differ"
+    return _counted("how unlike runs share the machines" if unlike_runs else "when each run can begin")
 
 
 def _counted(what: str) -> str:
@@ -74,7 +74,7 @@ def _billed(row: CampaignOption) -> Quantity:
 
 
 def billed_as(plan: CampaignPlan, row: CampaignOption) -> CampaignPlan:
-    """Return the plan at the row's bill, which `_unlike` has compared."""
+    """Return the plan at the bill of the row that is the same campaign."""
     usd = _billed(row)
     return replace(plan, usd=usd, placements=(replace(plan.placements[0], usd=usd),))
 
@@ -82,12 +82,12 @@ def billed_as(plan: CampaignPlan, row: CampaignOption) -> CampaignPlan:
 def with_median(plan: CampaignPlan, played: Outcomes) -> CampaignPlan:
     """Return the plan with the median of its simulated ends, and their 90 % range.
 
-    The last of several machines decides: half of all campaigns end later than each of them does in the middle.
+    The last of several options decides: half of all campaigns end later than every single median says.
     """
     if len(plan.placements) < 2:
         return plan
     low, value, high = (played.hours_at(chance) for chance in ENDS_90)
-    if abs(value - plan.hours.value) <= SAME_END * plan.hours.value:  # what the simulation itself may be off by
+    if abs(value - plan.hours.value) <= SAME_END * plan.hours.value:  # the error of the simulation itself
         return plan
     source = f"the median of {SAMPLES:,} simulated campaigns, whose last run decides; {plan.hours.source}"
     return replace(plan, hours=derived(Interval(value, low, high), Unit.HOURS, plan.hours, source=source))

@@ -1,4 +1,4 @@
-"""A campaign plan as the simulation plays it."""
+"""Simulate a campaign plan."""
 
 from __future__ import annotations
 
@@ -19,57 +19,60 @@ from planner.quantity.interval import Interval
 from planner.quantity.time_units import SECONDS_PER_HOUR
 
 AT_ONCE = 1e-3
-"""Hours: a lane that opens within them of its option's earliest start waits for it."""
+"""Hours within which a lane that opens counts as opening at its option's earliest start."""
 
 
 def played_plan(plan: CampaignPlan) -> Outcomes:
-    """Play the plan through, with the ranges of speeds, prices and waits, interruptions and convergence."""
-    return play([_option(plan, one) for one in plan.placements], credits=plan.credits)
+    """Return the plan's outcomes, drawn from the ranges of speeds, prices, waits, interruptions and convergence."""
+    return play([_option(plan, placement) for placement in plan.placements], credits=plan.credits)
 
 
-def _option(plan: CampaignPlan, one: Placement) -> PlayedOption:
-    """Return the part of an option; the error of its speed is that of the hours of its runs.
-
-    Of runs of h hours, of which a launch takes l: steps = (h - l) / losses, as others' use is spread over both.
-    """
-    timed = TimedOption(one.option, one.time, one.doubtful, one.causes)
+def _option(plan: CampaignPlan, placement: Placement) -> PlayedOption:
+    """Return the part of an option. The error of its speed is that of the hours of its runs."""
+    timed = TimedOption(placement.option, placement.time, placement.doubtful, placement.causes)
     lost, launch = timed.lost, timed.launch_hours
-    band = timed.decided(one.lanes[0].runs[0].hours)
+    band = timed.decided(placement.lanes[0].runs[0].hours)
     grown = band.scaled(1 / band.value)
-    earliest = one.earliest_start.value if one.earliest_start is not None else 0.0
-    wait = one.queued or (Interval.exact(0.0) if one.earliest_start is None else doubted(one.earliest_start))
+    earliest = placement.earliest_start.value if placement.earliest_start is not None else 0.0
+    wait = placement.queued or (
+        Interval.exact(0.0) if placement.earliest_start is None else doubted(placement.earliest_start)
+    )
     return PlayedOption(
-        option=one.option,
-        lanes=tuple(_lane(plan.start, lane, earliest, launch, losses(lost).total, one.between) for lane in one.lanes),
-        asked_at=earliest - mean_wait(one.queued) if one.queued is not None else 0.0,
+        option=placement.option,
+        lanes=tuple(
+            _lane(plan.start, lane, earliest, launch, losses(lost).total, placement.between) for lane in placement.lanes
+        ),
+        asked_at=earliest - mean_wait(placement.queued) if placement.queued is not None else 0.0,
         wait=wait,
         launch_hours=launch,
         lost=lost,
         causes=timed.causes,
-        price_cause=one.price_cause,
+        price_cause=placement.price_cause,
         speed_error=error_of_steps(band, launch),
         convergence=timed.convergence,
-        usd=one.usd.value,
-        hourly_share=one.hourly_share,
-        price_error=error_beyond_hours(doubted(one.usd), grown, one.hourly_share)
-        if one.cost is None
-        else price_range(one.cost),
-        cost=one.cost,
-        payer=one.payer or "",
-        most_hours=math.inf if one.most_hours is None else one.most_hours,
-        between=one.between,
+        usd=placement.usd.value,
+        hourly_share=placement.hourly_share,
+        price_error=error_beyond_hours(doubted(placement.usd), grown, placement.hourly_share)
+        if placement.cost is None
+        else price_range(placement.cost),
+        cost=placement.cost,
+        payer=placement.payer or "",
+        most_hours=math.inf if placement.most_hours is None else placement.most_hours,
+        between=placement.between,
     )
 
 
 def _lane(
     start: datetime, lane: Lane, earliest: float, launch: float, total: float, between: BetweenTurns | None
 ) -> PlayedLane:
-    """Return a lane; one that opens when the option's machines can be had opens when that is drawn.
+    """Return a lane. If it opens with the option's machines, its opening time is drawn with their wait.
 
-    Runs that begin in whichever gap holds them are bound to none.
+    steps = (hours of a run - launch) / losses, as the use by others is spread over both
+
+    Runs between others' turns may begin in any gap, so their lane has no window.
     """
     opens = _hours(start, lane.opens)
-    batches = [Batch(one.runs, max(0.0, one.hours.value - launch) / total, one.phase) for one in lane.runs]
+    batches = [Batch(runs.runs, max(0.0, runs.hours.value - launch) / total, runs.phase) for runs in lane.runs]
     if between is not None:
         return PlayedLane(tuple(batches))
     closes = math.inf if lane.closes is None else _hours(start, lane.closes)
@@ -78,5 +81,5 @@ def _lane(
 
 
 def _hours(start: datetime, moment: datetime) -> float:
-    """Return the hours between; moments of one zone would be subtracted by its clock."""
+    """Return the hours from start to moment. Subtraction within one zone would ignore changes of its clock."""
     return (moment.astimezone(UTC) - start.astimezone(UTC)).total_seconds() / SECONDS_PER_HOUR

@@ -1,28 +1,47 @@
-"""An instance as one program, solved to the end."""
+"""Solve an instance to the end as one program, and put its runs on lanes."""
 
 from __future__ import annotations
 
+import heapq
 import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import accumulate
 
 from planner.decide.placement.effort import Effort
-from planner.decide.placement.formulation import Formulation, formulate
-from planner.decide.placement.instance import Instance, Objective, Placed, Solution, measured
-from planner.decide.placement.lanes import on_lanes, separated
+from planner.decide.placement.formulation import formulate
+from planner.decide.placement.instance import (
+    TOLERANCE,
+    Bin,
+    Instance,
+    Objective,
+    RunsOnLane,
+    Solution,
+    evaluate,
+    relative_gap,
+)
 from planner.decide.placement.milp import SolverStoppedError
 
 SMALL = 1_500
-"""Ways up to which a program is solved to the end, each lane for itself."""
+"""Largest number of ways of a program with a bin for each lane."""
 ROUNDS = 6
+SMALLEST_GAP = 1e-7
+"""Gaps below this are rounding errors: the plan counts as optimal."""
 
 
 def solve_small(
     instance: Instance, objective: Objective, effort: Effort, *, gap: float = 0.0, apart: bool = False
 ) -> Solution | None:
-    """Solve, and put runs on lanes; bins whose lanes cannot hold what they hold together are taken apart, and again."""
-    every = {number for number, spot in enumerate(instance.bins) if spot.lanes > 1}
-    if not apart and size(separated(instance, every)) > SMALL:
-        every = {number for number in every if instance.bins[number].by_term}
-    question, bound = separated(instance, every), -math.inf
+    """Return the best plan within a relative gap; None if no plan keeps the limits.
+
+    Lanes of small instances (and all lanes with `apart`) are separated at once. Other bins are separated only after
+    their runs, which fit the bin as a whole, did not fit its lanes. Raises SolverStoppedError if no plan was found.
+    """
+    several = {number for number, bin_ in enumerate(instance.bins) if bin_.lanes > 1}
+    if not apart and len(separated(instance, several).ways) > SMALL:
+        several = {number for number in several if instance.bins[number].by_term}
+    question, bound = separated(instance, several), -math.inf
     for _ in range(ROUNDS):
         written = formulate(question, objective)
         if written is None:
@@ -34,38 +53,61 @@ def solve_small(
         if optimum is None:
             return None
         bound = max(bound, optimum.bound)
-        placed, over = _placed(question, written, optimum.values)
-        if not over:
+        columns = [(way, column) for way, column in enumerate(written.runs) if column is not None]
+        runs = {way: count for way, column in columns if (count := round(optimum.values[column])) > 0}
+        lengths = [optimum.values[column] for column in written.lengths]
+        ends = tuple(accumulate(lengths)) or (instance.deadline,) * instance.phases
+        placed, overfull = _on_lanes(question, runs, ends)
+        if not overfull:
             break
-        question = separated(question, over)
-    return _solution(question, placed, objective, bound)
-
-
-def size(instance: Instance) -> int:
-    """Return the number of ways."""
-    return len(instance.ways)
-
-
-def _placed(instance: Instance, written: Formulation, values: tuple[float, ...]) -> tuple[list[Placed], set[int]]:
-    counts = {
-        way: round(values[column]) for way, column in enumerate(written.runs)
-        if column is not None and round(values[column]) > 0
-    }  # fmt: skip
-    if not written.lengths:
-        return on_lanes(instance, counts, ends=(instance.deadline,) * instance.phases)
-    ends, end = [], 0.0
-    for length in written.lengths:
-        end += values[length]
-        ends.append(end)
-    return on_lanes(instance, counts, ends=tuple(ends))
-
-
-def _solution(instance: Instance, placed: list[Placed], objective: Objective, bound: float) -> Solution | None:
-    taken = measured(instance, placed)
-    if taken is None or taken[2][-1] > instance.deadline * (1 + 1e-6) + 1e-6:
+        question = separated(question, overfull)
+    found = evaluate(question, placed, bound=bound)
+    if found is None or found.hours > instance.deadline * (1 + 1e-6) + 1e-6:
         raise SolverStoppedError(bound)
-    usd, to_pay, ends = taken
-    hours = ends[-1]
-    value = hours if objective is Objective.TIME else to_pay + instance.waiting_usd_per_hour * hours
-    gap = max(0.0, value - bound) / value if value > 0 else 0.0
-    return Solution(instance, tuple(placed), usd, to_pay, hours, ends, bound, gap if gap > 1e-7 else 0.0)
+    weighed = found.to_pay + instance.waiting_usd_per_hour * found.hours
+    left = relative_gap(found.hours if objective is Objective.TIME else weighed, bound)
+    return replace(found, gap=left if left > SMALLEST_GAP else 0.0)
+
+
+def separated(instance: Instance, bins: set[int]) -> Instance:
+    """Return the instance with a bin for each lane of some bins, so that the program itself puts runs on lanes."""
+    kept: list[Bin] = []
+    places: dict[int, range] = {}
+    for number, bin_ in enumerate(instance.bins):
+        origin = number if bin_.origin is None else bin_.origin
+        lanes = [replace(bin_, lanes=1, origin=origin)] * bin_.lanes if number in bins else [bin_]
+        places[number] = range(len(kept), len(kept) + len(lanes))
+        kept += lanes
+    ways = tuple(replace(way, bin=place) for way in instance.ways for place in places[way.bin])
+    return replace(instance, bins=tuple(kept), ways=ways)
+
+
+def _on_lanes(
+    instance: Instance, runs: Mapping[int, int], ends: Sequence[float]
+) -> tuple[list[RunsOnLane], set[int]]:  # fmt: skip
+    """Put the runs of each way on lanes, the longest first, each where it ends first.
+
+    `ends` says when each phase must have ended. Return the runs by lane, and the bins of several lanes that are late.
+    """
+    ways_of_bin: defaultdict[int, list[int]] = defaultdict(list)
+    for way in runs:
+        ways_of_bin[instance.ways[way].bin].append(way)
+    placed: defaultdict[tuple[int, int], int] = defaultdict(int)
+    late: set[int] = set()
+    for number, ways in ways_of_bin.items():
+        bin_ = instance.bins[number]
+        for phase, phase_end in enumerate(ends):
+            start = max(bin_.opens, ends[phase - 1] if phase else 0.0)
+            lanes = [(start, lane) for lane in range(bin_.lanes)]
+            of_phase = [way for way in ways if instance.groups[instance.ways[way].group].phase == phase]
+            for way in sorted(of_phase, key=lambda way: -instance.ways[way].hours):
+                if bin_.lanes == 1:
+                    placed[way, 0] = runs[way]
+                    continue
+                for _ in range(runs[way]):
+                    end, lane = lanes[0]
+                    heapq.heapreplace(lanes, (end + instance.ways[way].hours, lane))
+                    placed[way, lane] += 1
+            if max(lanes)[0] > min(bin_.closes, phase_end) * (1 + TOLERANCE) + 1e-6 and bin_.lanes > 1:
+                late.add(number)
+    return [RunsOnLane(way, lane, count) for (way, lane), count in placed.items()], late

@@ -1,14 +1,16 @@
-"""A campaign of options in, a recommendation out."""
+"""Compare the campaigns of all options and recommend one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
+from functools import partial
+from typing import TYPE_CHECKING
 
 from planner.decide.campaign.chances import hours_to
 from planner.decide.options.rollout_note import rollout_note
-from planner.decide.recommend.headline import Choice, headline
+from planner.decide.recommend.headline import SOONER, Choice, headline
 from planner.decide.recommend.instead import next_best, quote_request
 from planner.decide.recommend.no_recommendation import without_recommendation
 from planner.decide.recommend.pareto import pareto_front
@@ -25,22 +27,34 @@ from planner.model.answer.reason import ReasonCode, codes_of, text_of
 from planner.model.owning.hold import Hold
 from planner.model.plan.plan import CampaignLimits
 
+if TYPE_CHECKING:
+    from planner.decide.placement.chosen import Chosen
+
+Rule = Callable[[Sequence[CampaignOption]], list[CampaignOption]]
+"""Puts options in order, the recommended one first."""
 AS_SOON = 1.15
 """Options within this factor of the fastest are as fast: ranges are wider than that."""
 
 
 def compare(
-    campaign: CampaignDocument, limits: CampaignLimits, *, today: date, left_whole: CampaignDocument | None = None
+    campaign: CampaignDocument,
+    limits: CampaignLimits,
+    *,
+    today: date,
+    left_whole: CampaignDocument | None = None,
+    mix: Chosen | None = None,
 ) -> ComparisonDocument:
     """Rank the options under the limits, mark the Pareto front, recommend one and say why not the others.
 
     The options carry their chances already (`planner/decide/campaign/chances.py`). `left_whole`: the same options with
-    networks that no trainer divides; what would be recommended then is said where it is another.
+    networks that no trainer divides; what would be recommended then is said where it is another. `mix`: the one that is
+    recommended in place of a single option, which notes are about.
     """
     deadline_hours = hours_to(limits, today=today)
     order = ranked(campaign.options, limits, deadline_hours=deadline_hours)
     unpriced = [option for option in campaign.options if ReasonCode.NO_PRICE in option.why_not_codes]
-    choice = _choice(order, sum(not is_sold_as_block(option) for option in unpriced))
+    rule = partial(ranked, limits=limits, deadline_hours=deadline_hours)
+    choice = _choice(order, rule, sum(not is_sold_as_block(option) for option in unpriced))
     recommended = choice.recommended if choice else None
     nearest = order[0] if order and recommended is None else None
     switches = switching_rates(recommended, order, limits, campaign.currency)
@@ -48,20 +62,24 @@ def compare(
     if choice is not None:
         turns = switching_sentences(switches, {option.id: name_of(option) for option in order})
         if left_whole is not None:
-            undivided = _choice(ranked(left_whole.options, limits, deadline_hours=deadline_hours), 0)
-            choice = replace(choice, left_whole=undivided.recommended if undivided else None)
+            undivided = next(filter(is_feasible, rule(left_whole.options)), None)
+            choice = replace(choice, left_whole=undivided)
         sentences = headline(choice, phrases, today=today, extra=turns)
     else:
         sentences = without_recommendation(nearest, phrases, campaign.options, deadline_passed=deadline_hours <= 0)
-    waits = waiting_note(order, limits, deadline_hours=deadline_hours)
+    mix_hours = None if mix is None else mix.hours_confident
+    waits = waiting_note(order, limits, deadline_hours=deadline_hours, mix_hours=mix_hours)
     sold = block_note(campaign.options) if choice is not None else None
-    term = term_note(recommended, order, phrases)
+    alone = recommended if mix is None else None
+    term = term_note(alone, order, phrases)
     second = next_best(recommended, order, limits, deadline_hours=deadline_hours)
+    takes_part = recommended is not None and (mix is None or recommended.id in mix.options)
     notes = (
-        *_instead(recommended, second, phrases),
-        *surer_than(recommended, order, limits, today=today),
+        *_instead(recommended if takes_part else None, second, phrases),
+        *surer_than(alone, order, limits, today=today),
         *filter(None, (waits, sold, term)),
-        *_of_the_recommended(campaign, recommended),
+        *campaign.notes,
+        *filter(None, [rollout_note(campaign.options if recommended is None else [recommended])]),
     )
     front = pareto_front(campaign.options)
     apart = ranges_apart(campaign.options, limits, today=today)
@@ -98,32 +116,29 @@ def compare(
     )
 
 
-def _of_the_recommended(campaign: CampaignDocument, recommended: CampaignOption | None) -> list[str]:
-    """Return a campaign's notes, with the phases of a step with rollouts as they are on the recommended option."""
-    cheapest, here = rollout_note(campaign.options), rollout_note([recommended] if recommended else [])
-    return [here if here is not None and note == cheapest else note for note in campaign.notes]
-
-
 def _instead(recommended: CampaignOption | None, second: CampaignOption | None, phrases: Phrases) -> Iterator[str]:
     if recommended is not None and second is not None:
         yield f"if {name_of(recommended)} is sold out: {phrases.short(second).removesuffix('.')}"
 
 
-def _choice(order: Sequence[CampaignOption], without_price: int) -> Choice | None:
-    """Return the recommended option, the first in order, and those to name beside it."""
+def _choice(order: Sequence[CampaignOption], rule: Rule, without_price: int) -> Choice | None:
+    """Return the recommended option, the first in order, and those to name beside it.
+
+    The best firm or measured option is the one that the rule would recommend among them alone.
+    """
     feasible = [option for option in order if is_feasible(option)]
     if not feasible:
         return None
     first, *others = feasible
     fastest = min(feasible, key=hours_of)
-    firm = _soonest([option for option in feasible if is_firm(option)])
+    soonest_firm = _sooner_owned(first, others) or _soonest([option for option in feasible if is_firm(option)])
     bought = [option for option in order if option.hold is Hold.BUY and option.pay_now_usd and option is not first]
     return Choice(
         recommended=first,
-        firm=None if is_firm(first) else next((option for option in others if is_firm(option)), None),
-        measured=None if is_measured(first) else next((option for option in others if is_measured(option)), None),
+        firm=None if is_firm(first) else next(iter(rule(list(filter(is_firm, others)))), None),
+        measured=None if is_measured(first) else next(iter(rule(list(filter(is_measured, others)))), None),
         fastest=None if fastest is first else fastest,
-        fastest_firm=None if firm is first else firm,
+        fastest_firm=None if soonest_firm is first else soonest_firm,
         purchase=min(bought, key=lambda option: option.pay_now_usd.value if option.pay_now_usd else 0.0, default=None),
         owned=_cheaper_owned(first, others),
         without_price=without_price,
@@ -131,17 +146,23 @@ def _choice(order: Sequence[CampaignOption], without_price: int) -> Choice | Non
 
 
 def _cheaper_owned(first: CampaignOption, others: Sequence[CampaignOption]) -> CampaignOption | None:
-    """Return the cheapest machine that stands there, where it costs less than the recommended one."""
-    owned = [one for one in others if one.hold is Hold.HAVE and ranking_usd(one) < ranking_usd(first)]
+    """Return the cheapest owned machine that costs less than the recommended option; None if there is none."""
+    owned = [option for option in others if option.hold is Hold.HAVE and ranking_usd(option) < ranking_usd(first)]
     return None if first.hold is Hold.HAVE else min(owned, key=ranking_usd, default=None)
 
 
+def _sooner_owned(first: CampaignOption, others: Sequence[CampaignOption]) -> CampaignOption | None:
+    """Return the cheapest owned machine that is much sooner than the recommended one; None if there is none."""
+    owned = [option for option in others if option.hold is Hold.HAVE and hours_of(first) > SOONER * hours_of(option)]
+    return min(owned, key=ranking_usd, default=None)
+
+
 def _soonest(options: Sequence[CampaignOption]) -> CampaignOption | None:
-    """Return the cheapest of those that are within 15 % of the fastest."""
+    """Return the cheapest of the options that take at most 15 % longer than the fastest."""
     if not options:
         return None
     least = min(map(hours_of, options))
-    return min((one for one in options if hours_of(one) <= AS_SOON * least), key=ranking_usd)
+    return min((option for option in options if hours_of(option) <= AS_SOON * least), key=ranking_usd)
 
 
 def _id(option: CampaignOption | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What to do where the machines of an answer cannot be had: the next best, and the text of a request for a quote."""
+"""Find the next best option if machines are sold out, and write the request for a quote."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 
 from planner.decide.limits import refusals
-from planner.decide.recommend.rank import is_feasible, ranked
+from planner.decide.recommend.rank import is_feasible, is_firm, ranked
 from planner.decide.recommend.wording import name_of
 from planner.duration.duration import last_day
 from planner.model.answer.option_estimate import CampaignOption
@@ -25,30 +25,40 @@ def next_best(
     *,
     deadline_hours: float,
 ) -> CampaignOption | None:
-    """Return the option that is recommended if that one is sold out: another machine, or of another provider.
+    """Return the option that the rule recommends if that one is sold out: another machine, or of another provider.
 
-    The rule is asked again without it: the next in order may be five times slower. None where the recommended one is
-    not rented, so that nobody can have it first, or nothing else may be recommended.
+    Of a spot machine also the same one at a firm price. The next in the table would not do: it may be five times
+    slower, or a block that likely costs more than firm hours. None if the recommended option is not rented, or nothing
+    else may be recommended.
     """
     if recommended is None or recommended.hold is not Hold.RENT:
         return None
-    others = [one for one in order if not _same(one, recommended) and is_feasible(one) and one.hold is not Hold.BUY]
+    others = [
+        option
+        for option in order
+        if not _same(option, recommended) and is_feasible(option) and option.hold is not Hold.BUY
+    ]
     return next(iter(ranked(others, limits, deadline_hours=deadline_hours)), None)
 
 
-def _same(one: CampaignOption, other: CampaignOption) -> bool:
-    """Return whether both are of one site, the same instance, or instances of one provider with the same cards."""
-    if one.offer is None or other.offer is None:
-        return one.offer is other.offer and one.site == other.site
-    cards = [(each.accelerator, (each.accelerators or 0) / (each.nodes or 1)) for each in (one, other)]
-    alike = one.accelerator is not None and cards[0] == cards[1]
-    return one.offer == other.offer or (alike and provider_of(one.offer) == provider_of(other.offer))
+def _same(option: CampaignOption, other: CampaignOption) -> bool:
+    """Return whether the first is sold out with the other: of one site, one instance, or one provider's same cards.
+
+    A provider may be out of spot machines and still have them at a firm price.
+    """
+    if is_firm(option) and not is_firm(other):
+        return False
+    if option.offer is None or other.offer is None:
+        return option.offer is other.offer and option.site == other.site
+    cards = [(each.accelerator, (each.accelerators or 0) / (each.nodes or 1)) for each in (option, other)]
+    alike = option.accelerator is not None and cards[0] == cards[1]
+    return option.offer == other.offer or (alike and provider_of(option.offer) == provider_of(other.offer))
 
 
 def quote_request(option: CampaignOption, limits: CampaignLimits, *, today: date) -> str | None:
-    """Return the text with which to ask for machines that nobody says can be had; None of others.
+    """Return the request for a quote if no source says that the machines are available; otherwise None.
 
-    The term is that of the whole work at the confidence, in whole days.
+    The term covers the whole work at the confidence, in whole days.
     """
     if ReasonCode.ASK_FOR_QUOTE not in codes_of(refusals(option)) or option.hours_confident is None:
         return None

@@ -1,4 +1,4 @@
-"""The order of the options: which may be recommended, which of those is, and how far the others are from it."""
+"""Put the options in order: the recommended one, the others that may be recommended, then the rest."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from planner.model.plan.plan import CampaignLimits, Prefer
 from planner.model.quantity import Basis
 
 TIE_FRACTION = 0.10
-"""Options within this share of the best one's cost are as good as it: ranges are wider than that."""
+"""Options within this share of the best one's cost are as good as it, because ranges are wider."""
 TIE_OF_BUDGET = 0.01
-"""As are options that differ by this share of the budget."""
+"""Options that differ by less than this share of the budget are as good as each other."""
 TWICE_AS_GOOD = 2.0
 TOO_SLOW = 5.0
 TOO_DEAR = 2.0
-"""Without a deadline nothing comes first that is over 5 times slower than another at under twice its cost."""
+"""Without a deadline the first option is at most 5 times slower than another of under twice its cost."""
 MOST_OF_TIE = 1.5
 """Options within that share of the budget are ties up to this factor of the least cost."""
 MUCH_LESS = 0.75
-"""Share of the likely cost of what is paid ahead, from which on hours that cost no more take its place."""
+"""Share of a prepaid option's likely cost at which hours replace it that cost more at the confidence."""
 BESIDE_OWN = 1.5
-"""The factor of what is too dear, where what comes first stands there already."""
+"""Factor of cost that is too dear beside a first option that is owned."""
 EVEN_CHANCE = 0.5
 HOLDS = (Hold.HAVE, Hold.USE, Hold.RENT, Hold.BUY, None)
 
@@ -59,7 +59,7 @@ def is_comparable(option: CampaignOption, limits: CampaignLimits) -> bool:
 
 
 def chance_of(option: CampaignOption) -> float:
-    """Return the chance that it keeps all limits; of an older answer the smaller one of each; 1 without limits."""
+    """Return the chance to keep all limits; in an older answer the smaller chance of each; 1 without limits."""
     if option.chance_both is not None:
         return option.chance_both
     chances = (option.chance_deadline, option.chance_budget)
@@ -67,9 +67,9 @@ def chance_of(option: CampaignOption) -> float:
 
 
 def ranking_usd(option: CampaignOption) -> float:
-    """Return what options are ranked by, in USD: what remains to pay at the confidence, less what is got back.
+    """Return the cost by which options are ranked, in USD: the remaining payment at the confidence, less resale.
 
-    What waiting for the end is worth counts with it, where the plan says so.
+    The cost of waiting for the end is added if the plan states one.
     """
     assert option.usd_confident is not None, "it is comparable"
     back = option.taken_off_usd.low if option.taken_off_usd else 0.0
@@ -89,7 +89,9 @@ def ranked(options: Sequence[CampaignOption], limits: CampaignLimits, *, deadlin
     allowed.
     """
     comparable = [option for option in options if is_comparable(option, limits)]
-    feasible = sorted((option for option in comparable if is_feasible(option)), key=lambda one: _order(one, limits))
+    feasible = sorted(
+        (option for option in comparable if is_feasible(option)), key=lambda option: _order(option, limits)
+    )
     first = _recommended(feasible, limits)
     others = [option for option in comparable if not is_feasible(option)]
 
@@ -130,12 +132,13 @@ def _order(option: CampaignOption, limits: CampaignLimits) -> tuple[float, float
 
 
 def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> list[CampaignOption]:
-    """Return the option to recommend, in a list; an empty one where there is none."""
+    """Return the recommended option in a list; an empty list if there is none."""
     certain = [option for option in feasible if option.fits] or list(feasible)
     if not certain:
         return []
-    best = _likely_cheaper_hours(_best_of_ties(certain, limits), certain, limits)
-    if limits.deadline is not None or limits.prefer is Prefer.TIME:
+    best = _or_hours_as_used(_best_of_ties(certain, limits), certain, limits)
+    priced = limits.waiting_usd_per_hour is not None  # the plan itself says what an hour is worth
+    if limits.deadline is not None or limits.prefer is Prefer.TIME or priced:
         return [best]
     while True:  # each round is over five times faster than the one before
         most = (BESIDE_OWN if best.hold is Hold.HAVE else TOO_DEAR) * ranking_usd(best)
@@ -144,71 +147,65 @@ def _recommended(feasible: Sequence[CampaignOption], limits: CampaignLimits) -> 
         ]
         if not faster:
             return [best]
-        best = min(faster, key=lambda one: _order(one, limits))
+        best = min(faster, key=lambda option: _order(option, limits))
 
 
-def _likely_cheaper_hours(
+def _or_hours_as_used(
     best: CampaignOption, ordered: Sequence[CampaignOption], limits: CampaignLimits
 ) -> CampaignOption:
-    """Return the firm option by the hour that takes the place of one that is paid ahead; else the latter.
+    """Return the firm option by the hour that replaces a prepaid one; otherwise the given option.
 
-    It likely costs a quarter less, and at the confidence at most twice as much. What is paid ahead caps the cost, but
-    most of the time its unused hours are lost.
+    It likely costs a tenth less where it is a tie at the confidence, and a quarter less where it costs up to twice as
+    much there. Prepayment limits the cost, but its unused hours are usually lost. With `prefer: time` the option must
+    be a tie in time.
     """
-    if not _is_paid_ahead(best) or limits.prefer is Prefer.TIME or best.payable_usd is None:
+    ahead, by_time = best.payable_usd, limits.prefer is Prefer.TIME
+    if not _is_paid_ahead(best) or ahead is None:
         return best
-    likely = MUCH_LESS * best.payable_usd.value
-    hourly = [
-        option
-        for option in ordered
-        if not _is_paid_ahead(option) and is_firm(option) and option.hold is best.hold
-        and option.payable_usd is not None and option.payable_usd.value <= likely
-        and ranking_usd(option) <= TOO_DEAR * ranking_usd(best)
-    ]  # fmt: skip
-    return min(hourly, key=lambda option: _order(option, limits), default=best)
+
+    def takes_its_place(option: CampaignOption) -> bool:
+        owed, usd = option.payable_usd, ranking_usd(option)
+        if owed is None or _is_paid_ahead(option) or not is_firm(option) or option.hold is not best.hold:
+            return False
+        if by_time and hours_of(option) > hours_of(best) * (1 + TIE_FRACTION):
+            return False
+        is_tie = by_time or usd <= ranking_usd(best) * (1 + TIE_FRACTION)
+        least = 1 - TIE_FRACTION if is_tie else MUCH_LESS
+        return owed.value <= least * ahead.value and usd <= TOO_DEAR * ranking_usd(best)
+
+    instead = [option for option in ordered if takes_its_place(option)]
+    return _best_of_ties(instead, limits) if instead else best
 
 
 def _best_of_ties(ordered: Sequence[CampaignOption], limits: CampaignLimits) -> CampaignOption:
-    """Return the best of those that are as good as the first in what decides.
+    """Return the best of the options that are as good as the first in cost, or in time with `prefer: time`.
 
-    One that is twice as good on the other axis wins; else what one has before what is rented before what is bought,
-    measured before modelled, undivided before divided, firm before spot, fewer nodes. The age of a price counts in
-    the cost at the confidence alone, with which its doubt grows. What costs over 1.5 times as much as the cheapest is
-    no tie of it, however large the budget is, and no tie wins that another one beats in all (`_is_beaten`), or that is
-    paid ahead where paying by the hour likely costs less (`_is_paid_in_vain`).
+    An option that is twice as good in the other of both wins. Otherwise owned comes before rented before bought,
+    measured before modelled, undivided before divided, firm before spot, then fewer nodes. The age of a price counts
+    only in the cost at the confidence. An option of over 1.5 times the lowest cost is no tie, however large the budget
+    is. No option wins that another beats in everything (`_is_beaten`).
     """
     by_time = limits.prefer is Prefer.TIME
     decides, other = (hours_of, ranking_usd) if by_time else (ranking_usd, hours_of)
     slack = 0.0 if by_time or limits.budget_usd is None else TIE_OF_BUDGET * limits.budget_usd
     least = decides(ordered[0])
     most = max(least * (1 + TIE_FRACTION), min(least + slack, least * MOST_OF_TIE))
-    near = [one for one in ordered if decides(one) <= most]
-    unbeaten = [
-        one for one in near if not any(_is_beaten(one, rival) or _is_paid_in_vain(one, rival) for rival in near)
-    ]
-    ties = sorted(unbeaten, key=lambda one: (_class(one), _order(one, limits)))
+    near = [option for option in ordered if decides(option) <= most]
+    unbeaten = [option for option in near if not any(_is_beaten(option, rival) for rival in near)]
+    ties = sorted(unbeaten, key=lambda option: (_class(option), _order(option, limits)))
     best = min(ties, key=other)
     return best if other(best) * TWICE_AS_GOOD <= other(ties[0]) else ties[0]
 
 
-def _is_beaten(one: CampaignOption, rival: CampaignOption) -> bool:
-    """Return whether a rival held the same way is cheaper and sooner, and in nothing less sure."""
-    if one.hold is not rival.hold or ranking_usd(rival) >= ranking_usd(one) or hours_of(rival) >= hours_of(one):
+def _is_beaten(option: CampaignOption, rival: CampaignOption) -> bool:
+    """Return whether a rival of the same kind of holding is cheaper and sooner, and nowhere less sure."""
+    if (
+        option.hold is not rival.hold
+        or ranking_usd(rival) >= ranking_usd(option)
+        or hours_of(rival) >= hours_of(option)
+    ):
         return False
-    return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(one), strict=True))
-
-
-def _is_paid_in_vain(one: CampaignOption, rival: CampaignOption) -> bool:
-    """Return whether a firm rival, paid by the hour, likely costs a tenth less than what is paid ahead.
-
-    Hours that are paid ahead and not used are lost: they count in the cost at the confidence only by its tail.
-    """
-    if not _is_paid_ahead(one) or _is_paid_ahead(rival) or not is_firm(rival) or rival.hold is not one.hold:
-        return False
-    ours, theirs = one.payable_usd, rival.payable_usd
-    assert ours is not None, "it is comparable"
-    assert theirs is not None, "it is comparable"
-    return theirs.value < (1 - TIE_FRACTION) * ours.value
+    return all(theirs >= ours for theirs, ours in zip(_sureness(rival), _sureness(option), strict=True))
 
 
 def _is_paid_ahead(option: CampaignOption) -> bool:

@@ -1,4 +1,4 @@
-"""An option as a table's row: its number, the time and money of the work that is asked for, what it is marked with."""
+"""Turns options into rows of a table: number, time, money and marks."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from planner.model.quantity import Quantity
 from planner.present.facts import chance_to_keep_limits
 
 RECOMMENDED = "<-"
-"""Also of the nearest, where none is recommended."""
+"""Mark of the recommended option, or of the nearest one if none is recommended."""
 OptionsDocument = EstimateDocument | CampaignDocument | ComparisonDocument
-"""An answer that is a table of options."""
+"""Answers that are tables of options."""
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Entry:
     """One option as a table shows it."""
 
     number: int | None
-    """Of its row, by which `planner explain` knows it; None in the plan's order."""
+    """Row number, which `planner explain` accepts; None for rows in the plan's order."""
     option: OptionEstimate
     hours: Quantity | None
     usd: Quantity | None
@@ -31,19 +31,22 @@ class Entry:
     no: bool = False
     mark: str = ""
     trainings: int = 1
-    """That the row's time and money are of."""
+    """Trainings that the row's time and money count."""
     recommended: bool = False
 
 
 def entries_of(document: OptionsDocument) -> list[Entry]:
-    """Return the rows of an answer: best first in a comparison, else in the plan's order."""
+    """Return the rows of an answer: best first for a comparison, else in the plan's order."""
     if isinstance(document, EstimateDocument):
-        return [Entry(None, one, one.wall_hours, one.usd_marginal, no=_lacks(one)) for one in document.options]
+        return [
+            Entry(None, option, option.wall_hours, option.usd_marginal, no=_lacks(option))
+            for option in document.options
+        ]
     if isinstance(document, CampaignDocument):
         return [_of_campaign(None, option, document.runs) for option in document.options]
     marked = {document.recommended or document.nearest: RECOMMENDED}
     if document.mix is not None:
-        marked = {one.option: f"{RECOMMENDED} {one.runs:,}" for one in document.mix.placements}
+        marked = {placement.option: f"{RECOMMENDED} {placement.runs:,}" for placement in document.mix.placements}
     return [
         replace(
             _of_campaign(number, option, document.runs),

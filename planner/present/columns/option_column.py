@@ -1,4 +1,4 @@
-"""A column of a table of options, and the tables in which options stand."""
+"""Columns of tables of options, and the kinds of these tables."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ OptionColumn = TableColumn[Entry]
 
 
 class OptionTable(StrEnum):
-    """Where options stand in rows."""
+    """A kind of table with options as rows."""
 
     ESTIMATE = "estimate"
-    """One training on each, for programs: TSV, CSV and Markdown of a command."""
+    """One training per option, for programs: TSV, CSV and Markdown of a command."""
     CAMPAIGN = "campaign"
     COMPARISON = "comparison"
     SCREEN = "screen"
-    """Of a command and of a notebook."""
+    """Table of a command on a terminal, and of a notebook."""
     PAGE = "page"
     """The app, and the report in HTML and PDF."""
     REPORT = "report"
     """The report in Markdown."""
     SHEET = "sheet"
-    """The report as CSV and as a workbook: values with all their digits."""
+    """The report as CSV and as a workbook, with all digits."""
     AGENT = "agent"
-    """The short rows of a tool's answer."""
+    """Short rows for agents."""

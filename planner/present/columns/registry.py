@@ -1,6 +1,6 @@
-"""Every column that a table of options can have, in one place: screens, files, pages, sheets and frames read it here.
+"""Lists every column of tables of options, for screens, files, pages, sheets and frames.
 
-The columns stand in `written_columns.py`; every other field of an answer's option that is not nested is one too.
+`written_columns.py` defines the columns. Every other field of an answer's option is a column too, unless it is nested.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _kinds(name: str) -> tuple[Any, ...]:
 
 
 def _field(name: str) -> OptionColumn:
-    """Return the column of a field of an answer's option, as it stands there."""
+    """Return the column of a field of an answer's option."""
     kinds = _kinds(name)
     return OptionColumn(
         key=name,
@@ -41,7 +41,7 @@ def _field(name: str) -> OptionColumn:
 
 
 def _is_nested(name: str) -> bool:
-    """Return whether a field holds more than fits a cell: a bill, the hours by their causes."""
+    """Return True if a field contains more than fits into a cell, such as a bill."""
     models = [kind for kind in _kinds(name) if isinstance(kind, type) and issubclass(kind, Frozen)]
     return any(kind not in (Quantity, Split) for kind in models)
 
@@ -50,10 +50,10 @@ COLUMNS: dict[str, OptionColumn] = {
     **{name: _field(name) for name in RankedOption.model_fields if not _is_nested(name)},
     **{column.key: column for column in WRITTEN},
 }
-"""All columns by their keys."""
+"""All columns by key."""
 
 MORE = "+"
-"""Where the columns stand that are asked for beside those of a layout."""
+"""Position in a layout of the columns that the user adds."""
 _LIMITS_KEPT = ("pay_now_usd", "to_pay", "ready_on", "done_by", "chance_deadline", "chance_budget", "chance_both")
 LAYOUTS: dict[OptionTable, tuple[str, ...]] = {
     OptionTable.ESTIMATE: (
@@ -91,22 +91,24 @@ LAYOUTS: dict[OptionTable, tuple[str, ...]] = {
 
 
 def columns_of(table: OptionTable, more: Sequence[str] = ()) -> list[OptionColumn]:
-    """Return a table's columns, with the others that are asked for by their keys; each stands there once."""
+    """Return a table's columns, with the columns whose keys are in `more`; each once."""
     layout = LAYOUTS[table]
     asked = [key for key in dict.fromkeys(more) if key not in layout]
-    return [COLUMNS[key] for one in layout for key in (asked if one == MORE else (one,))]
+    return [COLUMNS[key] for name in layout for key in (asked if name == MORE else (name,))]
 
 
 def offered_columns() -> list[OptionColumn]:
-    """Return the columns that a page offers beside its own: those that have words of their own."""
+    """Return the columns that a page offers besides its own: those with a description."""
     written = {column.key for column in WRITTEN}
     return [
-        one for key, one in COLUMNS.items() if one.words and key not in LAYOUTS[OptionTable.PAGE] and key in written
+        column
+        for key, column in COLUMNS.items()
+        if column.words and key not in LAYOUTS[OptionTable.PAGE] and key in written
     ]
 
 
 def asked_columns(text: str | None) -> tuple[str, ...]:
-    """Return the keys of `+co2,+energy_kwh`; NotFoundError for a name that no column has."""
+    """Return the keys in `+co2,+energy_kwh`. Raises NotFoundError for an unknown column."""
     names = [part.strip().removeprefix("+").strip() for part in (text or "").split(",")]
     return tuple(_key_of(name) for name in names if name)
 
@@ -122,7 +124,7 @@ def _key_of(name: str) -> str:
 
 
 def not_known(entries: Sequence[Entry], more: Sequence[str], words: Words = ENGLISH) -> Iterator[str]:
-    """Yield a line for each column asked for of which no option has a value: what would have to be stated."""
+    """Yield a line for each column in `more` without any value, with the key that a plan would have to state."""
     for column in (COLUMNS[key] for key in more):
         if any(column.value(entry) not in (None, "") for entry in entries):
             continue

@@ -1,4 +1,4 @@
-"""The options of an answer as rows for programs and agents: a title and a text for each column."""
+"""Writes the options of an answer as rows of titles and texts, for programs and agents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.present.table import Row
 
 
 def option_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row]:
-    """Return one row per option: of one training, of the campaign on it alone, or best first of a comparison."""
+    """Return one row per option: of one training, of the campaign on it alone, or of a comparison, best first."""
     table = OptionTable.COMPARISON
     if isinstance(document, EstimateDocument):
         table = OptionTable.ESTIMATE
@@ -23,7 +23,10 @@ def option_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row
 
 
 def short_rows(document: OptionsDocument, more: Sequence[str] = ()) -> list[Row]:
-    """Return one short row per option for agents, without what is not known."""
+    """Return one short row per option for agents, without unknown values."""
     columns = columns_of(OptionTable.AGENT, more)
-    cells = [{one.head(OptionTable.AGENT): one.cell_short(entry) for one in columns} for entry in entries_of(document)]
+    cells = [
+        {column.head(OptionTable.AGENT): column.cell_short(entry) for column in columns}
+        for entry in entries_of(document)
+    ]
     return [{title: cell for title, cell in row.items() if cell} for row in cells]

@@ -1,4 +1,4 @@
-"""What speaks against an option in two or three words, for a cell of a table."""
+"""Reasons against an option in two or three words, for a cell of a table."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ SHORT_REASONS = {
     ReasonCode.SPOT_NOT_ALLOWED: "not allowed",
     ReasonCode.PROVIDER_NOT_ALLOWED: "not allowed",
     ReasonCode.QUOTA_TOO_SMALL: "over quota",
+    ReasonCode.NODES_NOT_ASKED: "wrong number of nodes",
     ReasonCode.CLUSTER_TOO_SMALL: "sold in larger clusters",
     ReasonCode.NOT_AVAILABLE: "not to be had",
     ReasonCode.NOT_LISTED: "not listed any more",
@@ -28,15 +29,15 @@ SHORT_REASONS = {
     ReasonCode.NODE_NETWORK_NOT_KNOWN: "network not known",
     ReasonCode.OFFLOAD_NOT_KNOWN: "speed with offload not known",
 }
-"""The others are written as their codes, with blanks."""
+"""Short words for codes. Other codes are written with blanks."""
 
 
 ALONE_TOO_SMALL = "too small alone"
-"""Of an allocation that does some of the trainings of a mix."""
+"""Reason against an option of a mix, which does only a part of the trainings."""
 
 
 def short_reason(option: OptionEstimate, *, marked: bool = False) -> str:
-    """Return the first thing that speaks against an option, in two or three words; `marked`: it is recommended."""
+    """Return the first reason against an option in two or three words. `marked` means that it is recommended."""
     codes = option.why_not_codes or (ReasonCode.TIME_OR_COST_NOT_KNOWN,)
     if marked and codes[0] is ReasonCode.ALLOCATION_TOO_SMALL:
         return ALONE_TOO_SMALL

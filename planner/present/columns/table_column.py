@@ -1,4 +1,4 @@
-"""A column of a table: its name, what it says of a row, and what falls away before it."""
+"""A column of a table: its title, its value for a row, and its priority on narrow screens."""
 
 from __future__ import annotations
 
@@ -14,72 +14,72 @@ from planner.present.page.words import Words
 from planner.present.table import NOT_KNOWN, quantity_text
 
 RowT = TypeVar("RowT")
-"""What a row is of: an option of an answer, a year of a machine."""
+"""Type of a row: an option of an answer, or a year of a machine."""
 Value = object
-"""A quantity, a day, a text, a number or a bool; None where it is not known."""
+"""A quantity, a day, a text, a number or a bool; None if unknown."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableColumn(Generic[RowT]):
-    """What a table may say of a row. Every table writes `value` in its own way, by what kind of value it is."""
+    """A column of a table. Each kind of table writes `value` in its own way, by its type."""
 
     key: str
-    """By which `--columns` and frames know it."""
+    """Name for `--columns` and frames."""
     title: str
     value: Callable[[RowT], Value]
     words: str = ""
-    """What it is, for the list of columns."""
+    """Description for the list of columns."""
     also: str = ""
     """A second, shorter key."""
     titles: Mapping[str, str] = field(default_factory=dict)
-    """Of tables that call it otherwise."""
+    """Titles by kind of table, if other than `title`."""
     quantity: bool = False
-    """Its values are quantities: a sheet has seven columns for it, a frame four, a screen two."""
+    """True if the values are quantities. A sheet then has seven columns for it, a frame four, a screen two."""
     share: bool = False
-    """Its values are shares of 1, which people read in percent."""
+    """True if the values are shares of 1, which are shown in percent."""
     right: bool = False
-    """It stands at the right of its column, as quantities and shares do anyhow."""
+    """True for right-aligned cells. Quantities and shares always are."""
     text: Callable[[RowT], str] | None = None
-    """How tables for programs write it, where they say more than the value."""
-    told: Callable[[RowT, Words], str] | None = None
-    """How pages and reports write it, where its words are translated."""
+    """Writer for programs, if they get more than the value."""
+    translated: Callable[[RowT, Words], str] | None = None
+    """Writer for pages and reports, if the cell contains translated words."""
     shown: Callable[[RowT], str] | None = None
-    """How screens write it, where they say more than the value."""
+    """Writer for screens, if they show more than the value."""
     drop: int = 1
-    """On a narrow screen the column with the highest number falls away first; 0: it always stays."""
+    """Order of removal on narrow screens: the highest number first. 0 is never removed."""
     range_drop: int = 10
-    """The same of its range; 0: screens show none."""
+    """Order of removal for the range. 0 means that screens show no range."""
     wrap: int = 0
     gap: int = 2
-    """Of the screen's table: `planner.present.screen.Column`."""
+    """`wrap` and `gap` of `planner.present.screen.Column`."""
     stated_by: str = ""
-    """What a plan must state for it to be known."""
+    """Key of a plan that must be stated for the value to be known."""
 
     def head(self, table: str) -> str:
-        """Return its title in a table."""
+        """Return the title in a kind of table."""
         return self.titles.get(table, self.title)
 
     def cell(self, row: RowT) -> str:
-        """Write it for programs."""
+        """Write the cell of a row for programs."""
         return plain_text(self.value(row)) if self.text is None else self.text(row)
 
     def cell_short(self, row: RowT) -> str:
-        """Write it for agents: shares in percent, and nothing of what is not known."""
+        """Write the cell of a row for agents: shares in percent, empty if unknown."""
         value = self.value(row)
         return short_plain_text(self, value) if self.share or value is None else self.cell(row)
 
-    def cell_told(self, row: RowT, words: Words) -> str:
-        """Write it for a report, in its language."""
+    def cell_translated(self, row: RowT, words: Words) -> str:
+        """Write the cell of a row for a report, in its language."""
         value = self.value(row)
-        if self.told is not None:
-            return self.told(row, words)
+        if self.translated is not None:
+            return self.translated(row, words)
         if self.quantity:
-            return told_quantity(value if isinstance(value, Quantity) else None, words)
+            return translated_quantity(value if isinstance(value, Quantity) else None, words)
         return short_plain_text(self, value) if value is not None or self.share else NOT_KNOWN
 
 
 def plain_text(value: Value) -> str:
-    """Write a value with range and basis where it has them; "-" where it is not known."""
+    """Write a value with its range and basis if it has them; "-" if unknown."""
     if value is None:
         return NOT_KNOWN
     if isinstance(value, Quantity):
@@ -90,7 +90,7 @@ def plain_text(value: Value) -> str:
 
 
 def short_plain_text(column: TableColumn[RowT], value: Value) -> str:
-    """Write for people what is no quantity: shares in percent, other numbers with four digits; nothing of None."""
+    """Write a value that is no quantity: shares in percent, other numbers with four digits; empty for None."""
     if value is None:
         return ""
     if isinstance(value, float):
@@ -98,7 +98,7 @@ def short_plain_text(column: TableColumn[RowT], value: Value) -> str:
     return plain_text(value)
 
 
-def told_quantity(value: Quantity | None, words: Words) -> str:
+def translated_quantity(value: Quantity | None, words: Words) -> str:
     """Write a quantity with range and basis for a report, in its language."""
     if value is None:
         return words("not known")

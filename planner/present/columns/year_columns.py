@@ -1,6 +1,7 @@
-"""The columns of "own or rent", one entry each: what a year of the plan's trainings costs on each machine.
+"""Defines the columns of "own or rent", which shows the cost of a year's trainings on each machine.
 
-A new column is one `YearColumn` here. It then stands in every table; one that `YEAR_LAYOUTS` names stands only there.
+To add a column, add one `YearColumn` here. It appears in every table, or only in the tables of `YEAR_LAYOUTS` that name
+it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
 from planner.present.columns.table_column import TableColumn, Value
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
 from planner.present.table import NOT_KNOWN
 
@@ -33,22 +34,22 @@ class YearEntry:
 
     @property
     def is_owning(self) -> bool:
-        """Whether it is the machine that is asked about."""
+        """True for the machine in question."""
         return self.option.id == self.year.owning
 
     @property
     def is_recommended(self) -> bool:
-        """Whether it is what the answer says to do."""
+        """True for the way that the answer recommends."""
         return self.option.id == self.year.recommended
 
     @property
     def is_compared(self) -> bool:
-        """Whether it has a cost, and nothing rules it out."""
+        """True if it has a cost and nothing rules it out."""
         return self.option in self.year.compared
 
     @property
     def break_even(self) -> BreakEven | None:
-        """From how much work on owning costs no more than this; None of machines, and where it never does."""
+        """Amount of work from which owning costs no more than this; None for machines, or if it never does."""
         return self.option.break_even
 
 
@@ -56,10 +57,10 @@ YearColumn = TableColumn[YearEntry]
 
 
 class YearTable(StrEnum):
-    """Where the machines of a year stand in rows."""
+    """A kind of table with the machines of a year as rows."""
 
     ROWS = "rows"
-    """For programs: TSV, CSV and Markdown of a command."""
+    """Table for programs: TSV, CSV and Markdown of a command."""
     SCREEN = "screen"
     PAGE = "page"
     """The app."""
@@ -76,10 +77,10 @@ def year_entries(document: OwnOrRentDocument) -> list[YearEntry]:
 
 
 def year_columns(table: YearTable, *, local: bool = True) -> list[YearColumn]:
-    """Return a table's columns; `local`: with that of the plan's own currency."""
+    """Return a table's columns. `local` includes the column in the plan's own currency."""
     named = {key for layout in YEAR_LAYOUTS.values() for key in layout}
     others = [key for key in YEAR_COLUMNS if key not in named]
-    keys = [key for one in YEAR_LAYOUTS[table] for key in (others if one == OTHERS else (one,))]
+    keys = [key for name in YEAR_LAYOUTS[table] for key in (others if name == OTHERS else (name,))]
     return [YEAR_COLUMNS[key] for key in keys if local or key != LOCAL]
 
 
@@ -94,7 +95,7 @@ def _number(value: object) -> str:
 
 
 def _end(key: str) -> YearColumn:
-    """Return an end of the yearly cost's range."""
+    """Return the column of an end of the yearly cost's range."""
 
     def value(entry: YearEntry) -> Value:
         usd = entry.option.usd_per_year
@@ -111,13 +112,13 @@ def _local(entry: YearEntry) -> float | None:
     return None if entry.option.local_per_year is None else entry.option.local_per_year.value
 
 
-def _local_told(entry: YearEntry, words: Words) -> str:
+def _local_translated(entry: YearEntry, words: Words) -> str:
     cost = _cost(entry)
-    return NOT_KNOWN if cost is None else Money(words, entry.currency).text(cost)
+    return NOT_KNOWN if cost is None else MoneyFormat(words, entry.currency).text(cost)
 
 
 def _against(entry: YearEntry) -> str:
-    """Write what it costs more than the machine that is asked about, whose own row has no such number."""
+    """Write the cost above that of the machine in question; "owning" for that machine itself."""
     usd = entry.option.above_owning_usd_per_year
     return "owning" if usd is None else f"{'+' if usd > 0 else ''}{short_amount(usd)}"
 
@@ -127,25 +128,25 @@ def _trainings(entry: YearEntry) -> int | None:
 
 
 def _pays_from(entry: YearEntry) -> str:
-    """Write from how many trainings on owning pays against what is rented or used."""
-    even, trainings = entry.break_even, _trainings(entry)
+    """Write the number of trainings from which owning costs less than renting or using this machine."""
+    break_even, trainings = entry.break_even, _trainings(entry)
     if entry.option.hold not in (Hold.RENT, Hold.USE) or entry.is_owning:
         return ""
-    if even is None:
+    if break_even is None:
         return "never"
     if trainings == 1:
         return "always"
-    return f"{share_text(even.busy_fraction)} busy" if trainings is None else f"{trainings:,}"
+    return f"{share_text(break_even.busy_fraction)} busy" if trainings is None else f"{trainings:,}"
 
 
-def _pays_from_told(entry: YearEntry, words: Words) -> str:
+def _pays_from_translated(entry: YearEntry, words: Words) -> str:
     trainings = _trainings(entry)
     return words.trainings(trainings) if trainings else NOT_KNOWN
 
 
-def _at_once_told(entry: YearEntry, words: Words) -> str:
+def _at_once_translated(entry: YearEntry, words: Words) -> str:
     usd = entry.option.usd_at_once
-    return Money(words).text(usd) if usd else NOT_KNOWN
+    return MoneyFormat(words).text(usd) if usd else NOT_KNOWN
 
 
 def _three_decimals(value: float | None) -> str:
@@ -153,7 +154,7 @@ def _three_decimals(value: float | None) -> str:
 
 
 OTHERS = "+"
-"""Where the columns stand that no layout names."""
+"""Position in a layout of the columns that no layout names."""
 LOCAL = "local"
 WRITTEN_OF_YEARS = (
     YearColumn(
@@ -173,7 +174,7 @@ WRITTEN_OF_YEARS = (
     _end("high"),
     YearColumn(
         key=LOCAL, title="{code} a year", right=True, drop=3, value=_local, text=lambda entry: _number(_local(entry)),
-        told=_local_told, shown=lambda entry: short_amount(local) if (local := _local(entry)) else "",
+        translated=_local_translated, shown=lambda entry: short_amount(local) if (local := _local(entry)) else "",
     ),
     YearColumn(
         key="against", title="against owning, USD", titles={SCREEN: "vs owning"}, right=True, drop=2,
@@ -197,7 +198,7 @@ WRITTEN_OF_YEARS = (
     YearColumn(
         key="trainings", title="owning pays from, trainings a year",
         titles={SCREEN: "pays from", PAGE: "Owning pays from"}, right=True, drop=0, value=_trainings,
-        text=lambda entry: str(_trainings(entry) or ""), told=_pays_from_told, shown=_pays_from,
+        text=lambda entry: str(_trainings(entry) or ""), translated=_pays_from_translated, shown=_pays_from,
     ),
     YearColumn(
         key="busy", title="owning pays from, busy share", titles={SCREEN: "busy"}, share=True, drop=5,
@@ -214,7 +215,7 @@ WRITTEN_OF_YEARS = (
     YearColumn(
         key="at_once", title="USD at once", titles={PAGE: "At once"}, right=True,
         value=lambda entry: entry.option.usd_at_once, text=lambda entry: _number(entry.option.usd_at_once),
-        told=_at_once_told,
+        translated=_at_once_translated,
     ),
     YearColumn(key="price_stale", title="price stale", value=lambda entry: entry.option.price_stale),
     YearColumn(
@@ -227,7 +228,7 @@ WRITTEN_OF_YEARS = (
     ),
 )  # fmt: skip
 YEAR_COLUMNS: dict[str, YearColumn] = {column.key: column for column in WRITTEN_OF_YEARS}
-"""All columns by their keys."""
+"""All columns by key."""
 YEAR_LAYOUTS: dict[YearTable, tuple[str, ...]] = {
     ROWS: (
         "hold", "machine", "option", "usd", "usd_low", "usd_high", "against", "owning_cheaper", "costs_less",
@@ -238,4 +239,4 @@ YEAR_LAYOUTS: dict[YearTable, tuple[str, ...]] = {
     ),
     PAGE: ("machine", "usd", LOCAL, "at_once", "trainings", "costs_less", OTHERS),
 }  # fmt: skip
-"""Which columns stand in which table, in which order."""
+"""Keys of the columns of each table, in order."""

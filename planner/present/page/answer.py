@@ -1,4 +1,4 @@
-"""An answer as a page shows it: headline, three figures, bars, and a row an option that opens what it rests on."""
+"""Renders an answer as a page: headline, three figures, bars, and one row per option that opens to its basis."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from planner.decide.recommend.phrases import Phrases
+from planner.decide.recommend.phrases import Phrases, nothing_to_pay
 from planner.decide.recommend.rank import is_feasible
 from planner.decide.recommend.wording import short_duration_parts
 from planner.model.answer.documents import ComparisonDocument
@@ -21,71 +21,73 @@ from planner.present.columns.registry import LAYOUTS, columns_of
 from planner.present.columns.table_column import short_plain_text
 from planner.present.option_marks import marks_explained
 from planner.present.page.bars import bars, day_after
-from planner.present.page.mix import Figure, mix_figures
-from planner.present.page.money import Money
+from planner.present.page.mix import KeyFigure, mix_figures
+from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import notes_text, translated
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
 HOLDS = {"have": "have", "rent": "rent", "buy": "buy", "use": "use"}
 NO_FIGURE = "\u2013"
-"""In a cell of what is not known."""
+"""Text of a cell with an unknown value."""
 FIRST_ROWS = 20
-"""Rows that are drawn with what they rest on; the others are drawn when they are asked for."""
+"""Rows that are drawn at first, with their basis. The others are drawn on request."""
 
 
 @dataclass(frozen=True)
 class AnswerPage:
-    """An answer with the words in which it is shown."""
+    """An answer with the language of the page."""
 
     document: ComparisonDocument
     words: Words
     start: date
     """The campaign's first day."""
     more: Sequence[str] = ()
-    """Columns of its table beside the usual ones, by their keys."""
+    """Keys of columns of its table besides the usual ones."""
 
     @property
-    def money(self) -> Money:
-        """How its amounts are written."""
-        return Money(self.words, self.document.currency)
+    def money(self) -> MoneyFormat:
+        """Format of its amounts."""
+        return MoneyFormat(self.words, self.document.currency)
 
     @property
     def shown(self) -> RankedOption | None:
-        """The recommended option, else the nearest."""
+        """Recommended option, else the nearest one."""
         wanted = self.document.recommended or self.document.nearest
         return next((option for option in self.document.options if option.id == wanted), None)
 
     def is_shown(self, option: OptionEstimate) -> bool:
-        """Return whether an option is recommended, or takes part in the mix that is."""
+        """Return True if an option is recommended, or takes part in a recommended mix."""
         mix = self.document.mix
-        return option is self.shown if mix is None else any(one.option == option.id for one in mix.placements)
+        return (
+            option is self.shown if mix is None else any(placement.option == option.id for placement in mix.placements)
+        )
 
     def sentences(self) -> list[str]:
-        """Return what to do, and what to know beside it; of an answer stored before 0.2.0 its one sentence."""
+        """Return the sentences of the headline; the one sentence of an answer stored before 0.2.0."""
         document = self.document
         said = document.headline if document.confidence is not None else (document.sentence,)
-        return [translated(one, self.words) for one in said]
+        return [translated(sentence, self.words) for sentence in said]
 
     def headline_html(self) -> str:
-        """Render them."""
+        """Render the sentences of the headline."""
         return self._render("headline", sentences=self.sentences())
 
     def figures_html(self) -> str:
-        """Render done by, to pay and how sure."""
+        """Render the figures "done by", "to pay" and "how sure"."""
         return self._render("figures", figures=self.figures())
 
-    def figures(self) -> Sequence[Figure]:
-        """Return the three figures of the mix or option that is shown; without formulas."""
+    def figures(self) -> Sequence[KeyFigure]:
+        """Return the three figures of the shown mix or option."""
         option, words = self.shown, self.words
         if self.document.mix is not None:
             return mix_figures(self.document.mix, words, self.money, asked=self.document.confidence or 0.8)
         if option is None:
-            return [Figure(words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
+            return [KeyFigure(words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
         return [self._done(option), self._to_pay(option), self._sure(option)]
 
     def bars_html(self) -> str:
-        """Render cost bars with the budget and finish dates with the deadline; nothing where there is nothing."""
+        """Render cost bars with the budget, and finish dates with the deadline; empty if there is nothing to draw."""
         drawn = bars(self.document)
         if not drawn.rows:
             return ""
@@ -97,10 +99,10 @@ class AnswerPage:
         )  # fmt: skip
 
     def rows_html(self, *, every: bool = False) -> str:
-        """Render the table of options, each row with its bill, time, arithmetic and sources."""
+        """Render the table of options, each row with its bill, time, formulas and sources."""
         entries = entries_of(self.document)[: None if every else FIRST_ROWS]
         explained = marks_explained([entry.option for entry in entries], lambda usd: self.money.text(usd.value))
-        return self._render("rows", entries=entries, explained=[translated(one, self.words) for one in explained])
+        return self._render("rows", entries=entries, explained=[translated(text, self.words) for text in explained])
 
     def columns(self) -> list[OptionColumn]:
         """Return the columns of the table of options."""
@@ -108,11 +110,11 @@ class AnswerPage:
 
     @property
     def added(self) -> list[str]:
-        """The keys of its columns that stand there because they were asked for."""
+        """Keys of the columns that the user added."""
         return [column.key for column in self.columns() if column.key not in LAYOUTS[OptionTable.PAGE]]
 
     def cell(self, column: OptionColumn, entry: Entry) -> tuple[str, str]:
-        """Return what a column says of an option, and its 90 % range; of what is not known a dash."""
+        """Return the text of a cell and of its 90 % range; a dash if unknown."""
         value, words = column.value(entry), self.words
         if isinstance(value, Quantity):
             if value.unit is Unit.HOURS:
@@ -124,22 +126,22 @@ class AnswerPage:
             return words.day(value) or ("" if column.share else NO_FIGURE), ""
         if isinstance(value, float) and column.share:
             return words.percent(value), ""
-        return column.told(entry, words) if column.told else short_plain_text(column, value), ""
+        return column.translated(entry, words) if column.translated else short_plain_text(column, value), ""
 
     def notes_html(self) -> str:
-        """Render what is to be known of all options alike, and the answer's id."""
+        """Render the notes on all options, and the answer's id."""
         return self._render("notes", notes=notes_text(self.document, self.words))
 
     def assumptions_html(self, assumed: Sequence[str]) -> str:
-        """Render what the question left open, and what the answer took from the catalog."""
+        """Render the assumptions about the question, and the values from the catalog."""
         return self._render("assumptions", assumed=assumed)
 
     def changes_html(self) -> str:
-        """Render what would change the answer."""
+        """Render the changes that would reverse the answer."""
         return self._render("changes", changes=self.changes())
 
     def changes(self) -> Sequence[str]:
-        """Return what would have to be otherwise for another option to fit, or to be the cheaper one."""
+        """Return the limits under which other options would fit, and the exchange rate at which another is cheaper."""
         document, words = self.document, self.words
         lines = []
         shown = self.shown
@@ -168,7 +170,7 @@ class AnswerPage:
             )  # fmt: skip
         return lines
 
-    def _done(self, option: RankedOption) -> Figure:
+    def _done(self, option: RankedOption) -> KeyFigure:
         words, limits = self.words, self._limits()
         value = words("not known")
         soon = Phrases(limits, self.document.currency).done_in(option)
@@ -181,26 +183,27 @@ class AnswerPage:
         below = ""
         if took is not None:
             below = words("likely {value}; 90 %: {range}", value=words.hours(took.value), range=words.hours_range(took))
-        return Figure(words("Done by"), value, below)
+        return KeyFigure(words("Done by"), value, below)
 
-    def _to_pay(self, option: RankedOption) -> Figure:
+    def _to_pay(self, option: RankedOption) -> KeyFigure:
         words, usd = self.words, option.payable_usd
         if option.usd_confident is None or usd is None:
-            return Figure(words("To pay"), words("not known"), "")
-        value = words("at most {usd}", usd=self.money.most(option))
-        dollars = self.money.dollars(option.usd_confident)
+            return KeyFigure(words("To pay"), words("not known"), "")
+        nothing = nothing_to_pay(option, bill=option.campaign_usd)
+        value = words(nothing) if nothing else words("at most {usd}", usd=self.money.most(option))
+        dollars = self.money.dollars_at_most(option.usd_confident)
         below = words("likely {value}; 90 %: {range}", value=self.money.text(usd.value), range=self.money.range(usd))
-        return Figure(words("To pay"), value, f"{dollars}; {below}" if dollars else below)
+        return KeyFigure(words("To pay"), value, f"{dollars}; {below}" if dollars else below)
 
-    def _sure(self, option: RankedOption) -> Figure:
+    def _sure(self, option: RankedOption) -> KeyFigure:
         words, chance = self.words, facts.chance_to_keep_limits(option)
         asked = self.document.confidence or 0.8
         basis = option.throughput.basis.value if option.throughput is not None else "assumed"
         known = words(f"speed {basis}")
         name, percent = words("How sure"), words.percent
         if chance is None:
-            return Figure(name, percent(asked), words("of these figures; no limits; {known}", known=known))
-        return Figure(
+            return KeyFigure(name, percent(asked), words("of these figures; no limits; {known}", known=known))
+        return KeyFigure(
             name,
             percent(chance),
             words("to keep the limits; {asked} asked; {known}", asked=percent(asked), known=known),
@@ -214,5 +217,5 @@ class AnswerPage:
 
 
 def problem_html(message: str, fix: str, words: Words, *, stands: bool) -> str:
-    """Render what is wrong and how to put it right; `stands`: the answer below is the one before it."""
+    """Render a problem and its fix. `stands` means that the answer below is the previous one."""
     return render("answer.html", "problem", message.splitlines(), fix, words, stands)

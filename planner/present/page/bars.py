@@ -1,4 +1,4 @@
-"""Cost bars and finish dates of an answer, in percent of the width that they are drawn on."""
+"""Computes the cost bars and finish dates of an answer, as shares of the axes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from planner.quantity.time_units import HOURS_PER_DAY
 
 SHOWN = 8
 ROOM = 1.08
-"""The axis ends so far beyond what it must hold."""
+"""End of an axis, relative to the largest drawn value."""
 WITHIN_REACH = 4.0
-"""A limit beyond so many times all that is drawn is said in words: on the axis it would squeeze the bars together."""
+"""Ratio of a limit to the drawn values beyond which it is only written, because it would squeeze the bars."""
 FAR = 6.0
-"""An option beyond so many times the middle one is cut at the axis' end."""
+"""Ratio to the median option beyond which an option is cut at the axis' end."""
 
 
 @dataclass(frozen=True)
-class Span:
-    """A value with its 90 % range, as shares of the axis; `cut`: it lies beyond the end."""
+class BarSpan:
+    """A value with its 90 % range, as shares of the axis. `cut` means that it lies beyond the end."""
 
     at: float
     low: float
@@ -34,16 +34,16 @@ class Span:
 
 @dataclass(frozen=True)
 class Bar:
-    """One option: what it costs, and when it is done."""
+    """Cost and finish of one option."""
 
     option: RankedOption
-    cost: Span | None
-    time: Span | None
+    cost: BarSpan | None
+    time: BarSpan | None
 
 
 @dataclass(frozen=True)
 class Bars:
-    """What is drawn; a limit is None where there is none, or where it lies too far off."""
+    """Bars with their axes. A limit is None if there is none or it is too far away."""
 
     rows: Sequence[Bar]
     budget: float | None
@@ -55,10 +55,9 @@ class Bars:
 
 
 def bars(document: ComparisonDocument) -> Bars:
-    """Return the first options, and the recommended one, with both axes from zero.
+    """Return the bars of the first options, with both axes from zero.
 
-    Cost is what remains to pay, time runs from the campaign's first day to the last one of the work, with what must be
-    waited for.
+    Cost is the amount to pay. Time runs from the campaign's first day to the end of the work, including waiting.
     """
     shown = [option for option in document.options if option.payable_usd and option.campaign_hours][:SHOWN]
     usd = [option.payable_usd for option in shown if option.payable_usd]
@@ -87,29 +86,29 @@ def _until_done(option: RankedOption) -> Interval:
 
 
 def day_after(start: date, hours: float) -> date:
-    """Return the day on which so many hours from the campaign's start are over."""
+    """Return the day that is this number of hours after the start."""
     return start + timedelta(days=min(hours / HOURS_PER_DAY, (date.max - start).days))
 
 
 def _end(quantities: Sequence[Quantity | Interval], limit: float | None) -> tuple[float, bool]:
-    """Return where an axis ends, and whether the limit lies off it."""
+    """Return the end of an axis, and True if the limit lies beyond it."""
     if not quantities:
         return 1.0, limit is not None
     values = sorted(quantity.value for quantity in quantities)
-    near = FAR * max(values[len(values) // 2], values[0])
-    within = [quantity for quantity in quantities if quantity.value <= near] or list(quantities)
-    end = max(min(quantity.high, near) for quantity in within)
+    farthest = FAR * max(values[len(values) // 2], values[0])
+    within = [quantity for quantity in quantities if quantity.value <= farthest] or list(quantities)
+    end = max(min(quantity.high, farthest) for quantity in within)
     off = limit is not None and limit > WITHIN_REACH * end
     if limit is not None and not off:
         end = max(end, limit)
     return (ROOM * end or 1.0), off
 
 
-def _span(quantity: Quantity | Interval | None, end: float) -> Span | None:
+def _span(quantity: Quantity | Interval | None, end: float) -> BarSpan | None:
     if quantity is None:
         return None
     at, low, high = (min(1.0, max(0.0, value / end)) for value in (quantity.value, quantity.low, quantity.high))
-    return Span(at, low, high, cut=quantity.value > end)
+    return BarSpan(at, low, high, cut=quantity.value > end)
 
 
 def _limit(limit: float | None, end: float, *, off: bool) -> float | None:

@@ -1,4 +1,4 @@
-"""A campaign as a page shows it: what runs where, on a calendar, and what is spent by when."""
+"""Renders a campaign as a page: a calendar of the trainings, and the spending over time."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from datetime import date, datetime, time, timedelta, tzinfo
 from planner.model.answer.documents import CampaignDocument, FeasiblePlan, PlacedRuns
 from planner.model.owning.hold import Hold
 from planner.model.prices.offer import PriceKind
-from planner.present.page.mix import Figure, mix_figures
-from planner.present.page.money import Money
+from planner.present.page.mix import KeyFigure, mix_figures
+from planner.present.page.money import MoneyFormat
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
 ROOM = 1.04
-"""The calendar ends so far beyond what it must hold."""
+"""Length of the calendar, relative to the drawn work."""
 WITHIN_REACH = 3.0
-"""A deadline beyond so many times the work is said in words."""
+"""Ratio of a deadline to the work beyond which it is only written."""
 PAID_AHEAD = (PriceKind.CAPACITY_BLOCK, PriceKind.LEASE)
 
 
 @dataclass(frozen=True)
-class Placed:
+class CalendarBar:
     """A bar of the calendar, as shares of its width."""
 
     name: str
@@ -36,10 +36,10 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Calendar:
-    """All bars, where the deadline stands (None: there is none, or it is too far), and both ends."""
+class CampaignCalendar:
+    """Bars of a calendar with its ends, and the position of the deadline; None if there is none or it is too far."""
 
-    rows: Sequence[Placed]
+    rows: Sequence[CalendarBar]
     deadline: float | None
     deadline_off: bool
     start: str
@@ -48,7 +48,7 @@ class Calendar:
 
 @dataclass(frozen=True)
 class CampaignPage:
-    """An answer with the words in which it is shown."""
+    """A campaign with its limits and the language of the page."""
 
     document: CampaignDocument
     words: Words
@@ -57,13 +57,13 @@ class CampaignPage:
     confidence: float
 
     @property
-    def money(self) -> Money:
-        """How its amounts are written."""
-        return Money(self.words, self.document.currency)
+    def money(self) -> MoneyFormat:
+        """Format of its amounts."""
+        return MoneyFormat(self.words, self.document.currency)
 
     @property
     def plan(self) -> FeasiblePlan | None:
-        """The plan, else the nearest one."""
+        """Plan of the campaign, else the nearest feasible one."""
         document = self.document
         if not document.feasible:
             return document.nearest_feasible
@@ -73,15 +73,15 @@ class CampaignPage:
         return FeasiblePlan(**{name: getattr(document, name) for name in names})
 
     def headline_html(self) -> str:
-        """Render what runs where, or what stands against every plan."""
+        """Render the sentences of the headline."""
         return render("answer.html", "headline", self, self.words, sentences=self.sentences())
 
     def sentences(self) -> list[str]:
-        """Return it as sentences."""
+        """Return where the trainings run, or which limits forbid every plan."""
         words, document, plan = self.words, self.document, self.plan
         said = []
         if not document.feasible:
-            limits = ", ".join(words(one) for one in document.binding_limits) or words("no plan was found")
+            limits = ", ".join(words(limit) for limit in document.binding_limits) or words("no plan was found")
             said.append(words("Nothing fits: {limits}.", limits=limits))
         if plan is None:
             return said
@@ -92,7 +92,11 @@ class CampaignPage:
             all_of_them = words("All {n} trainings on {name}.", n=f"{runs:,}", name=name)
             said.append(words("One training on {name}.", name=name) if runs == 1 else all_of_them)
         else:
-            said.append(words("{n} trainings on {k} options.", n=f"{sum(one.runs for one in placed):,}", k=len(placed)))
+            said.append(
+                words(
+                    "{n} trainings on {k} options.", n=f"{sum(placement.runs for placement in placed):,}", k=len(placed)
+                )
+            )
         gap = plan.optimality_gap_pct
         said.append(
             words("At most {gap} % from the best plan.", gap=words.number(gap, digits=2))
@@ -102,26 +106,26 @@ class CampaignPage:
         return said
 
     def figures_html(self) -> str:
-        """Render done by, to pay and how sure."""
+        """Render the figures "done by", "to pay" and "how sure"."""
         return render("answer.html", "figures", self, self.words, figures=self.figures())
 
-    def figures(self) -> Sequence[Figure]:
-        """Return them; dashes where there is no plan at all."""
+    def figures(self) -> Sequence[KeyFigure]:
+        """Return the three figures of the plan; dashes if there is no plan."""
         if self.plan is None:
-            return [Figure(self.words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
+            return [KeyFigure(self.words(name), "-", "") for name in ("Done by", "To pay", "How sure")]
         return mix_figures(self.plan, self.words, self.money, asked=self.confidence)
 
     def calendar_html(self) -> str:
-        """Render the calendar; nothing where there is no plan."""
+        """Render the calendar; empty if there is no plan."""
         drawn = self.calendar()
         return "" if drawn is None else render("campaign.html", "calendar", self, self.words, drawn)
 
-    def calendar(self) -> Calendar | None:
-        """Return a bar a placement, from the campaign's start to beyond its end."""
+    def calendar(self) -> CampaignCalendar | None:
+        """Return one bar per placement, from the campaign's start to beyond its end; None if there is no plan."""
         if self.plan is None or not self.plan.placements:
             return None
         placed = self.plan.placements
-        spans = [_span(one) for one in placed]
+        spans = [_span(placement) for placement in placed]
         first, last = min(start for start, _ in spans), max(end for _, end in spans)
         wide = max((last - first) * ROOM, timedelta(hours=1))
         due = None if self.deadline is None else _end_of(self.deadline, first.tzinfo)
@@ -129,52 +133,52 @@ class CampaignPage:
         if due is not None and not off:
             wide = max(wide, (due - first) * ROOM)
         rows = [
-            Placed(
-                name=one.name, runs=one.runs, nodes=one.nodes, left=(start - first) / wide,
-                width=(end - start) / wide, when=self._when(start, end), usd=self.money.text(one.usd),
-                groups=_groups(one),
+            CalendarBar(
+                name=placement.name, runs=placement.runs, nodes=placement.nodes, left=(start - first) / wide,
+                width=(end - start) / wide, when=self._when(start, end), usd=self.money.text(placement.usd),
+                groups=_groups(placement),
             )
-            for one, (start, end) in zip(placed, spans, strict=True)
+            for placement, (start, end) in zip(placed, spans, strict=True)
         ]  # fmt: skip
         line = None if due is None or off else (due - first) / wide
         days = self.words.day
-        return Calendar(rows, line, off, days(first.date()), days((first + wide).date()))
+        return CampaignCalendar(rows, line, off, days(first.date()), days((first + wide).date()))
 
     def _when(self, start: datetime, end: datetime) -> str:
-        """Write both ends: days, and hours where it takes less than four days."""
+        """Write both ends as days, with hours if they are less than four days apart."""
         if end - start > timedelta(days=4):
             return f"{self.words.day(start.date())} - {self.words.day(end.date())}"
         return f"{self.words.day(start.date())} {start:%H:%M} - {self.words.day(end.date())} {end:%H:%M}"
 
     def spent(self) -> list[tuple[datetime, float]]:
-        """Return what is spent by when, in USD: rent and electricity as they run, purchases and blocks at once."""
+        """Return the USD spent up to each moment: rent and electricity as they run, purchases and blocks at once."""
         if self.plan is None or not self.plan.placements:
             return []
         ahead = {
             option.id for option in self.document.options if option.hold is Hold.BUY or option.price_kind in PAID_AHEAD
         }
-        spans = [(*_span(one), one.usd, one.option in ahead) for one in self.plan.placements]
+        spans = [(*_span(placement), placement.usd, placement.option in ahead) for placement in self.plan.placements]
         moments = sorted({moment for start, end, _, _ in spans for moment in (start, end)})
         at_once = sum(usd for start, _, usd, paid in spans if paid and start == moments[0])
         points = [(moments[0], 0.0)] if at_once else []
         return points + [(moment, sum(_paid(span, moment) for span in spans)) for moment in moments]
 
     def front_html(self) -> str:
-        """Render the plans of which none is better in both; nothing where they were not asked for."""
+        """Render the plans of the front of cost and time; empty if it was not asked for."""
         if not self.document.front:
             return ""
         rows = [
             (
-                self.money.text(one.campaign_usd.value), self.words.hours(one.campaign_hours.value),
-                "; ".join(f"{placed.name}: {placed.runs:,}" for placed in one.placements),
+                self.money.text(plan.campaign_usd.value), self.words.hours(plan.campaign_hours.value),
+                "; ".join(f"{placed.name}: {placed.runs:,}" for placed in plan.placements),
             )
-            for one in self.document.front
+            for plan in self.document.front
         ]  # fmt: skip
         return render("campaign.html", "front", self.words, rows)
 
 
 def _groups(placed: PlacedRuns) -> str:
-    """Write how many runs of which groups there are; nothing where all are of one."""
+    """Write the number of runs of each group; empty if there is only one group."""
     if len(placed.groups) < 2:
         return ""
     return ", ".join(f"{name} {count:,}" for name, count in placed.groups.items())
@@ -189,7 +193,7 @@ def _end_of(day: date, zone: tzinfo | None) -> datetime:
 
 
 def _paid(span: tuple[datetime, datetime, float, bool], moment: datetime) -> float:
-    """Return what of a placement is paid at a moment."""
+    """Return the USD of a placement that are paid up to a moment."""
     start, end, usd, ahead = span
     if moment < start:
         return 0.0

@@ -1,4 +1,4 @@
-"""Runs as a page lists them: measured, predicted, and what the audit says, the worst misses first."""
+"""Renders runs as a page: measured and predicted speed and the audit's verdict, the worst misses first."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Checked:
 
     @property
     def ratio(self) -> float | None:
-        """Measured / predicted; None where nothing is predicted."""
+        """Measured / predicted speed; None without a prediction."""
         expected = self.check.expected
         return None if expected is None else self.check.measured.value / expected.value
 
 
 @dataclass(frozen=True)
 class Row:
-    """What stands in a line of the page."""
+    """Texts of one line of the page."""
 
     id: str
     workload: str
@@ -49,23 +49,23 @@ class Row:
 
 
 def worst_first(runs: Sequence[Checked]) -> list[Checked]:
-    """Return the runs by |ln(measured / predicted)|, the largest first; those that are not predicted last."""
-    return sorted(runs, key=lambda one: -abs(math.log(one.ratio)) if one.ratio else 1.0)
+    """Sort the runs by |ln(measured / predicted)|, largest first. Runs without a prediction come last."""
+    return sorted(runs, key=lambda run: -abs(math.log(run.ratio)) if run.ratio else 1.0)
 
 
 def runs_html(runs: Sequence[Checked], words: Words) -> str:
-    """Render the runs, each of which opens its verdicts."""
+    """Render the runs. Each opens to its verdicts."""
     head = render("lists.html", "runs_head", words)
-    return head + render("lists.html", "runs", words, [_row(one, words) for one in worst_first(runs)])
+    return head + render("lists.html", "runs", words, [_row(run, words) for run in worst_first(runs)])
 
 
-def _row(one: Checked, words: Words) -> Row:
-    expected, ratio = one.check.expected, one.ratio
+def _row(run: Checked, words: Words) -> Row:
+    expected, ratio = run.check.expected, run.ratio
     predicted = words("not known") if expected is None else f"{RATE.value(expected)} {RATE.interval(expected)}"
     off = "" if ratio is None else f"{100 * (ratio - 1):+.0f} %"
     return Row(
-        id=one.record.id, workload=one.check.workload,
-        machine=f"{one.check.accelerators}x {one.check.accelerator}", measured=RATE.value(one.check.measured),
-        predicted=predicted, ratio=ratio, off=off, verdict=one.audit.verdict.value, sentence=one.check.sentence,
-        findings=one.audit.findings, source=one.record.throughput.source,
+        id=run.record.id, workload=run.check.workload,
+        machine=f"{run.check.accelerators}x {run.check.accelerator}", measured=RATE.value(run.check.measured),
+        predicted=predicted, ratio=ratio, off=off, verdict=run.audit.verdict.value, sentence=run.check.sentence,
+        findings=run.audit.findings, source=run.record.throughput.source,
     )  # fmt: skip

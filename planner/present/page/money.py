@@ -1,4 +1,4 @@
-"""Amounts on a page: in dollars, or in the plan's own currency at its rate."""
+"""Writes amounts on a page, in dollars or in the plan's own currency at its rate."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ IN_MILLIONS = 10 * MILLION
 
 
 @dataclass(frozen=True)
-class Money:
-    """How amounts are written."""
+class MoneyFormat:
+    """Format of amounts in one language and currency."""
 
     words: Words
     currency: Currency | None = None
 
     @property
     def code(self) -> str:
-        """The currency in which amounts stand first."""
+        """Code of the currency of all amounts."""
         return self.currency.code if self.currency else "USD"
 
     def text(self, usd: float) -> str:
@@ -31,11 +31,10 @@ class Money:
         return self._written(usd * self._per_usd)
 
     def most(self, plan: Promised) -> str:
-        """Write what a plan stays under at the confidence, never below it."""
+        """Write the upper bound of a plan's cost at the confidence, rounded up."""
         assert plan.usd_confident is not None, "its cost is known"
         amount = plan.usd_confident * self._per_usd if plan.local_confident is None else plan.local_confident
-        step = 10.0 ** (math.floor(math.log10(amount)) - 2) if amount > 0 else 1.0
-        return self._written(math.ceil(amount / step - 1e-9) * step)
+        return self._written(_rounded_up(amount))
 
     @property
     def _per_usd(self) -> float:
@@ -47,7 +46,7 @@ class Money:
         return f"{self.words.number(amount)} {self.code}"
 
     def range(self, usd: Quantity) -> str:
-        """Write the 90 % range with two digits; nothing where there is none."""
+        """Write the 90 % range with two digits; empty if there is none."""
         if usd.low == usd.high:
             return ""
         low, high = (max(0.0, end) * self._per_usd for end in (usd.low, usd.high))
@@ -58,6 +57,12 @@ class Money:
     def _ends(self, low: float, high: float) -> str:
         return f"{self.words.number(low, digits=2)}-{self.words.number(high, digits=2)}"
 
-    def dollars(self, usd: float) -> str:
-        """Write the same amount in dollars, beside one in another currency; nothing where dollars stand first."""
-        return "" if self.currency is None else f"{self.words.number(usd)} USD"
+    def dollars_at_most(self, usd: float) -> str:
+        """Write an upper bound in dollars to add to another currency; empty if the currency is the dollar."""
+        return "" if self.currency is None else f"{self.words.number(_rounded_up(usd))} USD"
+
+
+def _rounded_up(amount: float) -> float:
+    """Round an amount up to three digits."""
+    step = 10.0 ** (math.floor(math.log10(amount)) - 2) if amount > 0 else 1.0
+    return math.ceil(amount / step - 1e-9) * step

@@ -1,4 +1,4 @@
-"""Answers that a visit keeps beside each other, and in what their questions differ."""
+"""Renders pinned answers side by side, with the differences between their questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.present.page.answer import AnswerPage
-from planner.present.page.mix import Figure
+from planner.present.page.mix import KeyFigure
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
@@ -27,11 +27,11 @@ class Pin:
 class _Row:
     differs: Sequence[str]
     machine: str
-    figures: Sequence[Figure]
+    figures: Sequence[KeyFigure]
 
 
 def pins_html(pins: Sequence[Pin], words: Words) -> str:
-    """Render the pinned answers, each with what its question has otherwise than the first."""
+    """Render the pinned answers, each with the differences of its question from the first."""
     rows = [
         _Row(
             differences(pins[0].parameters, pin.parameters),
@@ -44,7 +44,7 @@ def pins_html(pins: Sequence[Pin], words: Words) -> str:
 
 
 def differences(first: Parameters, other: Parameters) -> list[str]:
-    """Return what an address says otherwise than another: `budget: 300 -> 500`."""
+    """Return the differences between the parameters of two addresses: `budget: 300 -> 500`."""
     names = sorted({*first, *other})
     changed = [name for name in names if list(first.get(name, ())) != list(other.get(name, ()))]
     return [f"{name}: {_said(first, name)} -> {_said(other, name)}" for name in changed]

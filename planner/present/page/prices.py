@@ -1,4 +1,4 @@
-"""Prices as a page lists them, one item's history, and what discounts and credits make of an answer's bills."""
+"""Renders prices, one item's history, and the effect of discounts and credits on an answer's bills."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.decide.options.display_name import provider_name
 from planner.model.answer.documents import ComparisonDocument
 from planner.model.answer.price_answer import PriceHistoryDocument, PriceRow, PriceSpan
 from planner.model.catalog import Catalog
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.templating import render
 from planner.present.page.words import Words
 
@@ -22,7 +22,7 @@ WEB = re.compile(r"https://[^\s;,)\"'<>]{4,300}")
 
 @dataclass(frozen=True)
 class Listed:
-    """One price."""
+    """Texts of one price."""
 
     name: str
     item: str
@@ -39,7 +39,7 @@ class Listed:
 
 
 def prices_html(rows: Sequence[PriceRow], catalog: Catalog, words: Words, *, with_book: bool) -> str:
-    """Render the first prices; `with_book`: with what is paid in place of the list."""
+    """Render the first prices. `with_book` adds the net price of the price book."""
     shown = [_listed(row, catalog, words) for row in rows[:SHOWN]]
     return render("lists.html", "prices", words, shown, max(0, len(rows) - SHOWN), with_book)
 
@@ -62,8 +62,8 @@ def history_html(document: PriceHistoryDocument, words: Words) -> str:
 
 
 def finance_html(document: ComparisonDocument, words: Words) -> str:
-    """Render list, net, bill, credits and what remains to pay of every rented option."""
-    money = Money(words, document.currency)
+    """Render list price, net price, bill, credits and amount to pay of every rented option."""
+    money = MoneyFormat(words, document.currency)
     rows = [
         {
             "name": option.display_name,
@@ -82,7 +82,7 @@ def finance_html(document: ComparisonDocument, words: Words) -> str:
 def _span(span: PriceSpan, words: Words) -> list[str]:
     usd = (span.low_usd_per_hour, span.median_usd_per_hour, span.high_usd_per_hour)
     days = [words.day(day) for day in (span.first, span.last)]
-    amounts = [words.number(one, digits=4) for one in usd]
+    amounts = [words.number(amount, digits=4) for amount in usd]
     return [span.region, _terms(span.price_kind.value), str(span.observations), *days, *amounts]
 
 

@@ -1,7 +1,7 @@
-"""Sentences that the planner wrote in English, in the reader's language: each is one of known forms, with values in it.
+"""Translates sentences that the planner wrote in English.
 
-A sentence is matched against the forms below and its values are put into the form's translation; values that are
-phrases themselves are translated the same way. What matches no form stays as it is.
+Each sentence is matched against the forms below, and its values are inserted into the form's translation. Values that
+are phrases are translated the same way. A sentence without a matching form stays English.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SENTENCES = (
     "Buy {name}: {done}, {cost}, {sure}.", "Buy {name}: {done}, {cost}.",
     "Use {name}: {done}, {cost}, {sure}.", "Use {name}: {done}, {cost}.",
     "Mix {n} options: {done}, {cost}, {sure}.", "Mix {n} options: {done}, {cost}.", "{name}: {n} trainings; {others}.",
-    "Alone: {name}, {done}, {cost}.", "No option alone keeps the limits.",
+    "Alone: {name}, {done}, {cost}.", "Alone and cheaper: {name}, {done}, {cost}.", "No option alone keeps the limits.",
     "But the measurement of {name} is doubtful: planner explain says why.",
     "The price of {name} is out of date: run planner prices refresh first.",
     "The price of {name} is out of date: ask for a quote first.",
@@ -31,8 +31,8 @@ SENTENCES = (
     "Firm and measured: {name}, {done}, {cost}.", "Firm: {name}, {done}, {cost}.", "Measured: {name}, {done}, {cost}.",
     "Cheaper, and already yours: {name}, {done}, {cost}.", "Its speed is {known}.",
     "Without dividing the network: {name}, {done}, {cost}.",
-    "Its network is divided ({what}), as {others} does: try a step with it first.",
-    "Its network is divided ({what}): try a step with such a framework first.",
+    "Your trainer must split the model ({what}), as {others} does: try a step first.",
+    "Your trainer must split the model ({what}): try a step first.",
     "Sooner and cheaper: {name}, {done}, {cost}.", "Sooner, as spot and cheaper: {name}, {done}, {cost}.",
     "Sooner: {name}, {done}, {cost}.", "Sooner, as spot: {name}, {done}, {cost}.",
     "It may be taken away at any time, and no firm option can be recommended beside it.",
@@ -42,7 +42,9 @@ SENTENCES = (
     "No price is known of {n} options: run planner prices refresh, or state your own.",
     "No price is known of {n} option: run planner prices refresh, or state your own.",
     "Its price is {n} days old: run planner prices refresh first.",
-    "Its price is {n} days old: ask for a quote first.", "Ask for a quote, then compare again.",
+    "Its price is {n} days old: ask for a quote first.",
+    "The price of {name} is {n} days old: run planner prices refresh first.",
+    "The price of {name} is {n} days old: ask for a quote first.", "Ask for a quote, then compare again.",
     "Whether the model fits its memory was not checked: try one step first.",
     "It fits its memory with {chance}: try a step first.",
     "{usd} are due at once, ready on {day}; {left} of it would be left then.", "{usd} are due at once, ready on {day}.",
@@ -62,13 +64,14 @@ SENTENCES = (
     "Nothing fits yet: the price of {name} is {n} days old.", "Run planner prices refresh, then compare again.",
     "Nothing fits: {name} may be taken away within its {n} days.",
     "Add a firm price of it to the plan: on demand, a block or a commitment.",
-    "Best chance: {name} keeps the deadline with {chance}, {asked} is asked for.",
-    "Best chance: {name} keeps the budget with {chance}, {asked} is asked for.",
-    "Best chance: {name} keeps the limits with {chance}, {asked} is asked for.", "What runs when: planner campaign.",
+    "Best chance: {name} {kept} with a chance of {chance}; you asked for {asked}.",
+    "Best chance: {name} {kept} with a chance of {chance}.",
+    "Best chance: mixing {n} options keeps the limits with a chance of {chance}; you asked for {asked}.",
+    "What runs when: planner campaign.",
     "Nothing fits: the training is larger than the memory of every option.",
     "{n} nodes fit: {what}.", "{n} accelerators fit: {what}.",
-    "Measure first: {name} keeps the deadline with {chance}, {asked} is asked for.",
-    "Measure first: {name} keeps the budget with {chance}, {asked} is asked for.",
+    "Measure first: {name} {kept} with a chance of {chance}; you asked for {asked}.",
+    "Measure first: {name} {kept} with a chance of {chance}.",
     "Measure first: the run that {name} rests on cannot be true as stated.",
     "A short run of the benchmark there would settle it ({command}).",
     "A 20-minute run there, at most {usd}, would settle it ({command}).",
@@ -138,22 +141,26 @@ SENTENCES = (
     "{name} costs less than {other} from {n} trainings a year, of which the plan has {m}.",
     "{name} costs less than {other} from 1 training a year, of which the plan has {m}.",
     "{name} never costs less a year than {other}.",
-    "{name} likely costs {usd}: the term is cheaper only if the work takes over {times} times as long as estimated: "
+    "{name} likely costs {usd}: {ahead} is cheaper only if the work takes over {times} times as long as estimated: "
     "measure first.",
     "A year at {share} busy: {deed}, {n} % sure to cost less than {other}.",
     "A year at {share} busy: {deed}; {other} costs less with {n} %, which is not sure enough.",
     "A year at {share} busy: {deed}.",
+    "the exchange rate, {rate} {code} a USD, is {n} days old: write today's under currency in the plan.",
+    "if {name} is sold out: {other}, {done}, {cost}.",
     "s spot: may be taken away.", "* price out of date: planner prices refresh.",
     "* price out of date: ask for a quote.",
     "* price out of date: planner prices refresh, and ask for a quote of the others.", "+ not in the bill: {what}.",
     "~ at an assumed rate in the bill: {what}.", "a Arm processor: x86 images do not run.",
     "c after credits: the bill is {usd}.", "c after credits: the bills are {usd}.", "? ask whether so many can be had.",
     "n network between nodes assumed: {rate} Gbit/s of each; set yours with --network.",
-    "l fits only with a loss in chunks, as Liger's: --loss chunked.", "d network divided: {what}.",
+    "l fits only with a loss in chunks, as Liger's: --loss chunked.", "d the trainer must split the model: {what}.",
     "w needs {what}: the trainer must be ported to it.",
 )  # fmt: skip
-"""Of the headlines of `compare` and `own-or-rent`, of what `recommend` says turns the answer, and of the marks below a
-table; a longer form stands before a shorter one that holds it too."""
+"""Forms of headlines, of turning points and of the marks below a table.
+
+A longer form precedes a shorter one that would match the same sentence.
+"""
 PHRASES = (
     "done in {n} minutes", "done in a minute", "done in {n} hours", "done by {day}",
     "at most {usd} of electricity", "at most {usd} in all", "at most {usd}", "all of it paid by credits",
@@ -185,7 +192,9 @@ PHRASES = (
     "; keeping ours costs {own} as if bought today",
     "; keeping ours costs {own}",
     "; the plan names nothing firm to rent",
-    "; {name} at {usd} is not surely cheaper",
+    "; {name} at {usd} costs less in {n} of 100 cases",
+    "; {name} costs {usd}",
+    "keeps the deadline", "stays in the budget", "keeps both limits", "the term", "the block", "the grant", "the lease",
     ", {usd} less than renting {other}",
     ", {usd} less than renting",
     "USD a kWh", "preemptions an hour", "{code} a USD",
@@ -193,7 +202,9 @@ PHRASES = (
 ANYTHING = r".{1,160}?"
 VALUES = {
     "work": r"|(?: for [\d,.]+ trainings?| at [\d.]+ % busy)",
-    "end": r"|; keeping .{1,80}?|; the plan names nothing firm to rent|; .{1,160}? is not surely cheaper|, .{1,160}?",
+    "end": r"|; keeping .{1,80}?|; the plan names nothing firm to rent|; .{1,160}? costs .{1,60}?|, .{1,160}?",
+    "kept": r"keeps the deadline|stays in the budget|keeps both limits",
+    "ahead": r"the (?:term|block|grant|lease)",
     "own": r"[\d,.]+(?: USD)?",
     "condition": r"If .{1,160}?(?:as estimated|\(now [\d,.]+\))|With a deadline \d+ days? \w+",
     "done": r"done .{1,60}?|time not known",
@@ -212,31 +223,37 @@ VALUES = {
     "times": r"[\d,.]+",
     "unit": r"USD a kWh|preemptions an hour|[A-Z]{3} a USD",
 }
-"""What a value may be, by its name; of others anything, as short as it can be. Names hold commas."""
+"""Patterns of values by name. Other values match any text, as short as possible, because names contain commas."""
 PLACE = re.compile(r"\{(\w+)\}")
 
 
 def translated(sentence: str, words: Words) -> str:
-    """Return a sentence in the language; as it is, where it has no known form."""
+    """Translate a sentence. Return it unchanged if it has no known form."""
     return sentence if words.language == "en" else _by_form(sentence, words, SENTENCES) or sentence
 
 
 def horizons_text(both: Horizons, words: Words) -> str:
-    """Return what this campaign and a year of such work ask for, in the language."""
+    """Translate the sentences about this campaign and about a year of such work."""
     return f"{translated(both.campaign, words)} {translated(both.year, words)}"
 
 
 def notes_text(document: ComparisonDocument, words: Words) -> list[str]:
-    """Return what is to be known of all options alike, in the language where a note has a known form."""
+    """Return the notes on all options, translated if they have a known form."""
     both = document.horizons
     if both is None:
-        return [translated(one, words) for one in document.notes]
-    told = both.text.removesuffix(".")
-    return [horizons_text(both, words) if one == told else translated(one, words) for one in document.notes]
+        return [_note(note, words) for note in document.notes]
+    horizons_note = both.text.removesuffix(".")
+    return [horizons_text(both, words) if note == horizons_note else _note(note, words) for note in document.notes]
+
+
+def _note(note: str, words: Words) -> str:
+    """Translate a note, which may be a sentence of the headline without its full stop."""
+    said = translated(note, words)
+    return said if said != note else translated(f"{note}.", words).removesuffix(".")
 
 
 def phrase(text: str, words: Words) -> str:
-    """Return a phrase in the language; as it is, where it has no known form."""
+    """Translate a phrase. Return it unchanged if it has no known form."""
     return text if words.language == "en" else _by_form(text, words, PHRASES) or text
 
 
@@ -251,7 +268,7 @@ def _by_form(text: str, words: Words, forms: Sequence[str]) -> str | None:
 
 @cache
 def _pattern(form: str) -> re.Pattern[str]:
-    """Return what a form matches."""
+    """Return the pattern of a form."""
     parts = PLACE.split(form)
     texts = [
         re.escape(part) if place % 2 == 0 else f"(?P<{part}>{VALUES.get(part, ANYTHING)})"

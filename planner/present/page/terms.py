@@ -1,4 +1,4 @@
-"""Under which terms a machine is held, in the reader's language."""
+"""Writes the terms of a machine in the reader's language."""
 
 from __future__ import annotations
 
@@ -11,6 +11,6 @@ TERMS = ("to be bought", "leased", "there already", "rented", *(kind.value.repla
 
 
 def terms_of(option: OptionEstimate, words: Words) -> str:
-    """Write the terms, and of what is rented the region."""
+    """Write the terms, with the region of a rented machine."""
     terms, region = terms_and_region(option)
     return ", ".join(filter(None, (words(terms), region)))

@@ -1,4 +1,4 @@
-"""What would turn an answer, as a page shows it."""
+"""Renders the changes that would reverse an answer."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ SHOWN = 6
 
 
 @dataclass(frozen=True)
-class Turn:
-    """What would have to be otherwise, or be measured, and the command for it."""
+class AnswerTurn:
+    """A change or a measurement that would reverse the answer, with the command for it."""
 
     sentence: str
     command: str | None
 
 
-def turns_of(document: RecommendationDocument, words: Words) -> list[Turn]:
-    """Return the runs that are worth making, and the nearest values at which another option wins."""
-    measured = [Turn(translated(one.sentence, words), one.command) for one in document.measurements]
-    return measured + [Turn(translated(one.sentence, words), None) for one in document.turning_points[:SHOWN]]
+def turns_of(document: RecommendationDocument, words: Words) -> list[AnswerTurn]:
+    """Return the worthwhile measurements, and the nearest values at which another option wins."""
+    measured = [
+        AnswerTurn(translated(measurement.sentence, words), measurement.command)
+        for measurement in document.measurements
+    ]
+    return measured + [AnswerTurn(translated(point.sentence, words), None) for point in document.turning_points[:SHOWN]]
 
 
 def turns_html(document: RecommendationDocument, words: Words) -> str:
-    """Render them."""
+    """Render the changes that would reverse an answer."""
     return render("answer.html", "turns", words, turns_of(document, words))

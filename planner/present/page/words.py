@@ -1,4 +1,4 @@
-"""Words, numbers and days of a page in the reader's language: gettext catalogs, and babel for what is counted."""
+"""Writes words, numbers and dates in the reader's language, with gettext and babel."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ MOST_PERCENT, LEAST_PERCENT = 99, 1
 
 @dataclass(frozen=True)
 class Words:
-    """What a page says in one language; a message that has no translation stays English."""
+    """Messages, numbers and dates in one language. A message without a translation stays English."""
 
     language: str = "en"
 
     def __call__(self, message: str, **values: object) -> str:
-        """Return a message in the language, with its values put in."""
+        """Translate a message, and insert its values."""
         text = _catalog(self.language).gettext(message)
         return text.format(**values) if values else text
 
     def day(self, day: date | None) -> str:
-        """Write a day; nothing where there is none."""
+        """Write a date; empty for None."""
         from babel.dates import format_date
 
         return "" if day is None else str(format_date(day, format="medium", locale=self.language))
 
     def number(self, value: float, *, digits: int = 3, most_decimals: int = 2) -> str:
-        """Write a number with so many digits that count."""
+        """Write a number with a number of significant digits."""
         from babel.numbers import format_decimal
 
         rounded = float(f"{value:.{digits}g}")
@@ -42,20 +42,20 @@ class Words:
         return str(format_decimal(rounded, format=pattern, locale=self.language))
 
     def percent(self, share: float) -> str:
-        """Write a chance in whole percent: of what is computed from ranges never 0 or 100 %."""
+        """Write a chance in whole percent, never 0 or 100 %, because it comes from ranges."""
         return f"{min(MOST_PERCENT, max(LEAST_PERCENT, round(100 * share)))} %"
 
     def trainings(self, runs: int) -> str:
-        """Write how many trainings there are."""
+        """Write a number of trainings."""
         return self("1 training") if runs == 1 else self("{n} trainings", n=f"{runs:,}")
 
     def hours(self, hours: float) -> str:
-        """Write a duration as a person would: minutes, hours, or days from two of them; two digits below 100."""
+        """Write a duration in minutes, hours, or from 48 hours on in days, with two digits below 100."""
         divisor, unit = _unit(hours)
         return self(f"{{n}} {unit}", n=self._short(hours / divisor))
 
     def hours_range(self, hours: Quantity) -> str:
-        """Write the 90 % range of a duration in one unit; nothing where there is none."""
+        """Write the 90 % range of a duration in one unit; empty if there is none."""
         if hours.low == hours.high:
             return ""
         divisor, unit = _unit(hours.high)
@@ -67,7 +67,7 @@ class Words:
         return number if quantity.unit is Unit.RATIO else f"{number} {quantity.unit.value}"
 
     def figure_range(self, quantity: Quantity) -> str:
-        """Write its 90 % range; nothing where there is none."""
+        """Write the 90 % range of a value; empty if there is none."""
         low, high = (self.number(end, digits=2, most_decimals=4) for end in (quantity.low, quantity.high))
         return "" if quantity.low == quantity.high else f"{low}-{high}"
 
@@ -76,7 +76,7 @@ class Words:
 
 
 def _unit(hours: float) -> tuple[float, str]:
-    """Return in how many hours a duration is counted, and the unit's name."""
+    """Return the hours of the unit for a duration, and the unit's name."""
     return (1 / 60, "minutes") if hours < 1 else (1.0, "hours") if hours < 48 else (24.0, "days")
 
 

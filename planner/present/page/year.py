@@ -1,4 +1,4 @@
-"""Own or rent as a page shows it."""
+"""Renders "own or rent" as a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.quantity import Quantity, Unit
 from planner.present.columns.table_column import short_plain_text
 from planner.present.columns.year_columns import YearColumn, YearEntry, YearTable, year_columns, year_entries
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import horizons_text, translated
 from planner.present.page.templating import render
 from planner.present.page.words import Words
@@ -18,30 +18,30 @@ from planner.present.table import NOT_KNOWN
 
 @dataclass(frozen=True)
 class YearPage:
-    """An answer with the words in which it is shown."""
+    """An "own or rent" answer with the language of the page."""
 
     document: OwnOrRentDocument
     words: Words
 
     def headline_html(self) -> str:
-        """Render what to do, and what to know beside it."""
+        """Render the sentences of the headline."""
         return render(
             "answer.html",
             "headline",
             self,
             self.words,
-            sentences=[translated(one, self.words) for one in self.document.headline],
+            sentences=[translated(sentence, self.words) for sentence in self.document.headline],
         )
 
     def horizons_html(self) -> str:
-        """Render what this campaign and a year of such work ask for; nothing where that is not told."""
+        """Render the sentences about this campaign and about a year of such work; empty if there are none."""
         both = self.document.horizons
         if both is None:
             return ""
         return f'<p class="small">{escape(horizons_text(both, self.words))}</p>'
 
     def ways_html(self) -> str:
-        """Render a row a way to do the year's trainings; nothing where their time is not known."""
+        """Render one row per way to do the year's trainings; empty if their time is unknown."""
         year = self.document.by_plan
         if year is None:
             return ""
@@ -59,14 +59,14 @@ class YearPage:
         return self.words(column.head(YearTable.PAGE), code=currency.code if currency else "")
 
     def cells(self, column: YearColumn, entry: YearEntry) -> tuple[str, ...]:
-        """Return what a column says of a machine; of a quantity also its 90 % range."""
+        """Return the text of a cell, with that of the 90 % range for a quantity."""
         value, words = column.value(entry), self.words
         if isinstance(value, Quantity) and value.unit in (Unit.USD, Unit.USD_PER_YEAR):
-            usd = Money(words)
+            usd = MoneyFormat(words)
             return usd.text(value.value), usd.range(value)
         if isinstance(value, Quantity):
             return words.figure(value), words.figure_range(value)
         if isinstance(value, float) and column.share:
             return (words.percent(value),)
-        text = column.told(entry, words) if column.told else short_plain_text(column, value)
+        text = column.translated(entry, words) if column.translated else short_plain_text(column, value)
         return (text or NOT_KNOWN, "") if column.quantity else (text or NOT_KNOWN,)

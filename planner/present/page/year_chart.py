@@ -1,4 +1,4 @@
-"""Cost of a year against trainings, a line for each way and a rule for the asked number: a pure function."""
+"""Draws the cost of a year against the number of trainings, with a line for each way."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from planner.model.answer.planned_year import PlannedYear
-from planner.present.page.money import Money
+from planner.present.charts import inline_data
+from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
 
 if TYPE_CHECKING:
@@ -15,20 +16,20 @@ if TYPE_CHECKING:
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7"]
 DASHES = [[1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 1], [1, 3]]
 MOST_LINES = 6
-"""The machine that is asked about, and the cheapest of the others."""
+"""Most lines: the machine in question, and the cheapest other ways."""
 FEWEST = 10
-"""The axis reaches three times as many trainings at least."""
+"""Fewest trainings from which the axis is scaled. It reaches to three times their number."""
 
 
-def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> alt.LayerChart | None:
-    """Return the chart; None where less than two numbers of trainings have a cost."""
+def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: MoneyFormat) -> alt.LayerChart | None:
+    """Return the chart; None if fewer than two numbers of trainings have a cost."""
     import altair as alt
 
     rows, names = _rows(costs, asked, money)
     if len({row["trainings"] for row in rows}) < 2:
         return None
     words = money.words
-    data = _data(alt, rows)
+    data = inline_data(alt, rows)
     x = alt.X("trainings:Q", title=words("Trainings a year"), scale=alt.Scale(nice=False))
     y = alt.Y("cost:Q", title=words("{code} a year", code=money.code), scale=alt.Scale(zero=True))
     scale = alt.Scale(domain=names, range=COLOURS[: len(names)])
@@ -45,7 +46,7 @@ def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> 
         x=x, y=y, color=alt.Color("way:N", scale=scale, legend=legend),
         strokeDash=alt.StrokeDash("way:N", scale=dash, legend=legend), tooltip=tooltip,
     )  # fmt: skip
-    you = alt.Chart(_data(alt, [{"trainings": asked, "text": words("you")}]))
+    you = alt.Chart(inline_data(alt, [{"trainings": asked, "text": words("you")}]))
     rule = you.mark_rule(color="#777777", strokeDash=[6, 4], strokeWidth=1.5).encode(x="trainings:Q")
     text = you.mark_text(align="left", baseline="top", dx=5, dy=2, color="#777777", fontSize=13, fontWeight="bold")
     layers: list[Any] = [lines, rule, text.encode(x="trainings:Q", y=alt.value(0), text="text:N")]
@@ -54,12 +55,8 @@ def year_chart(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> 
     return chart.properties(width="container", height=480, description=described)
 
 
-def _data(alt: Any, rows: list[dict[str, Any]]) -> Any:
-    return alt.Data(values=rows)
-
-
-def _rows(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return the points of the lines that are drawn, and the lines' names, the machine that is asked about first."""
+def _rows(costs: Mapping[int, PlannedYear], asked: float, money: MoneyFormat) -> tuple[list[dict[str, Any]], list[str]]:
+    """Return the points and the names of the lines, the machine in question first."""
     if not costs:
         return [], []
     nearest = costs[min(costs, key=lambda count: abs(count - asked))]
@@ -82,11 +79,11 @@ def _rows(costs: Mapping[int, PlannedYear], asked: float, money: Money) -> tuple
 
 
 def counts_around(asked: int) -> tuple[int, ...]:
-    """Return the numbers of trainings at which lines are drawn."""
+    """Return the numbers of trainings at which costs are computed."""
     wide = max(asked, FEWEST)
     return tuple(sorted({1, asked, wide // 2, wide, wide + wide // 2, 2 * wide, 3 * wide}))
 
 
 def lacking(words: Words) -> str:
-    """Return what stands in the chart's place where there is none."""
+    """Return the text that replaces a missing chart."""
     return words("There is nothing to draw: the time of a training is not known.")

@@ -1,4 +1,4 @@
-"""The options of an answer as rows: every quantity with value, range, unit, basis, source and date, all digits kept."""
+"""Writes the options of an answer as CSV. Every quantity has value, range, unit, basis, source and date."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ QUANTITY_COLUMNS = ("value", "low", "high", "unit", "basis", "source", "as_of")
 
 
 def as_csv(comparison: ComparisonDocument, more: Sequence[str] = ()) -> str:
-    """Write one row per option; every quantity takes seven columns."""
+    """Write one row per option. Every quantity takes seven columns."""
     return table_text([[_cell(value) for value in row] for row in sheet_rows(comparison, more)], ",")
 
 
 def sheet_rows(comparison: ComparisonDocument, more: Sequence[str] = ()) -> Iterator[list[object]]:
-    """Yield the names of the columns, and one row per option; None where something is not known."""
+    """Yield the names of the columns, then one row per option, with None for unknown values."""
     columns = columns_of(OptionTable.SHEET, more)
     yield ["plan", *(name for column in columns for name in _names(column))]
     for entry in entries_of(comparison):

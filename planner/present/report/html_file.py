@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: two pages when it is printed, the appendix where it is open."""
+"""Writes the report as one self-contained HTML file: two printed pages, and the appendix if it is open."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from planner.present.report.report import Report
 
 
 def as_html(report: Report, *, unfolded: bool = False) -> str:
-    """Write the report; `unfolded`: with its appendix open, so that it is printed too."""
+    """Write the report. `unfolded` opens its appendix, so that it is printed too."""
     words = report.words
-    lacking = not_drawn(report.document)
-    notes = [words(CHART_READING)] + ([words("Not drawn: {names}.", names="; ".join(lacking))] if lacking else [])
+    undrawn = not_drawn(report.document)
+    notes = [words(CHART_READING)] + ([words("Not drawn: {names}.", names="; ".join(undrawn))] if undrawn else [])
     page = render(
         "report.html", "whole", report, words, style=style("page.css", "report.css"),
         chart_svg=chart_svg(report.document), chart_notes=" ".join(notes), unfolded=unfolded,

@@ -1,12 +1,11 @@
-"""The report as Markdown: first what to do and what it rests on, then every number."""
+"""Writes the report as Markdown: first the recommendation with its basis, then every number."""
 
 from __future__ import annotations
 
 from planner.model.answer.documents import Assumption
 from planner.model.answer.option_estimate import RankedOption
 from planner.model.quantity import Quantity
-from planner.present.bill_table import bill_rows
-from planner.present.bill_text import coverage_text
+from planner.present.bills import bill_rows, coverage_text
 from planner.present.columns.entry import entries_of
 from planner.present.columns.option_column import OptionTable
 from planner.present.columns.registry import columns_of
@@ -34,7 +33,7 @@ def as_markdown(report: Report) -> str:
     document, words = report.document, report.words
     parts = [
         f"# {inline(document.plan)}",
-        " ".join(markdown_text.line(one) for one in report.sentences()),
+        " ".join(markdown_text.line(sentence) for sentence in report.sentences()),
         markdown_text.line(report.limits()),
         _heading(2, words("Options")),
         _table(_options(report), words),
@@ -56,7 +55,7 @@ def _options(report: Report) -> list[Row]:
     table = OptionTable.REPORT
     columns = columns_of(table, report.more)
     return [
-        {column.head(table): column.cell_told(entry, report.words) for column in columns}
+        {column.head(table): column.cell_translated(entry, report.words) for column in columns}
         for entry in entries_of(report.document)
     ]
 
@@ -70,7 +69,7 @@ def _changes(report: Report) -> str:
             "Nothing that was tried within a factor of 5 turns the answer, and no measurement is worth its cost."
         )
     return "\n".join(
-        f"- {markdown_text.line(one.sentence)}" + (f" `{one.command}`" if one.command else "") for one in turns
+        f"- {markdown_text.line(turn.sentence)}" + (f" `{turn.command}`" if turn.command else "") for turn in turns
     )
 
 
@@ -134,7 +133,7 @@ def _heading(level: int, text: str) -> str:
 
 
 def _table(rows: list[Row], words: Words) -> str:
-    """Return a Markdown table whose columns are named in the language."""
+    """Return a Markdown table with translated column names."""
     return markdown_text.table([{words(name): row.get(name, "") for name in rows[0]} for row in rows])
 
 

@@ -1,4 +1,4 @@
-"""An answer to sign or to hand on: what its two pages and its appendix hold, in the reader's language."""
+"""Content of a report: its two pages and its appendix, in the reader's language."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from planner.model.answer.option_estimate import RankedOption
 from planner.model.answer.recommendation import RecommendationDocument
 from planner.model.quantity import Basis
 from planner.present import facts
-from planner.present.bill_text import currency_text
+from planner.present.bills import currency_text
 from planner.present.columns.entry import Entry, entries_of
 from planner.present.columns.option_column import OptionColumn
 from planner.present.option_marks import marks_explained
 from planner.present.page.answer import AnswerPage
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.sentences import notes_text, phrase, translated
 from planner.present.page.terms import terms_of
-from planner.present.page.turns import Turn, turns_of
+from planner.present.page.turns import AnswerTurn, turns_of
 from planner.present.page.words import Words
 
 ROWS = 9
-"""Options on the first page: with the others it would be two."""
+"""Options on the first page. More would not fit."""
 CHANGES = 6
 LONGEST_SOURCE = 66
 WEB = re.compile(r"https?://[^\s;,)\"'<>]{4,300}")
 BEFORE_SOURCE = re.compile(r"^(?:\w+ in [\w-]+: |.{0,200}purchase\.\w+: )")
-"""What stands before a price's source, and in other columns: its terms and region, or what it was computed from."""
+"""Beginning of a price's source that other columns show already: terms and region, or the computed purchase."""
 
 
 @dataclass(frozen=True)
 class PriceLine:
-    """What an option's price is, and how old."""
+    """Price of an option with its date."""
 
     name: str
     terms: str
     price: str
     listed: str
-    """The list's price beside a net one."""
+    """List price, if the price is net."""
     day: str
     stale: bool
     source: str
@@ -50,7 +50,7 @@ class PriceLine:
 
 @dataclass(frozen=True)
 class EvidenceLine:
-    """What an option's speed rests on."""
+    """Basis of an option's speed."""
 
     name: str
     speed: str
@@ -62,19 +62,19 @@ class EvidenceLine:
 
 @dataclass(frozen=True)
 class Report:
-    """An answer, with what would change it where that was asked."""
+    """An answer, with advice on changes that would reverse it if asked for."""
 
     document: ComparisonDocument
     words: Words
     start: date
     """The campaign's first day."""
     written_on: date
-    """The day of the answer: its prices and dates are counted from it."""
+    """Day of the answer, from which the age of prices and dates are counted."""
     advice: RecommendationDocument | None = None
     more: Sequence[str] = ()
-    """Columns of its table of options beside the usual ones, by their keys."""
+    """Keys of columns of its table of options besides the usual ones."""
     most_lines: ClassVar[int] = 9
-    """Of prices and of evidence, on the second page."""
+    """Most lines of prices, and of evidence, on the second page."""
     most_assumptions: ClassVar[int] = 15
 
     @property
@@ -83,16 +83,16 @@ class Report:
         return AnswerPage(self.document, self.words, self.start, self.more)
 
     @property
-    def money(self) -> Money:
-        """How amounts are written."""
-        return Money(self.words, self.document.currency)
+    def money(self) -> MoneyFormat:
+        """Format of amounts."""
+        return MoneyFormat(self.words, self.document.currency)
 
     def sentences(self) -> list[str]:
-        """Return what to do, and what to know beside it."""
+        """Return the sentences of the headline."""
         return self.page.sentences()
 
     def limits(self) -> str:
-        """Return what the campaign is, and its limits, in a line."""
+        """Return the campaign and its limits in one line."""
         words, document = self.words, self.document
         parts = [self.trainings()]
         parts.append(
@@ -110,43 +110,43 @@ class Report:
         return "; ".join(parts)
 
     def limited(self) -> bool:
-        """Return whether there is a limit that an option can miss."""
+        """Return True if there is a limit that an option can miss."""
         return self.document.deadline is not None or self.document.budget_usd is not None
 
     def trainings(self) -> str:
-        """Return how many trainings there are."""
+        """Return the number of trainings as text."""
         return self.words.trainings(self.document.runs)
 
     def columns(self) -> list[OptionColumn]:
-        """Return the columns of its table of options: where nothing is limited, none for the chance to keep limits."""
+        """Return the columns of its table of options, without the chance to keep limits if there are none."""
         return [column for column in self.page.columns() if column.key != "chance" or self.limited()]
 
     def first_entries(self) -> Sequence[Entry]:
-        """Return the rows of the first page, with the recommended or nearest options."""
+        """Return the rows of the first page, including the recommended or nearest options."""
         entries = entries_of(self.document)
         shown = [entry for entry in entries[ROWS:] if self.page.is_shown(entry.option)][:ROWS]
         return [*entries[: ROWS - len(shown)], *shown]
 
     def runs_of(self, option: RankedOption) -> str:
-        """Return how many trainings of a mix an option does; nothing of one that does none, or without a mix."""
+        """Return the number of trainings of a mix that an option does; empty for none, or without a mix."""
         mix = self.document.mix
-        runs = sum(one.runs for one in mix.placements if one.option == option.id) if mix else 0
+        runs = sum(placement.runs for placement in mix.placements if placement.option == option.id) if mix else 0
         return self.words.trainings(runs) if runs else ""
 
     def marks_explained(self) -> list[str]:
-        """Return what the marks of the first options mean."""
+        """Return the meanings of the marks of the first options."""
         explained = marks_explained(
             [entry.option for entry in self.first_entries()], lambda usd: self.money.text(usd.value)
         )
-        return [translated(one, self.words) for one in explained]
+        return [translated(text, self.words) for text in explained]
 
-    def changes(self) -> list[Turn]:
-        """Return what would change the answer: runs worth making, values at which it turns, limits that others fit."""
+    def changes(self) -> list[AnswerTurn]:
+        """Return changes that would reverse the answer: measurements, turning points, limits that others fit."""
         turns = [] if self.advice is None else turns_of(self.advice, self.words)
-        return [*turns, *(Turn(one, None) for one in self.page.changes())][:CHANGES]
+        return [*turns, *(AnswerTurn(change, None) for change in self.page.changes())][:CHANGES]
 
     def prices(self) -> list[PriceLine]:
-        """Return a line a price that the options are counted with, the first options' first; equal ones once."""
+        """Return one line per price of the options, in their order, without duplicates."""
         lines = [line for option in self.document.options if (line := self._price(option)) is not None]
         return list(dict.fromkeys(lines))
 
@@ -167,7 +167,7 @@ class Report:
         return None
 
     def evidence(self) -> list[EvidenceLine]:
-        """Return what every option's speed rests on."""
+        """Return the basis of every option's speed."""
         return [self._evidence(option) for option in self.document.options]
 
     def _evidence(self, option: RankedOption) -> EvidenceLine:
@@ -179,7 +179,7 @@ class Report:
         return EvidenceLine(name, words.figure(speed), words.figure_range(speed), speed.basis, known, doubts)
 
     def notes(self) -> list[str]:
-        """Return what is to be known of all numbers alike."""
+        """Return the notes on all numbers."""
         words, currency = self.words, self.document.currency
         notes = notes_text(self.document, words)
         if currency is not None:
@@ -187,12 +187,12 @@ class Report:
         return notes
 
     def reading(self) -> list[str]:
-        """Return how the numbers are read, and what they leave out."""
+        """Return how to read the numbers, and what they leave out, in the reader's language."""
         return [self.words(line) for line in reading_notes()]
 
     @staticmethod
     def short_source(source: str) -> str:
-        """Return a source that fits a line: an address by its host; whole, it stands in the appendix."""
+        """Return a source that fits on a line, with addresses shortened to their host. The appendix has it in full."""
         text = WEB.sub(lambda found: urlsplit(found[0]).hostname or found[0], BEFORE_SOURCE.sub("", source))
         return text if len(text) <= LONGEST_SOURCE else f"{text[: LONGEST_SOURCE - 1].rstrip()}…"
 
@@ -204,7 +204,7 @@ BASES = (
 
 
 def reading_notes() -> tuple[str, ...]:
-    """Return what the numbers mean and what they leave out."""
+    """Return how to read the numbers, and what they leave out, in English."""
     return (
         facts.RANGE_MEANS, BASES, facts.WHAT_OWNED_COUNTS, facts.MODELLED_MEANS_ESTIMATED, facts.LEFT_OUT
     )  # fmt: skip

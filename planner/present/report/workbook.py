@@ -1,4 +1,4 @@
-"""The answer as a workbook of plain tables: what to do, inputs, options, bill lines; texts are never formulas."""
+"""Writes the answer as a workbook of plain tables: answer, inputs, options, bill lines. Texts are never formulas."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from xlsxwriter.worksheet import Worksheet
 
 LONGEST = 32_767
-"""Characters of a cell."""
+"""Most characters of a cell."""
 WIDEST = 60
 BILL_COLUMNS = (
     "option", "machine", "trainings", "line", "quantity", "quantity_unit", "hours", "usd_per_unit", "usd", "usd_low",
@@ -29,7 +29,7 @@ Row = Sequence[object]
 
 
 def as_workbook(report: Report) -> bytes:
-    """Write four sheets; each has one head, a row a thing, and numbers as numbers."""
+    """Write four sheets, each with a header, one row per item, and numbers as numbers."""
     import xlsxwriter
 
     file = io.BytesIO()
@@ -117,7 +117,7 @@ def _fill(sheet: Worksheet, rows: Iterable[Row], formats: dict[str, Any]) -> Non
 
 
 def _write(sheet: Worksheet, row: int, column: int, value: object, formats: dict[str, Any], *, head: bool) -> str:
-    """Write a cell as what it is; return it as text."""
+    """Write a cell by its type, and return it as text."""
     if isinstance(value, Enum):
         value = value.value
     if value is None or (isinstance(value, float) and not math.isfinite(value)):

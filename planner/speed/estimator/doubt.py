@@ -1,4 +1,4 @@
-"""What makes a range wide beside the expected error: what is left open, and how near the evidence is."""
+"""Width of a range: the expected error, widened by open settings and narrowed by nearby evidence."""
 
 from __future__ import annotations
 
@@ -14,40 +14,43 @@ if TYPE_CHECKING:
 
 LEFT_OPEN = 0.0, 0.2, 0.6
 LEFT_OPEN_WITH_OWN_RUNS = 0.0, 0.0, 0.35
-"""ln of how many times wider a range is by what its source leaves open: nothing, what is usual, what decides."""
-NEAR = 0.2
-"""ln of how many times narrower with every doubling of 1 + the sources near."""
+"""ln of the factor that widens a range, by what its source leaves open: nothing, usual settings, decisive settings."""
+NEARBY_GAIN = 0.2
+"""ln of the factor that narrows a range with every doubling of 1 + nearby sources."""
 USUAL, SHARE_OF_EXPECTED = 0.3, 0.2
-"""Sources miss by more or less for reasons that the parts of a step hardly tell: of the logarithm of the expected error
-against a usual one, so much shows in their 90th percentile. All four are the most likely (quantile regression, sources
-weighing alike) for errors of the half of the sources that is not set aside, rounded."""
+"""Usual expected error, and the exponent of the expected error relative to it.
+
+The exponent is below 1 because the parts of a step explain little of how far sources miss. These two, `LEFT_OPEN` and
+`NEARBY_GAIN` are the rounded results of a quantile regression (90th percentile, sources weighing alike) over the half
+of the sources that is not set aside."""
 GRID = 0.25
-"""Settings of evidence are kept in steps of so much of the distance after which they say little of each other."""
+"""Grid on which measured settings are stored, in units of the distance at which settings stop informing each other."""
 
 Points = Mapping[str, Mapping[str, Mapping[str, tuple[str, ...]]]]
-"""Chip, framework, source: the settings of its measurements, in steps of the grid, with spaces between them."""
+"""Measured settings by chip, framework and source, each as grid steps separated by spaces."""
 
 
-def doubt(expected: Array, labels: Sequence[Labels], near: Array) -> Array:
-    """Return what a range without own runs is wide by.
+def doubt(expected: Array, labels: Sequence[Labels], nearby_sources: Array) -> Array:
+    """Return the doubt of predictions without own runs. Ranges are proportional to it.
 
-    usual x (expected / usual)^0.2 x e^(0, 0.2 or 0.6 by what is left open) / (1 + sources near)^(0.2 / ln 2)
+    usual x (expected / usual)^0.2 x e^(0, 0.2 or 0.6 by open settings) / (1 + nearby sources)^(0.2 / ln 2)
     """
     import numpy as np
 
-    wider = of_each(labels, lambda label: LEFT_OPEN[label.left_open])
-    return np.asarray(USUAL * (expected / USUAL) ** SHARE_OF_EXPECTED * np.exp(wider - NEAR * np.log2(1 + near)))
+    widening = of_each(labels, lambda label: LEFT_OPEN[label.left_open])
+    narrowing = NEARBY_GAIN * np.log2(1 + nearby_sources)
+    return np.asarray(USUAL * (expected / USUAL) ** SHARE_OF_EXPECTED * np.exp(widening - narrowing))
 
 
 def doubt_with_own_runs(expected: Array, labels: Sequence[Labels]) -> Array:
-    """Return what a range is wide by where runs of the same machine correct it: what they leave of the expected."""
+    """Return the doubt of predictions that runs of the same machine correct, from their remaining expected error."""
     import numpy as np
 
     return np.asarray(expected * np.exp(of_each(labels, lambda label: LEFT_OPEN_WITH_OWN_RUNS[label.left_open])))
 
 
 def points_of(labels: Sequence[Labels], features: Array) -> dict[str, dict[str, dict[str, tuple[str, ...]]]]:
-    """Return where measurements lie, by chip, framework and source, each place once."""
+    """Return the settings of measurements by chip, framework and source, without repetitions."""
     import numpy as np
 
     places: dict[tuple[str, str, str], set[tuple[int, ...]]] = {}
@@ -61,14 +64,14 @@ def points_of(labels: Sequence[Labels], features: Array) -> dict[str, dict[str, 
     return points
 
 
-def sources_near(labels: Sequence[Labels], features: Array, points: Points) -> Array:
-    """Return how many sources measured the same chip with the same framework near these settings.
+def count_nearby_sources(labels: Sequence[Labels], features: Array, points: Points) -> Array:
+    """Return the number of sources that measured the same chip with the same framework at nearby settings.
 
-    sum over sources of exp(-distance^2 / 2) to the nearest of its measurements; none of the label's own source counts.
+    Each source counts exp(-distance^2 / 2) for its nearest measurement. A label's own source does not count.
     """
     import numpy as np
 
-    near = np.zeros(len(labels))
+    nearby = np.zeros(len(labels))
     asked: dict[tuple[str, str, str], list[int]] = {}
     for place, label in enumerate(labels):
         asked.setdefault((label.chip, label.framework, label.source), []).append(place)
@@ -78,8 +81,8 @@ def sources_near(labels: Sequence[Labels], features: Array, points: Points) -> A
             if source != own:
                 there = _places(settings)
                 square = (here**2).sum(axis=1)[:, None] + (there**2).sum(axis=1) - 2 * here @ there.T
-                near[places] += np.exp(-0.5 * np.maximum(0.0, square.min(axis=1)))
-    return near
+                nearby[places] += np.exp(-0.5 * np.maximum(0.0, square.min(axis=1)))
+    return nearby
 
 
 @lru_cache(maxsize=10_000)

@@ -1,4 +1,4 @@
-"""The question that an estimate answered: a configuration and the user's runs that corrected it."""
+"""Question that an estimate answered: a configuration and the user's runs that corrected it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from planner.speed.physics.observation import Labels, Observation
 
 @dataclass(frozen=True)
 class EstimatorQuery:
-    """What the estimator was asked, for whoever explains its answer; its rate is not known, so it is 1."""
+    """Input of the estimator, kept so that its answer can be explained. The observation's unknown rate is set to 1."""
 
     observation: Observation
     own: tuple[Observation, ...]
-    """The user's runs that corrected it."""
+    """User's runs that corrected the estimate."""
 
     @property
     def sample(self) -> Literal["tokens", "image"]:
-        """What the network is trained on."""
+        """Kind of sample that the network is trained on."""
         return self.observation.sample
 
     @property
     def label(self) -> Labels:
-        """What it shares with others."""
+        """Labels that the configuration shares with other measurements."""
         return self.observation.labels

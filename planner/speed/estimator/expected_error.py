@@ -1,8 +1,8 @@
-"""How wrong a prediction may be: by the parts of its step, and by its distance from evidence."""
+"""Expected error of a prediction, from the parts of its step and from labels without evidence."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from planner.speed.physics.number_format import format_codes, format_named
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Labels
 
 FEW_ROWS = 3
-"""Fewer rows than this do not make a label known."""
+"""Number of rows from which a label counts as known."""
 SITE, ACCELERATOR, WORKLOAD, NEARBY, REPEATED = 0.10, 0.045, 0.05, 0.20, 0.09
-"""Standard deviations, in logarithms, of what all measurements of a site have in common, those of one accelerator
-there, those of one workload there, those with nearby settings there, and those of one configuration there."""
+"""Standard deviations, in logarithms, of the errors that measurements of one site share: all of them, those of one
+accelerator, those of one workload, those with nearby settings, and those of one configuration."""
 NOISE = 0.025
-"""Of one measurement by itself: the spread between nodes of one kind is 0.6 to 2 %."""
+"""Standard deviation of one measurement alone. The spread between nodes of one kind is 0.6 to 2 %."""
 COMMON_VARIANCE = SITE**2 + ACCELERATOR**2 + WORKLOAD**2 + NEARBY**2 + REPEATED**2 + NOISE**2
 PART_ERROR = {
     "products": 0.10,
@@ -41,73 +41,81 @@ PART_ERROR = {
     "overhead": 0.80,
     "waiting": 0.80,
 }
-"""How far a part of a step differs from site to site, in logarithms: products are known better than links and hosts.
-The most probable ones (marginal likelihood) for errors of held-out sources, rounded; the five above are those with
-which known runs help most on held-out sources, rounded: they hardly matter within a factor of 1.5."""
+"""Standard deviations, in logarithms, of a part of a step from site to site. Products are known better than links and
+hosts. The values maximize the marginal likelihood of the errors of held-out sources, rounded. The five site deviations
+above are those with which known runs help most on held-out sources; a factor of 1.5 in them hardly matters."""
 UNKNOWN_ERROR = {"framework": 0.12, "accelerator": 0.08, "generation": 0.14}
-"""On top, where a label is not among the evidence."""
+"""Additional errors of labels without evidence."""
 NUMBER_FORMAT, FORMAT_ERROR = "number format", 0.12
-"""On top, where there is evidence of the accelerator's generation, and none of it in the number format."""
+"""Additional error of a number format without evidence on a generation that has evidence."""
 DOUBLING_ERROR = 0.04
-"""On top, with every doubling of the accelerators beyond the evidence."""
+"""Additional error per doubling of the accelerators beyond the largest training of the evidence."""
 ADAPTER_ERROR, MATERIALISED_ERROR, EXPERT_ERROR, NARROW_FORMAT_ERROR = 0.12, 0.15, 0.20, 0.08
 
 
 def expected_error(
     configs: Configs, labels: Sequence[Labels], shares: Mapping[str, Array], known: KnownLabels
 ) -> Array:
-    """Return the standard deviation of ln(measured / predicted), by what the configuration consists of.
+    """Return the standard deviations of ln(measured / predicted).
 
     sd^2 = site^2 + accelerator^2 + workload^2 + nearby^2 + repeated^2 + noise^2 + sum (share of a part x its error)^2
-           + what is unknown^2
+           + variance of adapters, experts, formed weights and narrow formats + variance of unknown labels and scales
     """
     import numpy as np
 
-    variance = np.full(len(configs), COMMON_VARIANCE)
-    for name, error in PART_ERROR.items():
-        variance = variance + (shares[name] * error) ** 2
+    variance = variance_of_parts(shares, len(configs))
     variance = variance + (ADAPTER_ERROR * configs.adapters) ** 2 + (EXPERT_ERROR * (configs.experts > 1)) ** 2
     variance = variance + (MATERIALISED_ERROR * configs.materialises_weights) ** 2
     variance = variance + (NARROW_FORMAT_ERROR * (configs.format_step > 0)) ** 2
-    variance = variance + of_each(
-        labels,
-        lambda label: sum(
-            error**2 for level, error in UNKNOWN_ERROR.items() if not known.has(level, getattr(label, level))
-        ),
-    )
-    measured = of_each(labels, lambda label: float(known.has("generation", label.generation)))
-    variance = variance + (FORMAT_ERROR * measured * _lacks_format(configs, known)) ** 2
-    beyond = np.maximum(0.0, np.log2(configs.gpus / max(1, known.largest)))
-    variance = variance + (DOUBLING_ERROR * beyond) ** 2
-    return np.asarray(np.sqrt(variance))
+    variance = variance + of_each(labels, lambda label: variance_of_unknown(label, known))
+    lacks_format_alone = _lacks_format(configs, known) & ~known.lacks(labels, "generation")
+    variance = variance + (FORMAT_ERROR * lacks_format_alone) ** 2
+    return np.asarray(np.sqrt(variance + variance_of_scale(configs.gpus, known)))
 
 
-def unknown_accelerator(label: Labels, known: KnownLabels) -> float:
-    """Return the variance of a kernel's error on an accelerator, or of a generation, that no evidence is of."""
-    return sum(
-        UNKNOWN_ERROR[level] ** 2
-        for level in ("accelerator", "generation")
-        if not known.has(level, getattr(label, level))
-    )
+def variance_of_parts(shares: Mapping[str, Array], count: int) -> Array:
+    """Return the variance of `count` predictions from their parts and from what measurements of a site share."""
+    import numpy as np
+
+    variance = np.full(count, COMMON_VARIANCE)
+    for name, error in PART_ERROR.items():
+        variance = variance + (shares[name] * error) ** 2
+    return variance
+
+
+def variance_of_unknown(label: Labels, known: KnownLabels, levels: Collection[str] = UNKNOWN_ERROR) -> float:
+    """Return the variance that labels without evidence add, over all levels or over `levels`."""
+    return sum(UNKNOWN_ERROR[level] ** 2 for level in levels if not known.has(level, getattr(label, level)))
+
+
+def variance_of_scale(gpus: Array, known: KnownLabels) -> Array:
+    """Return the variance that accelerators beyond the largest training of the evidence add."""
+    import numpy as np
+
+    return np.asarray((DOUBLING_ERROR * np.maximum(0.0, np.log2(gpus / max(1, known.largest)))) ** 2)
 
 
 class KnownLabels:
-    """Which labels have evidence, and up to which scale."""
+    """Labels with evidence, the largest training of the evidence, and its measured settings."""
 
     def __init__(self, seen: Mapping[str, Mapping[str, Seen]], largest: int, points: Points | None = None) -> None:
         self.seen, self.largest, self.points = seen, largest, points or {}
 
     @classmethod
     def of(cls, calibration: Calibration) -> KnownLabels:
-        """Return what a calibration knows."""
+        """Return the labels that a calibration has evidence of."""
         return cls(calibration.seen, calibration.largest, calibration.points)
 
     def has(self, level: str, name: str) -> bool:
         """Return whether a label has enough evidence to count as known."""
         return self.rows(level, name) >= FEW_ROWS
 
+    def lacks(self, labels: Sequence[Labels], level: str) -> Array:
+        """Return for each of `labels` whether its name on a level is unknown."""
+        return of_each(labels, lambda label: float(not self.has(level, getattr(label, level)))) > 0
+
     def rows(self, level: str, name: str) -> int:
-        """Return how many measurements a label has."""
+        """Return the number of measurements of a label."""
         evidence = self.seen.get(level, {}).get(name)
         return 0 if evidence is None else evidence.rows
 
@@ -115,7 +123,7 @@ class KnownLabels:
 def count_evidence(
     labels: Sequence[Labels], gpus: Array, formats: Sequence[str] = (), *, points: Points | None = None
 ) -> KnownLabels:
-    """Count measurements, sources and scale of each label, and of each number format where they are given."""
+    """Count measurements and sources of each label and find its largest training; also for number formats if given."""
     from planner.model.evidence.calibration import Seen
 
     named = {level: [getattr(label, level) for label in labels] for level in UNKNOWN_ERROR}
@@ -138,7 +146,7 @@ def count_evidence(
 
 
 KINDS = ("cards over PCIe", "adapters", "experts")
-"""Of machine, method and network, whose predictions miss by more than those of others, own runs or not."""
+"""Kinds of machine, method and network whose predictions miss by more than others, with or without own runs."""
 GROUPS = (
     "new generation",
     "new accelerator",
@@ -148,48 +156,47 @@ GROUPS = (
     "new framework",
     "same accelerator and framework",
 )
-"""Of predictions, by what they lack; each is calibrated by itself."""
+"""Groups of predictions by what they lack. Each group has ranges of its own."""
 OWN_RUNS = "own runs"
 OWN_GROUPS = (*(f"{OWN_RUNS}, {name}" for name in KINDS), OWN_RUNS)
-"""Of predictions that own runs correct."""
+"""Groups of predictions that own runs correct."""
 
 
 def groups_of(configs: Configs, labels: Sequence[Labels], known: KnownLabels) -> tuple[str, ...]:
-    """Name the group of each prediction: the first that fits."""
-    import numpy as np
-
-    def lacks(level: str) -> Array:
-        return of_each(labels, lambda label: float(not known.has(level, getattr(label, level)))) > 0
-
-    holds = [
-        lacks("generation"),
-        lacks("accelerator"),
+    """Return the first group of `GROUPS` that fits each prediction."""
+    conditions = [
+        known.lacks(labels, "generation"),
+        known.lacks(labels, "accelerator"),
         configs.gpus > known.largest,
         _lacks_format(configs, known),
         *_kinds(configs),
-        lacks("framework"),
-        np.ones(len(configs), dtype=bool),
+        known.lacks(labels, "framework"),
     ]
-    return tuple(np.array(GROUPS, dtype=object)[np.argmax(holds, axis=0)].tolist())
+    return first_group(GROUPS, conditions)
 
 
 def groups_with_own_runs(configs: Configs) -> tuple[str, ...]:
-    """Name the group of each prediction that runs of its own machine correct."""
+    """Return the first group of `OWN_GROUPS` that fits each prediction."""
+    return first_group(OWN_GROUPS, _kinds(configs))
+
+
+def first_group(names: Sequence[str], conditions: Sequence[Array]) -> tuple[str, ...]:
+    """Return for each prediction the name of its first true condition, or the last name if none is true."""
     import numpy as np
 
-    holds = [*_kinds(configs), np.ones(len(configs), dtype=bool)]
-    return tuple(np.array(OWN_GROUPS, dtype=object)[np.argmax(holds, axis=0)].tolist())
+    fits = [*conditions, np.ones_like(conditions[0])]
+    return tuple(np.array(names, dtype=object)[np.argmax(fits, axis=0)].tolist())
 
 
 def _kinds(configs: Configs) -> list[Array]:
-    """Return, for each of `KINDS`, which configurations are of it."""
+    """Return for each of `KINDS` which configurations belong to it."""
     return [(configs.gpus > 1) & (configs.pcie > 0), configs.adapters > 0, configs.experts > 1]
 
 
 def _lacks_format(configs: Configs, known: KnownLabels) -> Array:
-    """Return for which configurations nothing of their generation was measured in their number format.
+    """Return which configurations have a number format without measurements on their generation.
 
-    By a calibration that did not count formats yet, of none.
+    A calibration that did not count formats yet lacks none.
     """
     import numpy as np
 

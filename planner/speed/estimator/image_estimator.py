@@ -1,4 +1,4 @@
-"""The estimator of image networks: configurations in, images/s per accelerator with ranges out."""
+"""Estimator of image networks: it maps configurations to images/s per accelerator with ranges."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from planner.speed.estimator.expected_error import (
-    COMMON_VARIANCE,
-    DOUBLING_ERROR,
     GROUPS,
     OWN_RUNS,
-    PART_ERROR,
-    UNKNOWN_ERROR,
     KnownLabels,
+    first_group,
+    variance_of_parts,
+    variance_of_scale,
+    variance_of_unknown,
 )
 from planner.speed.estimator.image_fit import image_sample, model_image_step
 from planner.speed.estimator.text_estimator import Estimates, Modelled, StepModel
@@ -20,13 +20,14 @@ from planner.speed.physics.observation import Observation, of_each
 
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
-    from planner.speed.estimator.text_fit import Fit
+    from planner.speed.estimator.fit_sample import Fit
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.image_config_arrays import ImageConfigs
     from planner.speed.physics.observation import Labels
 
 LAYOUT_ERROR = 0.15
-"""On top, where the layout of images in memory is not stated: planes cost a 16-bit ResNet-50 a third of its speed."""
+"""Additional error if the layout of images in memory is not stated: planes cost a 16-bit ResNet-50 a third of its
+speed."""
 NEARBY_IMAGES_SCALE = {
     "gpus": 1.5,
     "images": 2.0,
@@ -37,11 +38,11 @@ NEARBY_IMAGES_SCALE = {
     "peak": 1.4,
     "size": 3.0,
 }
-"""Doublings (of flags: whole steps) after which nearby settings of image networks say little of each other."""
+"""Doublings (of flags: whole steps) after which settings of image networks inform little about each other."""
 
 
 def features(configs: ImageConfigs) -> Array:
-    """Return where a configuration lies, in units of the distance that nearby settings may have."""
+    """Return the coordinates of configurations, in units of `NEARBY_IMAGES_SCALE`."""
     import numpy as np
 
     columns = {
@@ -57,44 +58,28 @@ def features(configs: ImageConfigs) -> Array:
     return np.stack([values / NEARBY_IMAGES_SCALE[name] for name, values in columns.items()], axis=1)
 
 
-def groups_of_images(configs: ImageConfigs, labels: Sequence[Labels], known: KnownLabels) -> tuple[str, ...]:
-    """Name the group of each prediction by what it lacks: the first that fits."""
-    import numpy as np
-
-    def lacks(level: str) -> Array:
-        return of_each(labels, lambda label: float(not known.has(level, getattr(label, level)))) > 0
-
-    names = ("new generation", "new accelerator", "new scale", "cards over PCIe", "new framework", GROUPS[-1])
-    holds = [
-        lacks("generation"),
-        lacks("accelerator"),
-        configs.gpus > known.largest,
-        (configs.gpus > 1) & (configs.pcie > 0),
-        lacks("framework"),
-        np.ones(len(configs), dtype=bool),
-    ]
-    return tuple(np.array(names, dtype=object)[np.argmax(holds, axis=0)].tolist())
+def _groups(configs: ImageConfigs, labels: Sequence[Labels], known: KnownLabels) -> tuple[str, ...]:
+    """Return the first group that fits each prediction, by what it lacks."""
+    conditions = {
+        "new generation": known.lacks(labels, "generation"),
+        "new accelerator": known.lacks(labels, "accelerator"),
+        "new scale": configs.gpus > known.largest,
+        "cards over PCIe": (configs.gpus > 1) & (configs.pcie > 0),
+        "new framework": known.lacks(labels, "framework"),
+    }
+    return first_group((*conditions, GROUPS[-1]), list(conditions.values()))
 
 
 def _expected_error(
     configs: ImageConfigs, labels: Sequence[Labels], shares: Mapping[str, Array], known: KnownLabels
 ) -> Array:
-    """Return the standard deviation of ln(measured / predicted): as of text, and for a layout that is not stated."""
+    """Return the standard deviations of ln(measured / predicted), including the error of an unstated layout."""
     import numpy as np
 
-    variance = np.full(len(configs), COMMON_VARIANCE)
-    for name, error in PART_ERROR.items():
-        variance = variance + (shares[name] * error) ** 2
     not_stated = 4 * configs.channels_last * (1 - configs.channels_last)
-    variance = variance + (LAYOUT_ERROR * not_stated) ** 2
-    variance = variance + of_each(
-        labels,
-        lambda label: sum(
-            error**2 for level, error in UNKNOWN_ERROR.items() if not known.has(level, getattr(label, level))
-        ),
-    )
-    beyond = np.maximum(0.0, np.log2(configs.gpus / max(1, known.largest)))
-    return np.asarray(np.sqrt(variance + (DOUBLING_ERROR * beyond) ** 2))
+    variance = variance_of_parts(shares, len(configs)) + (LAYOUT_ERROR * not_stated) ** 2
+    variance = variance + of_each(labels, lambda label: variance_of_unknown(label, known))
+    return np.asarray(np.sqrt(variance + variance_of_scale(configs.gpus, known)))
 
 
 OF_IMAGES = StepModel(
@@ -102,7 +87,7 @@ OF_IMAGES = StepModel(
     model_image_step,
     features,
     _expected_error,
-    groups_of_images,
+    _groups,
     lambda configs: (OWN_RUNS,) * len(configs),
 )
 
@@ -110,10 +95,10 @@ OF_IMAGES = StepModel(
 def estimate_images(
     configs: ImageConfigs, labels: Sequence[Labels], calibration: Calibration, *, own: Sequence[Observation] = ()
 ) -> Estimates:
-    """Estimate configurations of image networks: images/s per accelerator, corrected by `own` measurements."""
+    """Estimate images/s per accelerator of image networks, corrected by `own` measurements."""
     return OF_IMAGES.estimate(configs, labels, calibration, own)
 
 
 def model_images(fit: Fit, configs: ImageConfigs, labels: Sequence[Labels], known: KnownLabels) -> Modelled:
-    """Return modelled steps of image networks."""
+    """Model steps of image networks without own measurements."""
     return OF_IMAGES.modelled(fit, configs, labels, known)

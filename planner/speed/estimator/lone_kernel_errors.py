@@ -1,4 +1,4 @@
-"""How far kernels of a probe are from the same kernels inside a training, and how those errors go together."""
+"""Errors of a probe's kernels relative to the same kernels inside a training, and their covariance."""
 
 from __future__ import annotations
 
@@ -10,73 +10,76 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Observation
 
 
-class Lone(NamedTuple):
-    """Of a list of measurements: which are kernels of a probe. A layer is one that shares all errors of a training."""
+LAYER = "layer"
+
+
+class ProbedKernels(NamedTuple):
+    """Arrays along a list of measurements that tell which of them are kernels of a probe.
+
+    A layer of a probe shares all errors of a training.
+    """
 
     measured: Array
-    """True: a probe measured it."""
+    """True if a probe measured it."""
     alone: Array
-    """True: a kernel by itself; False of a layer, and of a training."""
+    """True for a single kernel, False for a layer or a training."""
     kinds: Array
-    """Text."""
+    """Kind of the kernel, as text."""
     probes: Array
-    """Text."""
+    """Identifier of the probe, as text."""
     transfer: Array
-    """Standard deviation of ln(inside training / alone); 0 of trainings."""
+    """Standard deviation of ln(inside a training / alone); 0 for trainings."""
     elsewhere: Array
-    """On top, of another machine."""
+    """Additional standard deviation of a kernel that was measured on another machine."""
 
-    def at(self, chosen: Array) -> Lone:
-        """Return some of them."""
-        return Lone(*(values[chosen] for values in self))
+    def at(self, chosen: Array) -> ProbedKernels:
+        """Return the entries at the places `chosen`."""
+        return ProbedKernels(*(values[chosen] for values in self))
 
     @property
     def own_variance(self) -> Array:
-        """Return the variance that no training shares."""
+        """Variance that trainings do not share."""
         import numpy as np
 
         return np.asarray(self.transfer**2 + self.elsewhere**2)
 
 
-def no_kernels(count: int) -> Lone:
-    """Return that none of so many measurements is of a probe."""
+def no_kernels(count: int) -> ProbedKernels:
+    """Return entries of `count` measurements without any kernel of a probe."""
     import numpy as np
 
     no, nothing, zero = np.zeros(count, dtype=bool), np.full(count, "", dtype=object), np.zeros(count)
-    return Lone(no, no, nothing, nothing, zero, zero)
+    return ProbedKernels(no, no, nothing, nothing, zero, zero)
 
 
-def lone_of(rows: Sequence[Observation]) -> Lone | None:
-    """Return which observations are kernels of a probe; None where none is."""
+def probed_kernels(rows: Sequence[Observation]) -> ProbedKernels | None:
+    """Return which observations are kernels of a probe, or None if there are none."""
     import numpy as np
 
     kernels = [row.kernel for row in rows]
     if not any(kernels):
         return None
-    return Lone(
-        np.array([one is not None for one in kernels]),
-        np.array([one is not None and one.kind != LAYER for one in kernels]),
-        np.array([one.kind if one else "" for one in kernels], dtype=object),
-        np.array([one.probe if one else "" for one in kernels], dtype=object),
-        np.array([one.transfer if one else 0.0 for one in kernels]),
-        np.array([one.elsewhere if one else 0.0 for one in kernels]),
+    return ProbedKernels(
+        np.array([kernel is not None for kernel in kernels]),
+        np.array([kernel is not None and kernel.kind != LAYER for kernel in kernels]),
+        np.array([kernel.kind if kernel else "" for kernel in kernels], dtype=object),
+        np.array([kernel.probe if kernel else "" for kernel in kernels], dtype=object),
+        np.array([kernel.transfer if kernel else 0.0 for kernel in kernels]),
+        np.array([kernel.elsewhere if kernel else 0.0 for kernel in kernels]),
     )
 
 
-LAYER = "layer"
+def transfer_covariance(rows: ProbedKernels, columns: ProbedKernels) -> Array:
+    """Return the covariance of errors that only kernels of probes have.
 
-
-def transfer_covariance(one: Lone, other: Lone) -> Array:
-    """Return what errors of kernels have in common with each other alone.
-
-    Those of one kind: how far such a kernel is off when it runs by itself, on whatever machine. Those of one probe on
-    another machine of the kind: how that machine differs.
+    Kernels of one kind share the difference between running alone and inside a training, on any machine. Kernels of
+    one probe of another machine also share the difference of that machine.
     """
     import numpy as np
 
-    both = np.outer(one.measured, other.measured)
-    kind = both & (one.kinds[:, None] == other.kinds[None, :])
-    probe = both & (one.probes[:, None] == other.probes[None, :])
+    both = np.outer(rows.measured, columns.measured)
+    kind = both & (rows.kinds[:, None] == columns.kinds[None, :])
+    probe = both & (rows.probes[:, None] == columns.probes[None, :])
     return np.asarray(
-        kind * np.outer(one.transfer, other.transfer) + (kind & probe) * np.outer(one.elsewhere, other.elsewhere)
+        kind * np.outer(rows.transfer, columns.transfer) + (kind & probe) * np.outer(rows.elsewhere, columns.elsewhere)
     )

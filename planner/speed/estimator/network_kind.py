@@ -1,4 +1,4 @@
-"""Text's and images' own ways to describe, model and estimate, so that what asks need not know which of them it has."""
+"""Common interface to text networks and image networks: how each kind is described, modelled and estimated."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from planner.speed.physics.step_formulas import IMAGE_PLACES, PLACES
 if TYPE_CHECKING:
     from planner.model.evidence.calibration import Calibration
     from planner.speed.estimator.estimator_query import EstimatorQuery
+    from planner.speed.estimator.fit_sample import Fit
     from planner.speed.estimator.text_estimator import Estimates, Modelled
-    from planner.speed.estimator.text_fit import Fit
     from planner.speed.physics.config_arrays import Array
     from planner.speed.physics.observation import Observation
     from planner.speed.physics.parameters import Parameter
@@ -22,45 +22,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class NetworkKind:
-    """Networks of one kind, with one calibration."""
+    """Functions that describe, model and estimate one kind of network with one calibration."""
 
     name: str
-    """Of its estimator."""
+    """Name of the estimator."""
     unit: Literal["tokens", "images"]
-    """Tokens or images."""
+    """Unit of the samples."""
     parameters: Sequence[Parameter]
     places: dict[str, str]
-    """By part: the file and function that compute it."""
+    """File and function that compute each part."""
     model: Callable[[Fit, Sequence[Observation]], Modelled]
+    """Model steps without own measurements."""
     log_seconds: Callable[[Sequence[Observation]], Array]
+    """Return ln of the measured step seconds."""
     size: Callable[[Observation], tuple[float, float]]
-    """Tokens or images of a step, and accelerators."""
+    """Return the tokens or images of a step, and the accelerators."""
     each: Callable[[Observation], str]
-    """What one image costs, in words; of tokens nothing."""
+    """Return the work of one image in words, or "" for tokens."""
     step: Callable[[Fit, Sequence[Observation]], Step]
-    """By the constants alone, before what is known of accelerators and frameworks."""
+    """Compute steps from the constants alone, without the effects of accelerators and frameworks."""
     estimate: Callable[[Sequence[Observation], Sequence[Observation]], Estimates]
-    """Of measurements, corrected by others."""
+    """Estimate measurements, corrected by own measurements."""
     formula_seconds: Callable[[Fit, Observation], dict[str, Array]]
-    """By part, before what is known of the framework's kernels."""
+    """Return the seconds of each part, without the effects of the framework."""
     recorded_parts: Callable[[Fit, Observation], dict[str, Array]]
-    """The same of numbers that remember how they are computed."""
+    """Return the seconds of each part as numbers that remember how they were computed."""
     recorded_step: Callable[[Fit, Observation], Array]
-    """Seconds of the modelled step that remember it, before the effects of labels on the whole step."""
+    """Return the step seconds as numbers that remember how they were computed, without the effects on whole steps."""
 
 
 def kind_of(asked: EstimatorQuery, calibration: Calibration) -> NetworkKind:
-    """Return the kind of network that the physics was asked for."""
+    """Return the kind of network of a query."""
     return kind_of_sample(asked.sample, calibration)
 
 
 def kind_of_sample(sample: str | None, calibration: Calibration) -> NetworkKind:
-    """Return how networks with such samples are modelled: images operator by operator, tokens layer by layer."""
+    """Return the kind of network that trains on a sample: "image" or, for any other value, tokens."""
     return kind_of_images(calibration) if sample == "image" else kind_of_text(calibration)
 
 
 def kind_of_text(calibration: Calibration) -> NetworkKind:
-    """Return how networks of text are modelled and estimated with a calibration."""
+    """Return the functions of text networks with a calibration."""
     from planner.speed.estimator.expected_error import KnownLabels
     from planner.speed.estimator.text_estimator import estimate_text, model_rows
     from planner.speed.estimator.text_fit import text_sample, with_label_effects
@@ -110,7 +112,7 @@ def kind_of_text(calibration: Calibration) -> NetworkKind:
 
 
 def kind_of_images(calibration: Calibration) -> NetworkKind:
-    """Return how image networks are modelled and estimated with a calibration."""
+    """Return the functions of image networks with a calibration."""
     from planner.speed.estimator.expected_error import KnownLabels
     from planner.speed.estimator.image_estimator import estimate_images, model_images
     from planner.speed.estimator.image_fit import image_sample, with_image_effects

@@ -1,4 +1,4 @@
-"""What a user's own runs change: a Gaussian posterior of the model's logarithmic error, in closed form."""
+"""Correction by a user's own runs: the Gaussian posterior of the model's logarithmic error, in closed form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.speed.estimator.expected_error import (
     SITE,
     WORKLOAD,
 )
-from planner.speed.estimator.lone_kernel_errors import Lone, no_kernels, transfer_covariance
+from planner.speed.estimator.lone_kernel_errors import ProbedKernels, no_kernels, transfer_covariance
 
 if TYPE_CHECKING:
     from planner.speed.estimator.fit_sample import StepConfigs
@@ -43,42 +43,45 @@ NEARBY_SCALE = {
     "flash": 1.1,
     "variable_length": 0.9,
 }
-"""Doublings (of flags: whole steps) after which nearby settings say little of each other."""
+"""Doublings (of flags: whole steps) after which settings inform little about each other."""
 SAME = 0.2
-"""Share of these distances within which settings count as the same."""
+"""Share of these distances within which settings count as equal."""
 
 OUTLIER_CUTOFF = 2.0
-"""Expected errors up to which a run's own error is taken at its word."""
+"""Number of expected errors beyond which a run's error counts as surprising."""
 SITE_VARIANCE_SHARE = 0.9
-"""Share of what lies beyond that is held for the site's, whose other runs would show it too; the rest is that run's
-own. Most held-out sources that are odd are odd in every row."""
+"""Share of the surprising variance that is attributed to the site, so that its other runs are expected to show it too.
+The rest belongs to the run. Most held-out sources that are odd are odd in every row."""
 
 MOST_DOUBT = 2.0
-"""How far a site that proved odd widens what is expected of it, at most."""
+"""Largest factor by which own runs widen the expected error of an odd site."""
 SHARED_UNKNOWN = 0.5
-"""Share of what is unknown of an accelerator or framework that is the same for all runs there."""
+"""Share of the unknown variance of an accelerator or framework that all runs there have in common."""
 
 
 WIRES = ("split", "sharding", "gradients", "waiting")
-"""Parts of a step that are as slow as what joins its accelerators: other wires inside a node than between nodes."""
+"""Parts of a step that depend on the links between accelerators, which differ inside a node and between nodes."""
 
 
 PRIOR_RUNS = 4.0
-"""Runs that the stated spread of kernels alone against kernels inside trainings is worth."""
+"""Weight, in runs, of the stated spread between kernels alone and kernels inside trainings."""
 WIDEST_TRANSFER = 3.0
+"""Largest factor by which runs change that spread, upwards or downwards."""
 
 
 class Posterior(NamedTuple):
-    """The expected logarithmic error, and its standard deviation then against before, over 1 where a site is odd."""
+    """Errors of predictions, given the errors of the anchors."""
 
     shift: Array
+    """Expected logarithmic error."""
     left: Array
+    """Standard deviation after the update over the one before. It exceeds 1 if a site proved odd."""
     pull: Array
-    """How much of each anchor's error each prediction takes over: predictions x anchors."""
+    """Share of each anchor's error that each prediction takes over: predictions x anchors."""
 
 
 def features(configs: Configs) -> Array:
-    """Return where a configuration lies, in units of the distance that nearby settings may have."""
+    """Return the coordinates of configurations, in units of `NEARBY_SCALE`."""
     import numpy as np
 
     columns = {
@@ -105,19 +108,19 @@ def features(configs: Configs) -> Array:
 
 
 class UpdatePoints(NamedTuple):
-    """What the update needs of configurations: labels, shares of the parts of a step, place among settings."""
+    """Configurations as the update needs them: labels, shares of the parts of a step, coordinates, expected errors."""
 
     labels: Sequence[Labels]
     shares: Mapping[str, Array]
     features: Array
     expected: Array
     between_nodes: Array
-    """1: it spans several nodes, or several racks with one link domain."""
-    lone: Lone | None = None
-    """Which of them are kernels of a probe; None: none is."""
+    """True if the training spans several nodes, or several racks with one link domain."""
+    lone: ProbedKernels | None = None
+    """Kernels of a probe among them, or None if there are none."""
 
     def at(self, chosen: Array) -> UpdatePoints:
-        """Return some of the configurations."""
+        """Return the configurations at the places `chosen`."""
         return UpdatePoints(
             [self.labels[int(number)] for number in chosen],
             {name: share[chosen] for name, share in self.shares.items()},
@@ -128,41 +131,40 @@ class UpdatePoints(NamedTuple):
         )
 
     @property
-    def kernels(self) -> Lone:
-        """Return which of them are kernels of a probe."""
+    def kernels(self) -> ProbedKernels:
+        """Kernels of a probe among them."""
         return no_kernels(len(self.labels)) if self.lone is None else self.lone
 
 
 def spans_nodes(configs: StepConfigs) -> Array:
-    """Return where a training has more accelerators than one link domain joins."""
+    """Return which trainings have more accelerators than one link domain joins."""
     import numpy as np
 
     return np.asarray(configs.gpus > configs.nvlink_domain)
 
 
-def covariance(one: UpdatePoints, other: UpdatePoints) -> Array:
-    """Return how errors of two lists of configurations go together.
+def covariance(rows: UpdatePoints, columns: UpdatePoints) -> Array:
+    """Return the covariance of the errors of two lists of configurations.
 
-    Within a site: site^2 + sum over parts (error of the part)^2 x share x share' + accelerator^2 and workload^2 where
-    these are the same + nearby^2 x exp(-distance^2 / 2) + what is unknown of the accelerator or framework. A run that
-    waits for its host says how slow the host is, and little of the products. What is odd of a site as a whole, and of
-    its wires, does not cross the border of a node: runs on one node say of several what accelerators and hosts do.
-    A kernel of a probe has the errors of its parts in common with a training, and nothing of the rest; those of one
-    kind have in common how far a kernel alone is from one inside a training.
+    Within a site: site^2 + sum over parts (error of the part)^2 x share x share' + accelerator^2 and workload^2 if
+    these are equal + nearby^2 x exp(-distance^2 / 2) + shared part of the unknown variance. For example, a run that
+    waits for its host informs about the host and little about the products. Errors of the site as a whole and of its
+    links are shared only by runs that are both inside a node or both between nodes. A kernel of a probe shares the
+    errors of its parts with a training; kernels of one kind also share the error of running alone.
     """
     import numpy as np
 
-    trains = np.outer(~one.kernels.alone, ~other.kernels.alone)
-    site = _same(one, other, "source")
-    wires = one.between_nodes[:, None] == other.between_nodes[None, :]
-    here = site * _same(one, other, "accelerator")
-    workload = site * _same(one, other, "workload")
-    distance = ((one.features[:, None, :] - other.features[None, :, :]) ** 2).sum(axis=2)
+    trains = np.outer(~rows.kernels.alone, ~columns.kernels.alone)
+    site = _same(rows, columns, "source")
+    wires = rows.between_nodes[:, None] == columns.between_nodes[None, :]
+    here = site * _same(rows, columns, "accelerator")
+    workload = site * _same(rows, columns, "workload")
+    distance = ((rows.features[:, None, :] - columns.features[None, :, :]) ** 2).sum(axis=2)
     parts = sum(
-        error**2 * one.shares[name][:, None] * other.shares[name][None, :] * (wires if name in WIRES else 1.0)
+        error**2 * rows.shares[name][:, None] * columns.shares[name][None, :] * (wires if name in WIRES else 1.0)
         for name, error in PART_ERROR.items()
     )
-    unknown = np.sqrt(unknown_variance(one)[:, None] * unknown_variance(other)[None, :])
+    unknown = np.sqrt(unknown_variance(rows)[:, None] * unknown_variance(columns)[None, :])
     common = (
         site * SITE**2 * wires
         + here * ACCELERATOR**2
@@ -170,30 +172,32 @@ def covariance(one: UpdatePoints, other: UpdatePoints) -> Array:
         + site * NEARBY**2 * np.exp(-0.5 * distance)
         + here * workload * REPEATED**2 * np.exp(-0.5 * distance / SAME**2)
     )
-    between_kernels = transfer_covariance(one.kernels, other.kernels)
+    between_kernels = transfer_covariance(rows.kernels, columns.kernels)
     return np.asarray(trains * common + site * parts + here * SHARED_UNKNOWN * unknown + between_kernels)
 
 
-def _same(one: UpdatePoints, other: UpdatePoints, level: str) -> Array:
-    """Return 1 where two configurations have a label in common, else 0."""
+def _same(rows: UpdatePoints, columns: UpdatePoints, level: str) -> Array:
+    """Return 1 for pairs of configurations with equal labels on a level, else 0."""
     import numpy as np
 
-    left, right = (np.array([getattr(label, level) for label in place.labels], dtype=object) for place in (one, other))
+    left, right = (
+        np.array([getattr(label, level) for label in place.labels], dtype=object) for place in (rows, columns)
+    )
     return np.asarray(left[:, None] == right[None, :], dtype=float)
 
 
-def _same_site(one: UpdatePoints, other: UpdatePoints) -> Array:
-    """Return 1 where two trainings are of one site, and both on one node or both on several."""
+def _same_site(rows: UpdatePoints, columns: UpdatePoints) -> Array:
+    """Return 1 for pairs of trainings of one site that are both inside a node or both between nodes, else 0."""
     import numpy as np
 
-    trains = np.outer(~one.kernels.alone, ~other.kernels.alone)
+    trains = np.outer(~rows.kernels.alone, ~columns.kernels.alone)
     return np.asarray(
-        trains * _same(one, other, "source") * (one.between_nodes[:, None] == other.between_nodes[None, :])
+        trains * _same(rows, columns, "source") * (rows.between_nodes[:, None] == columns.between_nodes[None, :])
     )
 
 
 def unknown_variance(place: UpdatePoints) -> Array:
-    """Return the variance of what is not known beforehand: it is the same for all runs of one accelerator and site."""
+    """Return the variance beyond known causes. All runs of one accelerator and site share a part of it."""
     import numpy as np
 
     parts = np.sum([(error * place.shares[name]) ** 2 for name, error in PART_ERROR.items()], axis=0)
@@ -202,12 +206,12 @@ def unknown_variance(place: UpdatePoints) -> Array:
 
 
 def update(asked: UpdatePoints, anchors: UpdatePoints, errors: Array) -> Posterior:
-    """Condition the error of each prediction on the errors seen at the anchors.
+    """Condition the error of each prediction on the errors of the anchors.
 
     shift = k K^-1 r,  left^2 = (k'' - k K^-1 k') / expected^2, at most 2^2
-    What lies beyond twice the expected error is divided: a part counts for the whole site, as a machine that is slow
-    for a reason nobody knows is slow in all runs; the rest is noise of that run, so that one odd run does not carry
-    the others away.
+    An anchor's error beyond twice its expected error is divided. Most of it counts for the whole site, because a
+    machine that is slow for an unknown reason is slow in all runs. The rest counts as noise of that run, so that one
+    odd run does not distort the others.
     Source: Gaussian conditioning, Rasmussen and Williams 2006, section 2.2.
     """
     import numpy as np
@@ -229,11 +233,11 @@ def update(asked: UpdatePoints, anchors: UpdatePoints, errors: Array) -> Posteri
 
 
 def with_learnt_transfer(anchors: UpdatePoints, errors: Array) -> UpdatePoints:
-    """Return the anchors with what runs beside them say of kernels alone against kernels inside trainings.
+    """Return the anchors with the spread between kernels alone and inside trainings learnt from the runs among them.
 
-    transfer^2 = prior^2 x (4 + sum z^2) / (4 + runs), z each run's error in its standard deviations given the kernels:
-    the mean of a scaled inverse chi-squared with 4 degrees before any run. Where there are no such runs the prior
-    stands.
+    transfer^2 = prior^2 x (4 + sum z^2) / (4 + runs), where z is a run's error given the kernels in its standard
+    deviations: the mean of a scaled inverse chi-squared with 4 degrees before any run. Without such runs, the prior
+    remains.
     """
     import numpy as np
 
@@ -251,21 +255,21 @@ def with_learnt_transfer(anchors: UpdatePoints, errors: Array) -> UpdatePoints:
 
 
 def contradiction(anchors: UpdatePoints, errors: Array) -> float:
-    """Return by how much ranges widen where kernels and runs contradict each other: z / 2 of the worst run, over 1."""
+    """Return the factor by which ranges widen if kernels and runs contradict each other: z / 2 of the worst run."""
     z = surprise_of_runs(anchors, errors)
     return max(1.0, float(abs(z).max()) / OUTLIER_CUTOFF) if len(z) else 1.0
 
 
 def surprise_of_runs(anchors: UpdatePoints, errors: Array) -> Array:
-    """Return each run's error against what the kernels beside it say, in its standard deviations; none without both."""
+    """Return each run's error given the kernels, in its standard deviations. The array is empty without kernels."""
     import numpy as np
 
     lone = anchors.kernels
     kernels, runs = np.flatnonzero(lone.measured), np.flatnonzero(~lone.measured)
     if not len(kernels) or not len(runs):
         return np.zeros(0)
-    seen, said = anchors.at(runs), anchors.at(kernels)
-    towards = covariance(seen, said)
-    weights = np.linalg.solve(covariance(said, said) + NOISE**2 * np.eye(len(kernels)), towards.T).T
-    variance = np.maximum(NOISE**2, seen.expected**2 - (weights * towards).sum(axis=1)) + NOISE**2
+    of_runs, of_kernels = anchors.at(runs), anchors.at(kernels)
+    towards = covariance(of_runs, of_kernels)
+    weights = np.linalg.solve(covariance(of_kernels, of_kernels) + NOISE**2 * np.eye(len(kernels)), towards.T).T
+    variance = np.maximum(NOISE**2, of_runs.expected**2 - (weights * towards).sum(axis=1)) + NOISE**2
     return np.asarray((errors[runs] - weights @ errors[kernels]) / np.sqrt(variance))

@@ -1,4 +1,4 @@
-"""Ranges that hold: the doubt, stretched by what held-out sources showed for predictions of the same group."""
+"""Ranges of predictions: the doubt times a factor that held-out sources of the same group determine."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
 
 NARROWEST = 0.02
-"""No range is tighter than +-2 %: the spread between nodes of one kind is 0.6 to 2 %."""
+"""Smallest half width of a range. The spread between nodes of one kind is 0.6 to 2 %."""
 ENOUGH_SOURCES = 60
-"""Of a group that says by itself how wide its ranges must be. One of fewer is filled up to as many with all others', so
-that one odd table does not set the range of a small group, and few rows do not show that theirs is smaller."""
+"""Number of sources from which a group alone determines its ranges. A smaller group is filled up with the sources of
+all others, so that one odd table does not set its range."""
 
 
 def spreads(errors: Array, doubts: Array, groups: Sequence[str], sources: Sequence[str]) -> dict[str, Spread]:
-    """Return, per group, how many times the doubt holds 80 and 90 % of the errors of the average held-out source.
+    """Return for each group the factors of the doubt that contain 80 and 90 % of the errors of an average source.
 
-    Split conformal quantiles over sources: of the ratios |error| / doubt, each source's weighing 1 together, at
-    level x (n + 1) / n for n sources. In a group of n < 60 sources the others weigh as 60 - n.
+    The factors are split conformal quantiles of |error| / doubt at level x (n + 1) / n for n sources. The rows of a
+    source weigh 1 together. In a group of n < 60 sources, all other sources weigh 60 - n together.
     Source: Lei et al. 2018, section 2; Tibshirani et al. 2019 for weights; Dunn et al. 2022 for groups.
     """
     import numpy as np
 
     ratio = np.abs(errors) / doubts
     every, origin = np.ones(len(ratio), dtype=bool), np.array(sources, dtype=object)
-    widths = {"all": _spread(ratio, _of_sources(origin, every), every)}
+    widths = {"all": _spread(ratio, _source_weights(origin, every), every)}
     named = np.array(groups, dtype=object)
     for group in (*GROUPS, *OWN_GROUPS):
         chosen = named == group
         if chosen.any():
-            weights, others = _of_sources(origin, chosen), _of_sources(origin, ~chosen)
+            weights, others = _source_weights(origin, chosen), _source_weights(origin, ~chosen)
             lacking = max(0.0, ENOUGH_SOURCES - weights.sum())
             if others.any():
                 weights = weights + others * min(1.0, lacking / others.sum())
@@ -43,20 +43,20 @@ def spreads(errors: Array, doubts: Array, groups: Sequence[str], sources: Sequen
     return widths
 
 
-def wider(one: Mapping[str, Spread], other: Mapping[str, Spread]) -> dict[str, Spread]:
-    """Return the wider of two spreads of each group, so that ranges hold in both ways of choosing rows."""
+def wider(first: Mapping[str, Spread], second: Mapping[str, Spread]) -> dict[str, Spread]:
+    """Return the wider of two spreads of each group, so that ranges cover both ways of choosing rows."""
     return {
         name: Spread(
             rows=spread.rows,
-            times_80=max(spread.times_80, other.get(name, spread).times_80),
-            times_90=max(spread.times_90, other.get(name, spread).times_90),
+            times_80=max(spread.times_80, second.get(name, spread).times_80),
+            times_90=max(spread.times_90, second.get(name, spread).times_90),
         )
-        for name, spread in one.items()
+        for name, spread in first.items()
     }
 
 
 def half_widths(groups: Sequence[str], doubts: Array, widths: Mapping[str, Spread]) -> tuple[Array, Array]:
-    """Return ln(high / value) of 80 and 90 % ranges: doubt x the group's stretch, never under 2 %."""
+    """Return ln(high / value) of 80 and 90 % ranges: doubt x the group's factor, at least 2 %."""
     import numpy as np
 
     times = {group: widths.get(group, widths["all"]) for group in set(groups)}
@@ -66,8 +66,8 @@ def half_widths(groups: Sequence[str], doubts: Array, widths: Mapping[str, Sprea
     return narrow, np.maximum(narrow, wide_90)
 
 
-def _of_sources(origin: Array, chosen: Array) -> Array:
-    """Return weights with which the chosen rows of each source weigh 1 together, and the others nothing."""
+def _source_weights(origin: Array, chosen: Array) -> Array:
+    """Return weights with which the chosen rows of each source weigh 1 together, and all other rows 0."""
     import numpy as np
 
     weights = np.zeros(len(origin))

@@ -1,4 +1,4 @@
-"""The most probable state of a least-squares problem with robust errors: one loop for every physics that is fitted."""
+"""Solver of least-squares problems with robust errors, for every physics that is fitted."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
     from planner.speed.physics.config_arrays import Array
 
 DOUBLINGS = 3
-"""Of one step, at most."""
+"""Largest number of times that one step is doubled."""
 CHORDS = 8
-"""Cheap steps after each full one, at most."""
+"""Largest number of cheap steps after each full one."""
 ANNEALING = 4.0, 2.0
-"""Times the noise, at first and then."""
+"""Multiples of the noise in the first two descents from afar."""
 LARGEST_STEP = 0.7
-"""Of one number of the state in one step, in logarithms."""
+"""Largest change of one number of the state in one step, in logarithms."""
 
 
 class RobustProblem(ABC):
-    """A problem whose state is one vector: logarithms of `constants` bounded constants, then effects.
+    """Problem whose state is a vector: logarithms of `constants` bounded constants, then effects.
 
     loss(state) = sum_i w_i t(residual_i / noise) + sum ((state - centre) / spread)^2 / 2, t as in Student's
     distribution with `tail` degrees of freedom.
@@ -40,17 +40,17 @@ class RobustProblem(ABC):
 
     @abstractmethod
     def jacobian(self, state: Array) -> Array:
-        """Return how ln modelled moves with each number of the state: rows x numbers."""
+        """Return the derivatives of ln modelled by each number of the state: rows x numbers."""
 
     def loss(self, state: Array) -> float:
-        """Return what is minimised."""
+        """Return the loss, which the solver minimizes."""
         import numpy as np
 
         errors = self.weights * (self.tail + 1) / 2 * np.log1p((self.residual(state) / self.noise) ** 2 / self.tail)
         return float(errors.sum() + 0.5 * (((state - self.centre) / self.spread) ** 2).sum())
 
     def solve(self, state: Array, *, rounds: int) -> Array:
-        """Descend by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963) until the loss stands still."""
+        """Descend by damped Gauss-Newton steps (Levenberg 1944, Marquardt 1963) until the loss stops falling."""
         loss, damping = self.loss(state), 1e-3
         for _ in range(rounds):
             moved, new_loss, damping = self._improve(state, loss, damping)
@@ -62,9 +62,9 @@ class RobustProblem(ABC):
         return state
 
     def solve_from_afar(self, state: Array, *, rounds: int) -> Array:
-        """Descend from a state that is far off: first with several times the noise, which makes the loss nearly convex.
+        """Descend from a distant state: first with several times the noise, which makes the loss nearly convex.
 
-        Robust errors make local minima in which rows that start far off are given up as outliers.
+        With robust errors, there are local minima that treat distant rows as outliers.
         Source: Blake and Zisserman 1987, graduated non-convexity.
         """
         noise = self.noise
@@ -77,7 +77,7 @@ class RobustProblem(ABC):
         return self.solve(state, rounds=rounds)
 
     def _moved(self, state: Array, step: Array) -> tuple[Array, float]:
-        """Return the state after a step, inside its bounds, and its loss."""
+        """Return the state after a step, clipped to its bounds, and its loss."""
         import numpy as np
 
         moved = state + step
@@ -85,7 +85,7 @@ class RobustProblem(ABC):
         return moved, self.loss(moved)
 
     def _longer(self, state: Array, step: Array, moved: Array, loss: float) -> tuple[Array, float]:
-        """Double a step as long as that pays: weights of robust errors make steps too short, near the end above all."""
+        """Double a step while the loss falls, because the weights of robust errors make steps too short."""
         for _ in range(DOUBLINGS):
             step = 2 * step
             further, new_loss = self._moved(state, step)
@@ -95,13 +95,13 @@ class RobustProblem(ABC):
         return moved, loss
 
     def _pulled(self, state: Array, jacobian: Array) -> tuple[Array, Array]:
-        """Return how far each row is trusted, by Student's errors, and where rows and priors pull the state."""
+        """Return the weight of each row under Student's errors, and the pull of rows and priors on the state."""
         residual = self.residual(state)
         trust = self.weights * (self.tail + 1) / (self.tail + (residual / self.noise) ** 2) / self.noise**2
         return trust, jacobian.T @ (trust * residual) + (self.centre - state) / self.spread**2
 
     def _improve(self, state: Array, loss: float, damping: float) -> tuple[Array, float, float]:
-        """Take one step; the damping grows until the loss falls."""
+        """Take one step with a damping that grows until the loss falls."""
         import numpy as np
 
         jacobian = self.jacobian(state)
@@ -119,9 +119,9 @@ class RobustProblem(ABC):
         return state, loss, damping
 
     def _with_reused_jacobian(self, state: Array, loss: float, jacobian: Array, matrix: Array) -> tuple[Array, float]:
-        """Step on by the derivatives of the step before, which cost nearly all of a round, while that pays.
+        """Take more steps with the derivatives of the last one while the loss falls: they are the costly part.
 
-        The chord method: Ortega and Rheinboldt 1970, section 7.1.
+        Source: the chord method, Ortega and Rheinboldt 1970, section 7.1.
         """
         import numpy as np
 

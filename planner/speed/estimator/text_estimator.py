@@ -1,4 +1,7 @@
-"""The estimator: configurations in, tokens/s or images/s per accelerator out, one or a hundred thousand at once."""
+"""Estimator of text networks, and the estimator that text and images share.
+
+It maps configurations to tokens/s or images/s per accelerator with ranges, up to a hundred thousand at once.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
-from planner.speed.estimator.doubt import doubt, doubt_with_own_runs, sources_near
+from planner.speed.estimator.doubt import count_nearby_sources, doubt, doubt_with_own_runs
 from planner.speed.estimator.expected_error import (
     COMMON_VARIANCE,
     NOISE,
@@ -17,10 +20,10 @@ from planner.speed.estimator.expected_error import (
     expected_error,
     groups_of,
     groups_with_own_runs,
-    unknown_accelerator,
+    variance_of_unknown,
 )
-from planner.speed.estimator.fit_sample import FitSample, OfPhysics
-from planner.speed.estimator.lone_kernel_errors import lone_of
+from planner.speed.estimator.fit_sample import Fit, FitSample, OfPhysics
+from planner.speed.estimator.lone_kernel_errors import probed_kernels
 from planner.speed.estimator.own_runs import (
     UpdatePoints,
     contradiction,
@@ -30,7 +33,7 @@ from planner.speed.estimator.own_runs import (
     update,
 )
 from planner.speed.estimator.ranges import half_widths
-from planner.speed.estimator.text_fit import Fit, model_text_step, text_sample, with_label_effects
+from planner.speed.estimator.text_fit import model_text_step, text_sample, with_label_effects
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.image_parameters import ABSENT_OF_IMAGES
 from planner.speed.physics.lone_kernels import lone_parts
@@ -43,30 +46,30 @@ if TYPE_CHECKING:
     from planner.speed.physics.observation import Labels, LoneKernel, Observation
 
 CAUTION = 1.6449
-"""Expected errors by which a rate is lowered before configurations are ranked: the 95th percentile of normal ones."""
+"""Number of expected errors by which a rate is lowered for ranking: the 95th percentile of normal errors."""
 MEASUREMENTS_KEPT = 32
-"""Sets of own measurements whose modelled steps are kept: most machines of a plan are corrected by the same ones."""
+"""Number of sets of own measurements whose modelled steps are cached. Most machines of a plan use the same set."""
 
 
 class Modelled(NamedTuple):
-    """What the physics says of configurations before any own run, and how wrong it expects to be."""
+    """Modelled steps of configurations with their expected errors."""
 
     log_step: Array
-    """ln seconds of a step."""
+    """ln of the seconds of a step."""
     place: UpdatePoints
     groups: tuple[str, ...]
     groups_with_own: tuple[str, ...]
-    """Where a run of the same machine corrects them."""
-    near: Array
-    """Sources of the evidence near."""
+    """Groups if a run of the same machine corrects the prediction."""
+    nearby_sources: Array
+    """Number of sources with nearby evidence."""
     doubt: Array
-    """What ranges are wide by, in units that the group's spread multiplies."""
+    """Doubt of the prediction, which the spread of its group multiplies to its range."""
     before: Modelled | None = None
-    """Before own runs corrected it."""
+    """Modelled steps before own runs corrected them, or None if no run did."""
 
 
 class Estimates(NamedTuple):
-    """Tokens/s (of image networks: images/s) per accelerator with 80 and 90 % ranges, along the configurations."""
+    """Tokens/s or images/s per accelerator with 80 and 90 % ranges. The arrays run along the configurations."""
 
     tokens_per_s_per_gpu: Array
     low_80: Array
@@ -75,44 +78,44 @@ class Estimates(NamedTuple):
     high_90: Array
     groups: tuple[str, ...]
     cautious: Array
-    """A rate that two options are ranked by: lower where more is uncertain of a configuration."""
-    near: Array
-    """Sources of the evidence near."""
+    """Rate for ranking options, which is lower for a more uncertain configuration."""
+    nearby_sources: Array
+    """Number of sources with nearby evidence."""
     place: UpdatePoints
-    """Labels, parts of the step and expected errors, from which the causes of an error follow."""
+    """Labels, parts of the step and expected errors, which determine the causes of an error."""
 
 
 @dataclass(frozen=True)
 class StepModel(Generic[OfPhysics]):
-    """What an estimate asks of a physics."""
+    """Functions of one physics that an estimate needs."""
 
     sample: Callable[[Sequence[Observation]], FitSample[OfPhysics]]
     step: Callable[[Fit, OfPhysics, Sequence[Labels]], tuple[Array, dict[str, Array]]]
-    """ln seconds of modelled steps, with the effects of labels, and the shares of their parts."""
+    """Return ln of the modelled step seconds, with the effects of labels, and the shares of the parts."""
     features: Callable[[OfPhysics], Array]
-    """Where configurations lie, in units of the distance that nearby settings may have."""
+    """Return the coordinates of configurations, in units of the distance at which settings inform little."""
     expected_error: Callable[[OfPhysics, Sequence[Labels], dict[str, Array], KnownLabels], Array]
     groups: Callable[[OfPhysics, Sequence[Labels], KnownLabels], tuple[str, ...]]
     groups_with_own_runs: Callable[[OfPhysics], tuple[str, ...]]
 
     def modelled(self, fit: Fit, configs: OfPhysics, labels: Sequence[Labels], known: KnownLabels) -> Modelled:
-        """Return modelled steps with their expected errors, by what they consist of and what is unknown of them."""
+        """Return modelled steps with their expected errors."""
         import numpy as np
 
         log_step, shares = self.step(fit, configs, labels)
         shares = {name: np.zeros(len(configs)) for name in PART_ERROR if name not in shares} | shares
         expected = self.expected_error(configs, labels, shares, known)
         place = UpdatePoints(labels, shares, self.features(configs), expected, spans_nodes(configs))
-        near = sources_near(labels, place.features, known.points)
+        nearby = count_nearby_sources(labels, place.features, known.points)
         groups, with_own = self.groups(configs, labels, known), self.groups_with_own_runs(configs)
-        return Modelled(log_step, place, groups, with_own, near, doubt(place.expected, labels, near))
+        return Modelled(log_step, place, groups, with_own, nearby, doubt(place.expected, labels, nearby))
 
     def estimate(
         self, configs: OfPhysics, labels: Sequence[Labels], calibration: Calibration, own: Sequence[Observation]
     ) -> Estimates:
-        """Estimate configurations; `own` are measurements of the user's, which correct the answer at once.
+        """Estimate configurations and correct the answer by the user's own measurements.
 
-        tokens/s or images/s per accelerator = those of a step / (step seconds x accelerators)
+        tokens/s or images/s per accelerator = tokens or images of a step / (step seconds x accelerators)
         """
         import numpy as np
 
@@ -126,14 +129,14 @@ class StepModel(Generic[OfPhysics]):
 def _modelled_runs(
     model: StepModel[Any], own: tuple[Observation, ...], calibration: Calibration
 ) -> tuple[Modelled, Array]:
-    """Return what the physics says of own measurements, and the ln seconds that they measured."""
+    """Return the modelled steps of own measurements, and ln of their measured seconds."""
     data, fit, known = model.sample(own), fitted(calibration), KnownLabels.of(calibration)
     modelled = model.modelled(fit, data.configs, data.labels, known)
     return _with_kernels(modelled, fit, own, known), data.log_seconds
 
 
 def contradiction_of(own: tuple[Observation, ...], calibration: Calibration) -> tuple[str, float] | None:
-    """Return the run that kernels contradict most, and its seconds against what they say; None where none does."""
+    """Return the run that kernels contradict most and its seconds over those that they predict, or None."""
     modelled, log_seconds = _modelled_runs(OF_TEXT, own, calibration)
     errors = log_seconds - modelled.log_step
     if contradiction(modelled.place, errors) <= 1:
@@ -144,8 +147,8 @@ def contradiction_of(own: tuple[Observation, ...], calibration: Calibration) -> 
     z = surprise_of_runs(modelled.place, errors)
     worst = int(np.argmax(abs(z)))
     kernels = np.flatnonzero(modelled.place.kernels.measured)
-    said = update(modelled.place.at(runs[[worst]]), modelled.place.at(kernels), errors[kernels]).shift
-    return own[int(runs[worst])].id, float(np.exp(errors[runs[worst]] - said[0]))
+    shift = update(modelled.place.at(runs[[worst]]), modelled.place.at(kernels), errors[kernels]).shift
+    return own[int(runs[worst])].id, float(np.exp(errors[runs[worst]] - shift[0]))
 
 
 OF_TEXT = StepModel(text_sample, model_text_step, features, expected_error, groups_of, groups_with_own_runs)
@@ -154,29 +157,29 @@ OF_TEXT = StepModel(text_sample, model_text_step, features, expected_error, grou
 def estimate_text(
     configs: Configs, labels: Sequence[Labels], calibration: Calibration, *, own: Sequence[Observation] = ()
 ) -> Estimates:
-    """Estimate configurations of text networks: tokens/s per accelerator, corrected by `own` measurements."""
+    """Estimate tokens/s per accelerator of text networks, corrected by `own` measurements."""
     return OF_TEXT.estimate(configs, labels, calibration, own)
 
 
 def fitted(calibration: Calibration) -> Fit:
-    """Return a calibration's constants and effects in the form in which they compute; older ones lack some."""
+    """Return a calibration's constants and effects, with defaults for constants that older calibrations lack."""
     return Fit(ABSENT_OF_IMAGES | ABSENT | calibration.constants, calibration.effects)
 
 
 def model_text(fit: Fit, configs: Configs, labels: Sequence[Labels], known: KnownLabels) -> Modelled:
-    """Return modelled steps of text networks."""
+    """Model steps of text networks without own measurements."""
     return OF_TEXT.modelled(fit, configs, labels, known)
 
 
 def model_rows(fit: Fit, rows: Sequence[Observation], known: KnownLabels) -> Modelled:
-    """Return modelled steps of measurements; those that are kernels of a probe by the parts that they measure."""
+    """Model steps of measurements. Kernels of a probe are modelled by the parts that they measure."""
     configs, labels = from_rows([row.config for row in rows]), [row.labels for row in rows]
     return _with_kernels(model_text(fit, configs, labels, known), fit, rows, known)
 
 
 def _with_kernels(modelled: Modelled, fit: Fit, rows: Sequence[Observation], known: KnownLabels) -> Modelled:
-    """Return modelled steps with each kernel of a probe in the place of the step that it stands in."""
-    lone = lone_of(rows)
+    """Return modelled steps in which kernels of a probe replace the steps of their rows."""
+    lone = probed_kernels(rows)
     if lone is None:
         return modelled
     import numpy as np
@@ -191,14 +194,14 @@ def _with_kernels(modelled: Modelled, fit: Fit, rows: Sequence[Observation], kno
                 share[number] = of_parts.get(part, 0.0)
             parts = sum((PART_ERROR[part] * share) ** 2 for part, share in of_parts.items())
             common = NOISE**2 if lone.alone[number] else COMMON_VARIANCE
-            unknown = unknown_accelerator(row.labels, known)
+            unknown = variance_of_unknown(row.labels, known, ("accelerator", "generation"))
             expected[number] = math.sqrt(common + parts + unknown + float(lone.own_variance[number]))
     place = modelled.place._replace(shares=shares, expected=np.asarray(expected), lone=lone)
     return modelled._replace(log_step=log_step, place=place)
 
 
 def _lone_error(fit: Fit, row: Observation, kernel: LoneKernel) -> tuple[float, dict[str, float]]:
-    """Return the mean of ln(measured / predicted) over the shapes of a kernel, and the mean shares of its parts."""
+    """Return the mean ln(measured / predicted) over the shapes of a kernel, and the mean shares of its parts."""
     import numpy as np
 
     configs = with_label_effects(
@@ -212,9 +215,9 @@ def _lone_error(fit: Fit, row: Observation, kernel: LoneKernel) -> tuple[float, 
 
 
 def corrected(asked: Modelled, anchors: Modelled, log_seconds: Array) -> Modelled:
-    """Return what own runs of so many ln seconds make of modelled steps, their expected errors and their groups.
+    """Return modelled steps, their expected errors and their groups after own runs that took e^log_seconds.
 
-    Kernels of a probe narrow a range, and leave it in its group: how well ranges with probes hold has no evidence yet.
+    Kernels of a probe narrow a range but leave its group, because there is no evidence yet on ranges with probes.
     """
     import numpy as np
 
@@ -242,9 +245,9 @@ def corrected(asked: Modelled, anchors: Modelled, log_seconds: Array) -> Modelle
 
 
 def estimates(modelled: Modelled, log_size: Array, spreads: Mapping[str, Spread]) -> Estimates:
-    """Return rates with their ranges; `log_size` is ln(tokens or images of a step / accelerators).
+    """Return rates with their ranges. `log_size` is ln(tokens or images of a step / accelerators).
 
-    Own runs make a range no wider, unless they show that their site is odd.
+    Own runs widen a range only if they show that their site is odd.
     """
     import numpy as np
 
@@ -264,6 +267,6 @@ def estimates(modelled: Modelled, log_size: Array, spreads: Mapping[str, Spread]
         np.exp(log_rate + wide_90),
         modelled.groups,
         np.exp(log_rate - CAUTION * modelled.place.expected),
-        modelled.near,
+        modelled.nearby_sources,
         modelled.place,
     )

@@ -1,45 +1,53 @@
-"""The copy of a network that generates answers: its size on a device, and the constants of the engine that runs it."""
+"""Copy of a network that generates answers: its size on a device, and the constants of the engine that runs it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from planner.model.hardware.machines import Accelerator
 from planner.model.network.architecture import TextModel
 from planner.model.network.training_method import Engine
 from planner.network.families.known_families import family_of
 from planner.network.flops import cast_weights, matmul_parameters, parameters, routed_parameters
+from planner.speed.physics.accelerator_facts import peak_flops
+from planner.speed.physics.interconnect import PCIE_GB_PER_S, pcie_generation
 
 GIB = 2**30
+FORMATS = {16: "16bit", 8: "fp8"}
+"""Number formats of the products by the bits of a weight."""
 
 
 @dataclass(frozen=True)
 class EngineConstants:
-    """What an engine reaches of the hardware, and what its own work takes. Fitted by `calibration/decoding_fit.py`."""
+    """Shares of the hardware's rates that an engine reaches, and the time of its own work.
+
+    `calibration/decoding_fit.py` fits them.
+    """
 
     bandwidth: float
     """Share of the data sheet's memory bandwidth at which weights and cache are read."""
     compute: float
     """Share of the dense peak that large matrix products reach."""
     layer_us: float
-    """Microseconds of a layer's launches, norms and rotations, whatever the batch."""
+    """Microseconds of a layer's launches, norms and rotations, independent of the batch."""
     sequence_us: float
     """Microseconds of a sequence in each step: scheduling, sampling, writing its token back."""
     exchange_us: float
-    """Microseconds of one all-reduce between the devices of a copy, whatever its size."""
+    """Microseconds of one all-reduce between the devices of a copy, independent of its size."""
     launch_us: float = 0.0
-    """Microseconds in which the host launches a layer's kernels, where no CUDA graph does. The device hides behind
-    them, or they behind it."""
+    """Microseconds in which the host launches a layer's kernels, if no CUDA graph launches them. Launches overlap with
+    the device's work."""
     most_sequences: int = 1024
-    """Sequences of one copy at a time, whatever the memory."""
+    """Upper bound of the sequences that one copy writes at a time, independent of its memory."""
     refills: bool = True
-    """Whether a sequence that ends makes room for the next. Else a batch lasts until its longest has ended."""
+    """True if a sequence that ends makes room for the next. Otherwise a batch lasts until its longest answer ends."""
     shares_prompts: bool = True
-    """Whether the completions of one prompt share its cache, so that it is computed once."""
+    """True if the completions of one prompt share its cache, so that the engine computes it once."""
 
 
 DECODING = EngineConstants(bandwidth=0.766, compute=0.545, layer_us=22.9, sequence_us=9.36, exchange_us=18.0)
-"""vLLM and SGLang, fitted to catalogs/generation/decoding.csv (benchmarks/generation_accuracy.py)."""
+"""Constants of vLLM and SGLang, fitted to catalogs/generation/decoding.csv (benchmarks/generation_accuracy.py)."""
 TRAINERS_OWN = replace(
     DECODING,
     launch_us=900.0,
@@ -49,35 +57,51 @@ TRAINERS_OWN = replace(
     refills=False,
     shares_prompts=False,
 )
-"""`generate` of transformers, eager: a static micro-batch, and a layer's launches from Python in every step. Both are
-assumed; with stated micro-batches, generation of DeepSpeed-Chat agrees within a fifth (test_predict_rollouts.py)."""
+"""Constants of the eager `generate` of transformers: a static micro-batch, and launches from Python in every step.
+Both are assumed. With stated micro-batches, they agree within a fifth with the generation of DeepSpeed-Chat
+(test_predict_rollouts.py)."""
 CONSTANTS = {Engine.VLLM: DECODING, Engine.SGLANG: DECODING, Engine.TRAINER: TRAINERS_OWN}
 
 
 @dataclass(frozen=True)
 class EngineDevice:
-    """What generation needs of an accelerator and its link. Rates in bytes and FLOP a second."""
+    """Rates and memory of an accelerator and its link, in bytes, bytes per second and FLOP per second."""
 
     bandwidth: float
     peak: float
-    """Dense, in the format of the products."""
+    """Dense peak in the number format of the products."""
     memory: float
-    """Bytes that a process can have."""
+    """Bytes that a process can allocate."""
     link: float
-    """One direction to the other devices of the same copy."""
+    """Rate of one direction to the other devices of the same copy."""
+
+
+def engine_device(accelerator: Accelerator, *, weight_bits: int = 16) -> EngineDevice | None:
+    """Return the rates of an accelerator, or None if its bandwidth, peak or memory is unknown.
+
+    An accelerator without a link of its own communicates over PCIe.
+    """
+    peak = peak_flops(accelerator, FORMATS[weight_bits]) or peak_flops(accelerator, FORMATS[16])
+    if accelerator.hbm_gb_per_s is None or peak is None or accelerator.training_gib is None:
+        return None
+    slot = PCIE_GB_PER_S[pcie_generation(accelerator)]
+    link = slot if accelerator.link_gb_per_s is None else accelerator.link_gb_per_s / 2
+    return EngineDevice(
+        bandwidth=accelerator.hbm_gb_per_s * 1e9, peak=peak, memory=accelerator.training_gib * GIB, link=link * 1e9
+    )
 
 
 @dataclass(frozen=True)
 class EngineCopy:
-    """One copy of the network, divided over `tensor` devices; several copies share the prompts."""
+    """One copy of the network, divided over `tensor` devices. Several copies divide the prompts among them."""
 
     network: TextModel
     device: EngineDevice
     tensor: int = 1
     weight_bytes: float = 2.0
-    """Of a parameter."""
+    """Bytes of a parameter."""
     cache_bytes: float = 2.0
-    """Of a number in the cache of keys and values."""
+    """Bytes of a number in the cache of keys and values."""
 
     @property
     def weights(self) -> float:
@@ -88,7 +112,7 @@ class EngineCopy:
     def token_cache(self) -> float:
         """Bytes that one token keeps on each device: 2 x layers x key-value heads x head size x bytes.
 
-        Heads are divided over the devices, and doubled where there are more devices than heads.
+        Heads are divided over the devices. If there are more devices than heads, every device keeps one head.
         """
         heads = max(self.network.kv_heads / self.tensor, 1.0)
         return 2 * self.network.layers * heads * self.network.head_dim * self.cache_bytes
@@ -96,17 +120,17 @@ class EngineCopy:
     def weights_read(self, batch: float) -> float:
         """Return the bytes of weights on each device that one step of `batch` tokens reads.
 
-        Of a mixture: experts met = E x (1 - (1 - k / E)^batch), each token choosing k of E at random. The embedding is
-        looked up, not read.
+        A mixture reads E x (1 - (1 - k / E)^batch) of its E experts, because each token chooses k of them at random.
+        The embedding is looked up, not read.
         """
-        always, routed = self._always_read, float(self._routed)
+        routed = float(self._routed)
         if (missed := self._missed_share) is not None:
             routed *= 1 - missed**batch
-        return (always + routed) * self.weight_bytes / self.tensor
+        return (self._always_read + routed) * self.weight_bytes / self.tensor
 
     def flops(self, tokens: float) -> float:
-        """Return the FLOPs on each device of a forward pass of `tokens` without attention: 2 x parameters met."""
-        return 2 * self._met * tokens / self.tensor
+        """Return the FLOPs on each device of a forward pass of `tokens` without attention: 2 x parameters used."""
+        return 2 * self._multiplied * tokens / self.tensor
 
     def attention_flops(self, tokens: float, context: float) -> float:
         """Return the FLOPs on each device of `tokens` that attend to `context` tokens each: 4 x layers x width."""
@@ -114,10 +138,10 @@ class EngineCopy:
         return 4 * self.network.layers * width * context * tokens / self.tensor
 
     def largest_batch(self, free_bytes: float, context: float) -> float:
-        """Return how many sequences of `context` tokens have room in the cache at a time; 0 where none has."""
+        """Return the number of sequences of `context` tokens that fit in the cache at a time."""
         return max(0.0, free_bytes / (self.token_cache * max(context, 1.0)))
 
-    # Counted once a copy: a schedule asks for thousands of steps.
+    # Cached because a schedule asks for thousands of steps.
     @cached_property
     def _routed(self) -> int:
         return routed_parameters(self.network)
@@ -128,10 +152,10 @@ class EngineCopy:
 
     @cached_property
     def _missed_share(self) -> float | None:
-        """Share of a mixture's experts that one token does not choose; None of a dense network."""
+        """Share of a mixture's experts that one token does not choose, or None for a dense network."""
         sparse = family_of(self.network).layers[-1]
         return 1 - sparse.experts_per_token / sparse.experts if sparse.experts else None
 
     @cached_property
-    def _met(self) -> int:
+    def _multiplied(self) -> int:
         return matmul_parameters(self.network)

@@ -1,4 +1,4 @@
-"""How long completions are: their mean is known, some are much longer, and all are stopped at a limit."""
+"""Distribution of completion lengths: the mean is known, some are much longer, and a limit stops all of them."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ SPREAD = 0.6
 """Standard deviation of ln(length) before the limit stops an answer. Source: logs that state mean, limit and the share
 that was stopped (docs/decisions/2026-11-27-preferences-and-rollouts.md)."""
 USUAL_MOST = 4.0
-"""The limit over the mean, where it is not stated."""
+"""Ratio of the limit to the mean, if the limit is not stated."""
 HALVINGS = 60
 ALL_STOPPED = 0.995
-"""A mean so near the limit that every answer is stopped there."""
+"""Ratio of the mean to the limit from which every answer counts as stopped at the limit."""
 
 
 @dataclass(frozen=True)
 class CompletionLengths:
-    """Lengths in tokens: log-normal, stopped at `most`, with the stated mean of what is left."""
+    """Log-normal lengths in tokens, stopped at `most`. `mean` is the mean of the stopped lengths."""
 
     mean: float
     most: float
@@ -35,24 +35,24 @@ class CompletionLengths:
     def of_batch(self, count: int) -> list[float]:
         """Return the lengths of `count` typical completions, the shortest first: quantiles at (i + 1/2) / count.
 
-        They are scaled to the mean, which the quantiles of a few completions miss, and none is longer than the limit.
+        The quantiles of a few completions miss the mean, so they are scaled to it. None exceeds the limit.
         """
         lengths = [self.quantile((place + 0.5) / count) for place in range(count)]
         factor = self.mean * count / sum(lengths)
         return [min(self.most, length * factor) for length in lengths]
 
     def longest(self, count: float) -> float:
-        """Return the longest that is to be expected of `count` completions: the quantile at 1 - 1 / (2 count)."""
+        """Return the expected longest of `count` completions: the quantile at 1 - 1 / (2 count)."""
         return self.quantile(1 - 0.5 / max(1.0, count))
 
     def scaled(self, factor: float) -> CompletionLengths:
-        """Return completions that are `factor` times as long, with a limit that moves with them."""
+        """Return completions that are `factor` times as long, with a limit scaled alike."""
         return CompletionLengths(self.mean * factor, self.most * factor, self.spread)
 
 
 @cache
 def _centre(lengths: CompletionLengths) -> float:
-    """Return the mean of ln(length) before the limit, by bisection on the mean of what is left.
+    """Return the mean of ln(length) before the limit, by bisection on the mean of the stopped lengths.
 
     E[min(X, c)] = exp(m + s^2 / 2) Phi((ln c - m - s^2) / s) + c (1 - Phi((ln c - m) / s)) for X log-normal.
     """

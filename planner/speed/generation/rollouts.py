@@ -1,19 +1,28 @@
-"""Seconds in which copies of a network write the completions of one step, and how long most wait for the last."""
+"""Time in which copies of a network write the completions of one step.
+
+A batch drains towards its end: the last stretch is a few long answers alone.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from heapq import heappop, heappush
+from typing import NamedTuple
 
-from planner.speed.generation.batch_schedule import batch_schedule
 from planner.speed.generation.decoding import decoding_step, prompt_seconds
 from planner.speed.generation.engine import EngineConstants, EngineCopy
 from planner.speed.generation.lengths import CompletionLengths
 
+MOST_FOLLOWED = 2048
+"""Largest number of sequences that a schedule follows singly. Beyond it, every n-th sequence stands for n."""
+SIMILAR_BATCH = 0.97
+"""Ratio of two batches from which their stretches are joined into one."""
+
 
 @dataclass(frozen=True)
 class Rollouts:
-    """The work of one step: prompts, completions of each, and how long both are."""
+    """Prompts of one step, their completions, and the lengths of both."""
 
     prompts: int
     group: int
@@ -34,27 +43,27 @@ class Rollouts:
 
 @dataclass(frozen=True)
 class GenerationTime:
-    """Where the seconds of generation go, on the copy with the usual share of the work."""
+    """Seconds of generation by part, on a copy with the usual share of the work."""
 
     prompts: float
     decoding: float
     waiting: float
-    """What the slowest copy takes longer: its longest answer is the longest of all."""
+    """Extra seconds of the slowest copy, which writes the longest answer of all."""
     at_once: int
-    """Sequences of a copy at a time."""
+    """Sequences that a copy writes at a time."""
     cache_bytes: float
-    """What the cache of a full batch takes on each device."""
+    """Bytes that the cache of a full batch takes on each device."""
 
     @property
     def seconds(self) -> float:
-        """Until the last completion is there."""
+        """Seconds until the last completion is written."""
         return self.prompts + self.decoding + self.waiting
 
 
 def generation_time(
     rollouts: Rollouts, copy: EngineCopy, constants: EngineConstants, *, copies: int, free_bytes: float
 ) -> GenerationTime | None:
-    """Return the seconds in which `copies` write the completions; None where no sequence has room in `free_bytes`.
+    """Return the seconds in which `copies` write the completions, or None if no sequence fits in `free_bytes`.
 
     decoding = sum over stretches of a draining batch: steps x seconds of a step (`decoding_step`)
     waiting = (longest of all completions - longest of one copy's) x seconds of a step with one sequence
@@ -67,7 +76,7 @@ def generation_time(
     if at_once < 1:
         return None
     decoding = _decoding_seconds(rollouts, copy, constants, sequences=sequences, at_once=at_once)
-    computed = sequences if not constants.shares_prompts else max(1.0, sequences / rollouts.group)
+    computed = max(1.0, sequences / rollouts.group) if constants.shares_prompts else sequences
     prompts = prompt_seconds(copy, constants, prompts=computed, tokens=rollouts.prompt_tokens)
     alone = decoding_step(copy, constants, batch=1, context=context).seconds
     longer = lengths.longest(rollouts.sequences) - lengths.longest(sequences)
@@ -84,10 +93,93 @@ def generation_time(
 def _decoding_seconds(
     rollouts: Rollouts, copy: EngineCopy, constants: EngineConstants, *, sequences: int, at_once: int
 ) -> float:
-    """Return the seconds of all decoding steps of one copy; strategies and networks of a machine mostly share them."""
+    """Return the seconds of all decoding steps of one copy.
+
+    The result is cached because most strategies of a machine ask for the same schedule.
+    """
     schedule = batch_schedule(rollouts.lengths, sequences=sequences, at_once=at_once, refills=constants.refills)
     return sum(
-        one.steps
-        * decoding_step(copy, constants, batch=one.batch, context=rollouts.prompt_tokens + one.written).seconds
-        for one in schedule
+        stretch.steps
+        * decoding_step(copy, constants, batch=stretch.batch, context=rollouts.prompt_tokens + stretch.written).seconds
+        for stretch in schedule
     )
+
+
+class Stretch(NamedTuple):
+    """Decoding steps with the same number of sequences, and the mean tokens that each sequence has written by then."""
+
+    steps: float
+    batch: float
+    written: float
+
+
+@cache
+def batch_schedule(
+    lengths: CompletionLengths, *, sequences: int, at_once: int, refills: bool = True
+) -> tuple[Stretch, ...]:
+    """Return the stretches in which one copy of the network writes `sequences` completions, `at_once` at a time.
+
+    With `refills`, a sequence that ends makes room for the next one (continuous batching, Yu et al. 2022). Then the
+    batch drains, and the longest answers are written with a nearly empty batch. Without `refills`, each batch of
+    `at_once` lasts as long as its longest answer, and the engine keeps computing the sequences that have ended.
+    """
+    every = -(-sequences // MOST_FOLLOWED)
+    count, room = -(-sequences // every), max(1, at_once // every)
+    scale = sequences / count
+    ordered = lengths.of_batch(count)
+    mixed = [ordered[place] for place in _mixed(count)]
+    stretches = _continuous(mixed, room) if refills else _static(mixed, room)
+    return tuple(_joined([stretch._replace(batch=stretch.batch * scale) for stretch in stretches]))
+
+
+def _continuous(lengths: list[float], room: int) -> list[Stretch]:
+    """Follow a batch that is refilled, from one end of a sequence to the next."""
+    waiting, running = iter(lengths[room:]), sorted((length, 0.0) for length in lengths[:room])
+    now, stretches = 0.0, []
+    begun = 0.0
+    """Sum of the times at which the running sequences began."""
+    while running:
+        end, start = running[0]
+        if end > now:
+            batch = len(running)
+            stretches.append(Stretch(end - now, batch, (now + end) / 2 - begun / batch))
+            now = end
+        heappop(running)
+        begun -= start
+        following = next(waiting, None)
+        if following is not None:
+            heappush(running, (now + following, now))
+            begun += now
+    return stretches
+
+
+def _static(lengths: list[float], room: int) -> list[Stretch]:
+    """Return one stretch for each batch, which lasts as long as its longest answer."""
+    batches = [lengths[place : place + room] for place in range(0, len(lengths), room)]
+    return [Stretch(max(batch), len(batch), max(batch) / 2) for batch in batches]
+
+
+def _mixed(count: int) -> list[int]:
+    """Return the places from 0 to count - 1 in an order that mixes low and high ones throughout.
+
+    The order sorts places by their reversed bits (van der Corput 1935).
+    """
+    bits = max(1, (count - 1).bit_length())
+    return sorted(range(count), key=lambda place: int(f"{place:0{bits}b}"[::-1], 2))
+
+
+def _joined(stretches: list[Stretch]) -> list[Stretch]:
+    """Join consecutive stretches whose batches are nearly equal, and keep their sum of steps x batch."""
+    joined: list[Stretch] = []
+    first_batch = 0.0
+    for stretch in stretches:
+        if joined and min(stretch.batch, first_batch) >= SIMILAR_BATCH * max(stretch.batch, first_batch):
+            last = joined[-1]
+            steps = last.steps + stretch.steps
+            tokens = last.steps * last.batch + stretch.steps * stretch.batch
+            written = last.steps * last.batch * last.written + stretch.steps * stretch.batch * stretch.written
+            joined[-1] = Stretch(steps, tokens / steps, written / tokens)
+        else:
+            joined.append(stretch)
+            first_batch = stretch.batch
+    return joined

@@ -90,8 +90,17 @@ def undivided_fit(job: Job, candidate: Candidate, catalog: Catalog) -> DeviceFit
     if job.setup.micro_batch is not None or chosen.chance is None:
         return chosen
     smallest = replace(job.setup, micro_batch=1, checkpointing=chosen.checkpointing)
-    largest_chance = fit(replace(job, setup=smallest), candidate, anchor, catalog).chance
-    return replace(chosen, chance=max(chosen.chance, largest_chance or 0.0))
+    largest_chance = fit(replace(job, setup=smallest), candidate, anchor, catalog).chance or 0.0
+    if largest_chance <= chosen.chance:
+        return chosen
+    notes = [chosen.note] if chosen.note else []
+    of_chosen, of_smallest = (f"{min(99, round(100 * chance))} %" for chance in (chosen.chance, largest_chance))
+    if of_chosen != of_smallest:
+        notes.append(
+            f"its speed is that of micro-batch {chosen.micro_batch}, which fits with a chance of {of_chosen}; its "
+            f"chance to fit is that of micro-batch 1 with the same checkpointing ({of_smallest})"
+        )
+    return replace(chosen, chance=largest_chance, note="; ".join(notes) or None)
 
 
 def fit_of_config(config: ParallelConfig, hbm_gib: float | None) -> DeviceFit:

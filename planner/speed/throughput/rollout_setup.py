@@ -10,8 +10,7 @@ from planner.model.network.workload import Precision
 from planner.scenario.candidate import Candidate
 from planner.scenario.job import Job
 from planner.scenario.training_setup import TrainingSetup
-from planner.speed.generation.engine import GIB, EngineCopy, EngineDevice
-from planner.speed.generation.engine_device import engine_device
+from planner.speed.generation.engine import GIB, EngineCopy, EngineDevice, engine_device
 from planner.speed.generation.lengths import CompletionLengths
 from planner.speed.generation.rollouts import Rollouts
 from planner.speed.memory.planned_settings import planned_trainer_memory

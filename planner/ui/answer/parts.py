@@ -1,4 +1,4 @@
-"""Fragments that every page shows: HTML in the pages' style, small print, problems."""
+"""Shows fragments of every page: HTML in the pages' style, small print, problems."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ def note(text: str) -> None:
 
 
 def problems(found: Sequence[InputError], words: Words, *, stands: bool) -> None:
-    """Show what is wrong; messages are text, never Markdown."""
+    """Show problems. Messages are text, never Markdown."""
     for problem in found:
         html(problem_html(problem.message, problem.fix, words, stands=stands))

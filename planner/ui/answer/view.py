@@ -1,4 +1,4 @@
-"""The answer beside the question."""
+"""Shows the answer beside the question, and the changes that would reverse it."""
 
 from __future__ import annotations
 
@@ -15,26 +15,29 @@ from planner.present.option_marks import bill_before_credits
 from planner.present.page.answer import FIRST_ROWS, AnswerPage
 from planner.present.page.pins import MOST, Pin, pins_html
 from planner.present.page.prices import finance_html
+from planner.present.page.turns import turns_html
 from planner.present.page.words import Words
 from planner.present.report.csv_file import as_csv
 from planner.present.report.html_file import as_html
 from planner.present.report.report import Report
 from planner.present.report.workbook import as_workbook
-from planner.ui.answer.parts import html, note
-from planner.ui.answer.turns import FILE, turns
+from planner.ui.answer.parts import html, note, problems
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import parameters_of
-from planner.ui.ask.question import Answered, Known, turning_points
+from planner.ui.ask.question import Answered, StampedCatalog, turning_points
 from planner.ui.state import COLUMNS_CHOICE
 from planner.use_cases.find import plan_text
 
+FILE = "plan.yaml"
 XLSX = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 
 
-def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: date, more: Sequence[str] = ()) -> None:
-    """Show headline, figures, pinned answers, bars, table, what would change it, and downloads.
+def draw(
+    answered: Answered, form: Form, known: StampedCatalog, words: Words, *, today: date, more: Sequence[str] = ()
+) -> None:
+    """Show headline, figures, pinned answers, bars, table, changes that would reverse the answer, and downloads.
 
-    `more`: columns of the table beside the usual ones.
+    `more` has the keys of columns besides the usual ones.
     """
     page = AnswerPage(answered.document, words, answered.plan.campaign.start or today, more)
     html(page.headline_html())
@@ -55,14 +58,14 @@ def draw(answered: Answered, form: Form, known: Known, words: Words, *, today: d
     if answered.document.notes:
         html(page.notes_html())
     html(page.changes_html())
-    turns(form, answered, known, words, today=today)
+    _turns(form, answered, known, words, today=today)
     _taken(answered, words)
     _downloads(page, form, answered, known, words, today=today)
     note(words(LEFT_OUT))
 
 
 def _columns(more: Sequence[str], words: Words) -> None:
-    """Choose columns beside the usual ones, for the table, the report and its files."""
+    """Let the user choose more columns, for the table, the report and its files."""
     offered = [*dict.fromkeys((*(column.key for column in offered_columns()), *more))]
     st.session_state.setdefault(COLUMNS_CHOICE, list(more))
     st.multiselect(
@@ -74,7 +77,7 @@ def _columns(more: Sequence[str], words: Words) -> None:
 
 
 def _pins(shown: Pin, words: Words) -> None:
-    """Show the answers that were pinned, with buttons to pin this one and to let all go."""
+    """Show the pinned answers, with buttons to pin this one and to unpin all."""
     pins: list[Pin] = st.session_state.setdefault("pins", [])
     with st.container(horizontal=True):
         if len(pins) < MOST and shown.parameters not in [pin.parameters for pin in pins]:
@@ -87,18 +90,18 @@ def _pins(shown: Pin, words: Words) -> None:
 
 
 def _taken(answered: Answered, words: Words) -> None:
-    """Show what was assumed, and what the answer took from the catalog."""
+    """Show the assumptions, and the values from the catalog."""
     with st.expander(words("What was assumed")):
         page = AnswerPage(answered.document, words, date.min)
         html(page.assumptions_html(answered.assumed))
 
 
 def _downloads(
-    page: AnswerPage, form: Form, answered: Answered, known: Known, words: Words, *, today: date
+    page: AnswerPage, form: Form, answered: Answered, known: StampedCatalog, words: Words, *, today: date
 ) -> None:  # fmt: skip
 
     def made() -> Report:
-        """Return the report with what would change the answer, which takes some seconds the first time."""
+        """Return the report with changes that would reverse the answer. The first time takes seconds."""
         try:
             advice = turning_points(form, answered.plan, known, today=today, asked=FILE)
         except InputError:
@@ -123,3 +126,15 @@ def _downloads(
             file_name="training-plan.csv", mime="text/csv", on_click="ignore",
         )  # fmt: skip
     note(words("The report prints as two pages to sign. The address of this page reproduces it."))
+
+
+def _turns(form: Form, answered: Answered, known: StampedCatalog, words: Words, *, today: date) -> None:
+    """Draw the button, and below it the changes found for this question."""
+    if st.button(words("Find the values at which the answer turns"), key="turns"):
+        st.session_state["turns-of"] = form
+    if st.session_state.get("turns-of") != form:
+        return
+    try:
+        html(turns_html(turning_points(form, answered.plan, known, today=today, asked=FILE), words))
+    except InputError as error:
+        problems([error], words, stands=False)

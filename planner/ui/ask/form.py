@@ -1,4 +1,4 @@
-"""What the form on the first page holds, as a value that a link can carry."""
+"""Content of the form on the first page, as a value that a link can carry."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ Share = Annotated[float, Field(ge=0, lt=100)]
 
 
 class Start(StrEnum):
-    """Where a question starts."""
+    """Starting point of a question."""
 
     TRAIN = "train"
     BUY = "buy"
     OFFERS = "offers"
     PLAN = "plan"
-    """A plan file: an example, or one that was uploaded."""
+    """A plan file, either an example or an upload."""
 
 
-class Method(StrEnum):
-    """What is trained."""
+class WeightsChoice(StrEnum):
+    """Trained weights: all, or adapters."""
 
     FULL = "full"
     LORA = "lora"
     QLORA = "qlora"
 
 
-class Machine(Frozen):
-    """A row of the machines: a card or a whole machine that the catalog describes."""
+class MachineRow(Frozen):
+    """A row of the machines: a card, or a whole machine of the catalog."""
 
     name: Text
-    """An accelerator, or a site."""
+    """Id of an accelerator or a site."""
     count: Annotated[int, Field(ge=1, le=72)] = 1
-    """Of cards; of a site always 1."""
+    """Number of cards; always 1 for a site."""
     buy: bool = False
     usd: Annotated[float, Field(gt=0, le=1e12)] | None = None
-    """Of one that is to be bought; None: what its site says."""
+    """Price in USD of a machine to be bought; None for its site's price."""
 
 
 class Form(Frozen):
@@ -56,17 +56,17 @@ class Form(Frozen):
     start: Start = Start.TRAIN
     model: Annotated[Text, AfterValidator(name_without_secrets)] = "llama3-8b"
     config: Annotated[str, Field(max_length=60_000)] | None = None
-    """A config.json that was uploaded; its name is `model`."""
+    """Text of an uploaded config.json. Its name is `model`."""
     example: Annotated[str, Field(max_length=80)] | None = None
-    """With `start: plan`: a bundled plan by its name, or else the text of `plan`."""
+    """Name of a bundled plan for `start: plan`; None if `plan` has the text."""
     plan: Annotated[str, Field(max_length=200_000)] | None = None
     log: Annotated[str, Field(max_length=60_000)] | None = None
-    """The run of a log that was pasted, as JSON: its speed is that of the machine it ran on."""
-    method: Method = Method.LORA
+    """Run of a pasted log as JSON. Its speed counts for the machine that it ran on."""
+    method: WeightsChoice = WeightsChoice.LORA
     learns: TrainingMethod | None = None
-    """What is optimized; None: the next token."""
+    """Training objective; None for the next token."""
     completion: Annotated[int, Field(ge=1, le=10**7)] | None = None
-    """Tokens of an answer; `mean` is then of the prompts."""
+    """Tokens of an answer. `mean` then counts those of a prompt."""
     amount: Literal["data", "samples", "tokens"] = "data"
     samples: Annotated[int, Field(ge=1, le=10**12)] = 50_000
     mean: Annotated[int, Field(ge=1, le=10**7)] = 700
@@ -75,7 +75,7 @@ class Form(Frozen):
     tokens: Annotated[float, Field(gt=0, le=1e16)] = 1e9
     seq_len: Annotated[int, Field(ge=1, le=10**7)] | None = None
     precision: Precision | None = None
-    machines: Annotated[tuple[Machine, ...], Field(max_length=MOST_MACHINES)] = ()
+    machines: Annotated[tuple[MachineRow, ...], Field(max_length=MOST_MACHINES)] = ()
     find: bool = True
     offers: Annotated[tuple[Text, ...], Field(max_length=40)] = ()
     regions: Annotated[tuple[Text, ...], Field(max_length=20)] = ()
@@ -85,32 +85,32 @@ class Form(Frozen):
     kwh: Annotated[float, Field(ge=0, le=1e6)] | None = None
     deadline: Day | None = None
     budget: Money | None = None
-    """This and `kwh` in `currency`."""
+    """Budget. `budget` and `kwh` are in `currency`."""
     runs: Annotated[int, Field(ge=1, le=10**15)] = 1
     confidence: Annotated[float, Field(ge=0.5, le=0.99)] = 0.8
     provider: Annotated[str, Field(max_length=60)] | None = None
-    """Whose prices the next two are of."""
+    """Provider of `discount` and `credits`."""
     discount: Share = 0.0
-    """Percent off the list."""
+    """Discount in percent of the list price."""
     credits: Money = 0.0
-    """USD."""
+    """Credits in USD."""
     book: Annotated[str, Field(max_length=20_000)] | None = None
-    """The price book of the visit, as JSON."""
+    """Price book of the visit as JSON."""
 
     def changed(self, **values: object) -> Form:
-        """Return the form with other values, which are known to be right."""
+        """Return the form with other values, without checking them."""
         return self.model_copy(update=values)
 
 
 STARTS = {
-    Start.TRAIN: Form(machines=(Machine(name="RTX-3090", count=2),), budget=300.0),
+    Start.TRAIN: Form(machines=(MachineRow(name="RTX-3090", count=2),), budget=300.0),
     Start.BUY: Form(
         start=Start.BUY,
         samples=200_000,
         machines=(
-            Machine(name="dgx-station-v100"),
-            Machine(name="pc-rtx4090", buy=True),
-            Machine(name="h200-x1", buy=True),
+            MachineRow(name="dgx-station-v100"),
+            MachineRow(name="pc-rtx4090", buy=True),
+            MachineRow(name="h200-x1", buy=True),
         ),
         precision=Precision.FP16,
         find=False,
@@ -120,7 +120,7 @@ STARTS = {
     Start.OFFERS: Form(
         start=Start.OFFERS,
         model="llama-3.1-8b",
-        method=Method.FULL,
+        method=WeightsChoice.FULL,
         amount="tokens",
         tokens=2e10,
         find=False,
@@ -135,4 +135,4 @@ STARTS = {
         budget=100_000.0,
     ),
 }
-"""What each starting point asks before anything is changed: a question that has an answer."""
+"""Form of each starting point. Each asks a question with an answer."""

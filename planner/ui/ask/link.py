@@ -1,4 +1,4 @@
-"""A form as the parameters of an address, and back: what is as the starting point says is left out."""
+"""Converts a form to the parameters of an address and back. Values of the starting point are left out."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from planner.errors import InputError
 from planner.model.base import Frozen
 from planner.model.evidence.run import RunRecord
 from planner.model.prices.price_book import PriceBook
-from planner.ui.ask.form import Form, Machine, Start
+from planner.ui.ask.form import Form, MachineRow, Start
 from planner.ui.scenario import first_form
 
 LINK_FIX = "Take the link from the page's address again."
 LONGEST_UNPACKED = 200_000
-"""Characters of a text that a link carries packed."""
+"""Most characters of a packed text in a link."""
 PACKED = ("config", "log", "book")
 CARRIED: dict[str, type[Frozen]] = {"log": RunRecord, "book": PriceBook}
-"""What a packed text must be, so that no page meets one that it cannot read."""
+"""Models of packed texts, which are checked so that every page can read them."""
 LISTS = ("machines", "offers", "regions")
 SOURCE = ("start", "example", "plan")
-"""Where a question starts."""
+"""Parameters of the starting point."""
 NONE = "none"
 Parameters = dict[str, list[str]]
 
 
 def parameters_of(form: Form) -> Parameters:
-    """Return what differs from the form's starting point."""
+    """Return the differences from the form's starting point as parameters."""
     first = first_form(form.start, form.example, form.plan).model_dump(mode="json")
     given: Parameters = {"start": [form.start.value]}
     given |= {"example": [form.example]} if form.example else {}
@@ -44,7 +44,7 @@ def parameters_of(form: Form) -> Parameters:
         if name == "machines":
             given[name] = [_machine_text(machine) for machine in form.machines] or [NONE]
         elif name in LISTS:
-            given[name] = [str(one) for one in value] or [NONE]
+            given[name] = [str(item) for item in value] or [NONE]
         elif name in PACKED and value is not None:
             given[name] = [packed(value)]
         else:
@@ -53,9 +53,9 @@ def parameters_of(form: Form) -> Parameters:
 
 
 def form_of(parameters: Mapping[str, Sequence[str]]) -> Form:
-    """Return the form of an address; InputError where it is none."""
+    """Return the form of an address. Raises InputError for a wrong address."""
     start = next(iter(parameters.get("start", ())), Start.TRAIN.value)
-    if start not in [one.value for one in Start]:
+    if start not in [start.value for start in Start]:
         raise InputError(f"the link: there is no starting point '{start[:40]}'.", fix=LINK_FIX)
     example = next(iter(parameters.get("example", ())), None)
     plan = next(iter(parameters.get("plan", ())), None)
@@ -82,12 +82,12 @@ def form_of(parameters: Mapping[str, Sequence[str]]) -> Form:
 
 
 def packed(text: str) -> str:
-    """Return a text small enough for an address."""
+    """Compress a text for an address."""
     return base64.urlsafe_b64encode(zlib.compress(text.encode(), 9)).decode().rstrip("=")
 
 
 def unpacked(text: str) -> str:
-    """Return the text of `packed`; one that grows too large is an error."""
+    """Decompress a text of `packed`. Raises InputError if it is damaged or too large."""
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         unpacker = zlib.decompressobj()
@@ -102,12 +102,12 @@ def unpacked(text: str) -> str:
 
 
 def _own_text(name: str, value: str) -> str:
-    """Return a text that a link carries, with the secrets in it hidden."""
+    """Decompress a text in a link, and hide its secrets."""
     return text_without_secrets(unpacked(value), where=f"the link: its {name}", fix=LINK_FIX, foreign=name == "config")
 
 
-def _machine_text(machine: Machine) -> str:
-    """Write `have:2xRTX-3090`, `buy:1xRTX-4090@1600`."""
+def _machine_text(machine: MachineRow) -> str:
+    """Write a machine as `have:2xRTX-3090` or `buy:1xRTX-4090@1600`."""
     price = "" if machine.usd is None else f"@{machine.usd:g}"
     return f"{'buy' if machine.buy else 'have'}:{machine.count}x{machine.name}{price}"
 
@@ -117,5 +117,5 @@ def _machine(text: str) -> dict[str, Any]:
     count, _, name = rest.partition("x")
     name, _, price = name.partition("@")
     if hold not in ("have", "buy") or not (count.isascii() and count.isdecimal()) or not name:
-        raise InputError(f"the link: '{text[:60]}' is no machine.", fix="Write machines=have:2xRTX-3090")
+        raise InputError(f"the link: '{text[:60]}' is not a machine.", fix="Write machines=have:2xRTX-3090")
     return {"name": name, "count": count, "buy": hold == "buy", "usd": price or None}

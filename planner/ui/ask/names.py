@@ -1,4 +1,4 @@
-"""What the form's lists offer, by names that people use."""
+"""Entries of the form's lists with readable names."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from planner.decide.options.card_name import card_names
 from planner.decide.options.display_name import provider_name
 from planner.model.prices.offer import PriceKind
 from planner.scenario.unpublished_power import owning_not_modelled
-from planner.ui.ask.question import Known
+from planner.ui.ask.question import StampedCatalog
 
 
 @lru_cache(maxsize=4)
-def networks(known: Known) -> dict[str, str]:
-    """Return every network that has a name, and every measured run whose network is not known."""
+def networks(known: StampedCatalog) -> dict[str, str]:
+    """Return every named network, and every measured run with an unknown network."""
     named = {name: name for name in known.catalog.presets}
     runs = known.catalog.runs.values()
     return named | {run.id: f"{run.workload} ({run.id})" for run in runs if run.architecture is None}
 
 
 @lru_cache(maxsize=4)
-def machines(known: Known) -> dict[str, str]:
-    """Return cards that a plan may have as its own, and the machines that the catalog describes."""
+def machines(known: StampedCatalog) -> dict[str, str]:
+    """Return the cards that a plan may own, and the machines of the catalog."""
     sites = known.catalog.sites.values()
     of_cards = {
         name: text for name, text in cards(known).items() if not owning_not_modelled(known.catalog.accelerators[name])
@@ -30,8 +30,8 @@ def machines(known: Known) -> dict[str, str]:
 
 
 @lru_cache(maxsize=4)
-def offers(known: Known) -> dict[str, str]:
-    """Return every machine that is offered, with the kind of price behind it where that is not on demand."""
+def offers(known: StampedCatalog) -> dict[str, str]:
+    """Return every offered machine, with its kind of price unless it is on demand."""
     catalog = known.catalog
     kinds = sorted({(row.node, row.price_kind) for row in (*catalog.own_prices, *catalog.prices)})
     names = {}
@@ -47,21 +47,21 @@ def offers(known: Known) -> dict[str, str]:
 
 
 @lru_cache(maxsize=4)
-def cards(known: Known) -> dict[str, str]:
-    """Return cards by their names."""
+def cards(known: StampedCatalog) -> dict[str, str]:
+    """Return the names of cards by id."""
     names = card_names(set(known.catalog.accelerators))
     return {name: names[name] for name in known.catalog.accelerators}
 
 
 @lru_cache(maxsize=4)
-def regions(known: Known) -> list[str]:
+def regions(known: StampedCatalog) -> list[str]:
     """Return the regions that prices name."""
     rows = (*known.catalog.own_prices, *known.catalog.prices)
     return sorted({row.region for row in rows} - {"any"})
 
 
 @lru_cache(maxsize=4)
-def providers(known: Known) -> dict[str, str]:
-    """Return whose machines are offered."""
+def providers(known: StampedCatalog) -> dict[str, str]:
+    """Return the names of providers by id."""
     rows = (*known.catalog.own_prices, *known.catalog.prices)
     return {name: provider_name(name, known.catalog.providers) for name in sorted({row.provider for row in rows})}

@@ -1,4 +1,4 @@
-"""Ask: a question without a plan file, with its answer beside it that follows every change."""
+"""Page "Ask": a question without a plan file, with an answer that follows every change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from planner.present.page.words import Words
 from planner.ui.answer import parts, view
 from planner.ui.ask.form import STARTS, Form, Start
 from planner.ui.ask.paste import paste_box
-from planner.ui.ask.question import Answered, Known, answer_form
+from planner.ui.ask.question import Answered, StampedCatalog, answer_form
 from planner.ui.ask.widgets import ask
 from planner.ui.catalogs import visited_catalog
 from planner.ui.scenario import config_of_upload, example_plan, examples, first_form, plan_of_upload
@@ -43,7 +43,7 @@ def render() -> None:
         except InputError as error:
             problems.append(error)
     answered = _answer(form, known, problems, today=today)
-    if not problems:  # before it is drawn: whoever goes on to another page meanwhile keeps the question
+    if not problems:  # before drawing, so that a change of the page meanwhile keeps the question
         remember(form, words, columns=",".join(more))
     with right:
         parts.problems(problems, words, stands=answered is not None)
@@ -52,7 +52,7 @@ def render() -> None:
 
 
 def _start(form: Form, words: Words) -> Form:
-    """Choose where the question starts; another choice is another form."""
+    """Let the user choose a starting point, which replaces the form."""
     starts = {
         Start.TRAIN.value: words("Fine-tune or train"),
         Start.BUY.value: words("Buy or rent"),
@@ -68,7 +68,7 @@ def _start(form: Form, words: Words) -> Form:
 
 
 def _plan(form: Form, words: Words) -> Form:
-    """Choose an example, or upload a plan."""
+    """Let the user choose an example or upload a plan."""
     inputs = Inputs(version())
     plans = {name: example_plan(path).name for name, path in examples().items()}
     if form.plan is not None:
@@ -84,7 +84,7 @@ def _plan(form: Form, words: Words) -> Form:
 
 
 def _uploaded(form: Form, problems: list[InputError]) -> Form:
-    """Take up a plan or a config.json that has just been uploaded; a wrong one leaves the form as it is."""
+    """Apply a new upload of a plan or a config.json. A wrong one leaves the form unchanged."""
     for kind, read in (("plan_file", _with_plan), ("config_file", _with_config)):
         file = st.session_state.get(kind)
         if file is None or st.session_state.get(f"taken-{kind}") == file.file_id:
@@ -107,11 +107,11 @@ def _with_config(form: Form, name: str, data: bytes) -> Form:
     return form.changed(model=name_without_secrets(name[:80]), config=config_of_upload(name, data))
 
 
-def _answer(form: Form, known: Known, problems: list[InputError], *, today: date) -> Answered | None:
-    """Answer the form; where that cannot be done, the answer before it stays.
+def _answer(form: Form, known: StampedCatalog, problems: list[InputError], *, today: date) -> Answered | None:
+    """Answer the form. If that fails, return the previous answer.
 
-    It goes where the form names a network that is not known, or anything that is not modelled: the answer of another
-    would look like its own.
+    An unknown network, or anything that is not modelled, returns None, because the previous answer would look like its
+    own.
     """
     if not problems:
         try:
@@ -123,7 +123,7 @@ def _answer(form: Form, known: Known, problems: list[InputError], *, today: date
         else:
             st.session_state["answered"] = answered
             return answered
-    if any(isinstance(one, NotModelledError) or _is_unknown_network(one) for one in problems):
+    if any(isinstance(problem, NotModelledError) or _is_unknown_network(problem) for problem in problems):
         return None
     before: Answered | None = st.session_state.get("answered")
     if before is None:

@@ -1,4 +1,4 @@
-"""Paste a command or a log: what was understood, and the form that follows from it."""
+"""Box for a pasted command or log, which fills the form."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.present.page.words import Words
 from planner.redact import clean
-from planner.ui.ask.form import Form, Method
-from planner.ui.ask.question import Known, log_of
+from planner.ui.ask.form import Form, WeightsChoice
+from planner.ui.ask.question import StampedCatalog, log_of
 from planner.ui.state import current_form, replace_form
 from planner.use_cases.asking.pasted_command import Pasted, read_command
 from planner.use_cases.importing.imported_runs import records_of
@@ -28,14 +28,14 @@ NOTHING = "Nothing was understood."
 
 @dataclass(frozen=True)
 class Understood:
-    """Changes of the form, and a line for each."""
+    """Changes of the form, with a line for each."""
 
     changes: dict[str, Any]
     lines: tuple[str, ...]
 
 
-def paste_box(form: Form, known: Known, words: Words) -> None:
-    """Draw the box, and below it what was understood of the last text."""
+def paste_box(form: Form, known: StampedCatalog, words: Words) -> None:
+    """Draw the box, and below it the settings understood from the last text."""
     with st.expander(words("Paste a command or a log")):
         st.text_area(
             words("A trainer's command, its configuration, or lines of its log"), key="pasted", height=120,
@@ -55,7 +55,7 @@ def paste_box(form: Form, known: Known, words: Words) -> None:
         st.button(words("Forget the log"), on_click=replace_form, args=({"log": None},), key="forget-log")
 
 
-def _read(known: Known) -> None:
+def _read(known: StampedCatalog) -> None:
     text = str(st.session_state.get("pasted") or "")
     try:
         found = understood(text, current_form([]), known.catalog)
@@ -67,7 +67,7 @@ def _read(known: Known) -> None:
 
 
 def understood(text: str, form: Form, catalog: Catalog) -> Understood:
-    """Return what a text says: a log's run where it is one, else what a command or a configuration names."""
+    """Read a text as a log, else as a command or a configuration."""
     record = _record(text, form, catalog)
     if record is not None:
         lines = [
@@ -89,7 +89,7 @@ def understood(text: str, form: Form, catalog: Catalog) -> Understood:
 def _changes(said: Pasted, form: Form) -> dict[str, Any]:
     values = {
         "model": said.network, "config": None if said.network else form.config,
-        "method": Method(said.method) if said.method else None, "learns": said.objective,
+        "method": WeightsChoice(said.method) if said.method else None, "learns": said.objective,
         "precision": said.precision, "epochs": said.epochs,
         "seq_len": said.seq_len,
     }  # fmt: skip
@@ -97,8 +97,10 @@ def _changes(said: Pasted, form: Form) -> dict[str, Any]:
 
 
 def _record(text: str, form: Form, catalog: Catalog) -> RunRecord | None:
-    """Return the run of a log; None where the text is none, InputError where a fact of it is missing."""
-    machine = next((one for one in form.machines if not one.buy and one.name in catalog.accelerators), None)
+    """Return the run of a log; None for another text. Raises InputError if a fact of the log is missing."""
+    machine = next(
+        (machine for machine in form.machines if not machine.buy and machine.name in catalog.accelerators), None
+    )
     stated = Stated(
         workload=None if form.config else form.model,
         accelerator=machine.name if machine else None,

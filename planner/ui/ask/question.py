@@ -1,4 +1,4 @@
-"""The form's question in the terms of `planner ask`, and its answer."""
+"""Converts the form to a question of `planner ask`, and answers it."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from planner.model.network.workload import ArchitectureFile
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Plan, Training
 from planner.model.prices.price_book import PriceBook
-from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, Machine, Method, Start
+from planner.ui.ask.form import KRW_AS_OF, KRW_PER_USD, KRW_SOURCE, Form, MachineRow, Start, WeightsChoice
 from planner.ui.scenario import plan_of_form, with_limits
 from planner.use_cases.asking.ask import plan_of_question
-from planner.use_cases.asking.question import Purchase, Question
+from planner.use_cases.asking.question import MachineToBuy, TrainingQuestion
 from planner.use_cases.network_files import ARCHITECTURE_FIX, network_of
 from planner.use_cases.plans import campaign, compare, estimates_of
 from planner.use_cases.recommend import recommend
@@ -41,7 +41,7 @@ ESTIMATES_KEPT = 32
 
 @dataclass(frozen=True)
 class Answered:
-    """A plan with its answer, and what was assumed in it."""
+    """A plan with its answer and assumptions."""
 
     plan: Plan
     document: ComparisonDocument
@@ -49,8 +49,8 @@ class Answered:
 
 
 @dataclass(frozen=True)
-class Known:
-    """A catalog that is known by a stamp, so that its answers can be kept."""
+class StampedCatalog:
+    """A catalog with a stamp that identifies it, so that its answers can be cached."""
 
     stamp: tuple[object, ...]
     catalog: Catalog
@@ -59,12 +59,12 @@ class Known:
         return hash(self.stamp)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Known) and self.stamp == other.stamp
+        return isinstance(other, StampedCatalog) and self.stamp == other.stamp
 
 
 @lru_cache(maxsize=ANSWERS_KEPT)
-def answer_form(form: Form, known: Known, *, today: date) -> Answered:
-    """Answer the form's question, or its plan within the form's limits."""
+def answer_form(form: Form, known: StampedCatalog, *, today: date) -> Answered:
+    """Answer the form's question, or its plan under the form's limits."""
     ours = at_our_terms(form, known, today=today)
     catalog = ours.catalog
     if form.start is Start.PLAN:
@@ -80,28 +80,28 @@ def answer_form(form: Form, known: Known, *, today: date) -> Answered:
 
 
 @lru_cache(maxsize=ADVICE_KEPT)
-def turning_points(form: Form, plan: Plan, known: Known, *, today: date, asked: str) -> RecommendationDocument:
-    """Return what would turn the answer to a plan, at the form's terms; `asked` is the plan's file in commands."""
+def turning_points(form: Form, plan: Plan, known: StampedCatalog, *, today: date, asked: str) -> RecommendationDocument:
+    """Return the changes that would reverse the answer to a plan. `asked` is the plan's file for commands."""
     return recommend(plan, at_our_terms(form, known, today=today).catalog, today=today, asked=asked)
 
 
 @lru_cache(maxsize=ADVICE_KEPT)
-def campaign_of(form: Form, plan: Plan, known: Known, objective: str, *, today: date) -> CampaignDocument:
-    """Return what of a plan runs where and when, at the form's terms."""
+def campaign_of(form: Form, plan: Plan, known: StampedCatalog, objective: str, *, today: date) -> CampaignDocument:
+    """Plan the campaign of a plan at the form's prices."""
     return campaign(plan, at_our_terms(form, known, today=today).catalog, today=today, objective=objective)
 
 
 @lru_cache(maxsize=ESTIMATES_KEPT)
-def _estimates(plan: Plan, known: Known, *, today: date) -> Estimated:
-    """Return the estimates of a plan's options, which its limits do not change."""
+def _estimates(plan: Plan, known: StampedCatalog, *, today: date) -> Estimated:
+    """Return the estimates of a plan's options, which do not depend on its limits."""
     return estimates_of(plan, known.catalog, today=today)
 
 
-def question_of(form: Form, *, today: date) -> Question:
-    """Return the question that the form asks."""
+def question_of(form: Form, *, today: date) -> TrainingQuestion:
+    """Return the form's question."""
     tokens = form.tokens if form.amount == "tokens" else None
     data = f"{form.samples}x{form.mean}" if form.amount == "data" else str(form.samples)
-    return Question(
+    return TrainingQuestion(
         workload=form.model,
         network=_network(form),
         data=None if tokens else data,
@@ -112,7 +112,7 @@ def question_of(form: Form, *, today: date) -> Question:
         objective=_objective(form),
         adapters=lambda network: _adapters(form, network),
         own=tuple(_text(machine) for machine in form.machines if not machine.buy),
-        buy=tuple(Purchase(_text(machine), machine.usd) for machine in form.machines if machine.buy),
+        buy=tuple(MachineToBuy(_text(machine), machine.usd) for machine in form.machines if machine.buy),
         on=form.offers,
         find=form.find,
         filters=FindFilters(region=form.regions or None, terms=form.terms),
@@ -127,7 +127,7 @@ def question_of(form: Form, *, today: date) -> Question:
 
 
 def _objective(form: Form) -> MethodSettings:
-    """Return what is optimized, with the length of the answers where it is said."""
+    """Return the training objective, with the length of answers if stated."""
     if form.learns is None:
         return NEXT_TOKEN
     lengths = None if form.completion is None else CompletionTokens(mean=float(form.completion))
@@ -135,7 +135,7 @@ def _objective(form: Form) -> MethodSettings:
 
 
 def currency_of(form: Form, *, today: date) -> Currency | None:
-    """Return the form's currency at its rate; None where it is the dollar."""
+    """Return the form's currency at its rate; None for the dollar."""
     if form.currency == "USD":
         return None
     if form.per_usd is None and form.currency == "KRW":
@@ -147,7 +147,7 @@ def currency_of(form: Form, *, today: date) -> Currency | None:
 
 
 def log_of(form: Form) -> RunRecord | None:
-    """Return the run of the log that was pasted."""
+    """Return the run of the pasted log."""
     if form.log is None:
         return None
     where = "the log"
@@ -163,18 +163,18 @@ def _network(form: Form) -> ArchitectureFile | None:
 
 
 def _adapters(form: Form, network: ArchitectureFile) -> Adapters | None:
-    if form.method is Method.FULL:
+    if form.method is WeightsChoice.FULL:
         return None
-    frozen = {"frozen": FrozenFormat.NF4} if form.method is Method.QLORA else {}
+    frozen = {"frozen": FrozenFormat.NF4} if form.method is WeightsChoice.QLORA else {}
     return (network.adapters or Adapters()).model_copy(update=frozen)
 
 
-def _text(machine: Machine) -> str:
+def _text(machine: MachineRow) -> str:
     return f"{machine.count}x{machine.name}" if machine.count > 1 else machine.name
 
 
 def book_of(form: Form, *, today: date) -> PriceBook | None:
-    """Return the visit's price book with the discount and the credits of the form's provider; None: there is none."""
+    """Return the visit's price book with the form's discount and credits; None if there are none."""
     where = "the price book"
     book: dict[str, Any] = {"schema_version": 1, "as_of": today}
     if form.book:
@@ -194,9 +194,9 @@ def book_of(form: Form, *, today: date) -> PriceBook | None:
     return parse_model(PriceBook, book | {"discounts": discounts, "credits": credits}, where=where, fix=FORM_FIX)
 
 
-def at_our_terms(form: Form, known: Known, *, today: date) -> Known:
-    """Return what is known at the prices of the form: with its price book, discount and credits."""
+def at_our_terms(form: Form, known: StampedCatalog, *, today: date) -> StampedCatalog:
+    """Return the catalog at the form's prices, with its price book, discount and credits."""
     book = book_of(form, today=today)
     if book is None:
         return known
-    return Known((*known.stamp, book.model_dump_json()), with_book(known.catalog, book, on=today))
+    return StampedCatalog((*known.stamp, book.model_dump_json()), with_book(known.catalog, book, on=today))

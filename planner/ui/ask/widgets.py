@@ -1,4 +1,4 @@
-"""The form on the page: what is trained, which machines there are, offers, limits."""
+"""Draws the form: training, machines, offers, limits."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from planner.model.plan.find_filters import Terms
 from planner.model.plan.run_groups import MOST_RUNS
 from planner.present.page.words import Words
 from planner.ui.ask import names
-from planner.ui.ask.form import KRW_PER_USD, MOST_MACHINES, Form, Machine, Method, Start
-from planner.ui.ask.question import FORM_FIX, Known
+from planner.ui.ask.form import KRW_PER_USD, MOST_MACHINES, Form, MachineRow, Start, WeightsChoice
+from planner.ui.ask.question import FORM_FIX, StampedCatalog
 from planner.ui.state import replace_form, version
 from planner.ui.widgets import Inputs
 
 USUAL_CURRENCIES = ("USD", "KRW", "EUR", "JPY", "GBP", "CNY", "INR")
 ANY = "any"
 NEXT = "next"
-"""No method of preferences: the next token."""
+"""Choice of the next token as objective."""
 
 
-def ask(form: Form, known: Known, words: Words, *, today: date) -> Form:
-    """Draw the form, and return it as it was filled in; InputError where a value is wrong."""
+def ask(form: Form, known: StampedCatalog, words: Words, *, today: date) -> Form:
+    """Draw the form, and return it as filled in. Raises InputError for a wrong value."""
     inputs = Inputs(version())
     given: dict[str, Any] = {}
     if form.start is not Start.PLAN:
@@ -48,12 +48,12 @@ def ask(form: Form, known: Known, words: Words, *, today: date) -> Form:
 
 
 def limits_of(form: Form, inputs: Inputs, words: Words, *, today: date) -> Form:
-    """Draw the limits alone, and return the form with them; InputError where a value is wrong."""
+    """Draw only the limits, and return the form with them. Raises InputError for a wrong value."""
     given = _limits(form, inputs, words, today=today)
     return parse_model(Form, form.model_dump() | given, where=words("the form"), fix=words(FORM_FIX))
 
 
-def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str, Any]:
+def _training(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
     given: dict[str, Any] = {}
     if form.config is None:
         networks = names.networks(known)
@@ -64,7 +64,11 @@ def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[st
         st.button(
             words("Choose by name instead"), on_click=replace_form, args=({"config": None, "model": "llama3-8b"},)
         )
-    methods = {Method.LORA.value: "LoRA", Method.QLORA.value: "QLoRA", Method.FULL.value: words("all weights")}
+    methods = {
+        WeightsChoice.LORA.value: "LoRA",
+        WeightsChoice.QLORA.value: "QLoRA",
+        WeightsChoice.FULL.value: words("all weights"),
+    }
     given["method"] = inputs.side_by_side(words("Method"), "method", form.method.value, methods)
     amounts = {"data": words("conversations"), "samples": words("samples"), "tokens": words("tokens")}
     given["amount"] = inputs.side_by_side(words("Data as"), "amount", form.amount, amounts)
@@ -82,7 +86,7 @@ def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[st
             given["epochs"] = inputs.number(words("Epochs"), "epochs", form.epochs, step=1.0)
     given |= _objective(form, inputs, words, has_lengths=given["amount"] == "data")
     with st.expander(words("Precision, sequence length, config.json")):
-        precisions = {ANY: words("usual"), **{one.value: one.value for one in Precision}}
+        precisions = {ANY: words("usual"), **{kind.value: kind.value for kind in Precision}}
         precision = inputs.one(
             words("Precision"), "precision", form.precision.value if form.precision else ANY, precisions
         )
@@ -95,7 +99,7 @@ def _training(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[st
 
 
 def _objective(form: Form, inputs: Inputs, words: Words, *, has_lengths: bool) -> dict[str, Any]:
-    """Ask what is optimized, and for the length of the answers where they are compared."""
+    """Ask for the training objective, and for the length of answers if they are compared."""
     learns = {NEXT: words("texts (pretraining, SFT)")} | {
         TrainingMethod.DPO.value: words("pairs of answers: {name}", name="DPO"),
         TrainingMethod.ORPO.value: words("pairs of answers: {name}", name="ORPO"),
@@ -118,7 +122,7 @@ def _objective(form: Form, inputs: Inputs, words: Words, *, has_lengths: bool) -
     return {"learns": objective, "completion": completion}
 
 
-def _machines(form: Form, inputs: Inputs, known: Known, words: Words) -> list[dict[str, Any]]:
+def _machines(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> list[dict[str, Any]]:
     listed = names.machines(known)
     rows = []
     for place, machine in enumerate(form.machines):
@@ -129,7 +133,7 @@ def _machines(form: Form, inputs: Inputs, known: Known, words: Words) -> list[di
     return rows
 
 
-def _machine(place: int, machine: Machine, inputs: Inputs, listed: dict[str, str], words: Words) -> dict[str, Any]:
+def _machine(place: int, machine: MachineRow, inputs: Inputs, listed: dict[str, str], words: Words) -> dict[str, Any]:
     wide, narrow = st.columns([3, 1.3], gap="small")
     n = place + 1
     with wide:
@@ -154,18 +158,18 @@ def _machine(place: int, machine: Machine, inputs: Inputs, listed: dict[str, str
 
 def _add() -> None:
     form: Form = st.session_state["form"]
-    replace_form({"machines": (*form.machines, Machine(name="RTX-4090"))})
+    replace_form({"machines": (*form.machines, MachineRow(name="RTX-4090"))})
 
 
 def _remove(place: int) -> None:
     form: Form = st.session_state["form"]
-    replace_form({"machines": tuple(one for at, one in enumerate(form.machines) if at != place)})
+    replace_form({"machines": tuple(machine for at, machine in enumerate(form.machines) if at != place)})
 
 
-def _offers(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str, Any]:
+def _offers(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
     listed = names.offers(known)
-    chosen = [one if one in listed else f"{one}:on_demand" for one in form.offers]
-    options = {one: one for one in chosen if one not in listed} | listed
+    chosen = [offer if offer in listed else f"{offer}:on_demand" for offer in form.offers]
+    options = {offer: offer for offer in chosen if offer not in listed} | listed
     key = inputs.key("find", form.find)
     given: dict[str, Any] = {"find": st.toggle(words("Find them for me"), key=key)}
     given["offers"] = inputs.several(
@@ -175,7 +179,7 @@ def _offers(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str,
         terms = {ANY: words("firm or spot"), Terms.FIRM.value: words("firm"), Terms.SPOT.value: words("spot")}
         kind = inputs.side_by_side(words("Terms"), "terms", form.terms.value if form.terms else ANY, terms)
         given["terms"] = None if kind == ANY else kind
-        regions = {one: one for one in (*names.regions(known), *form.regions)}
+        regions = {region: region for region in (*names.regions(known), *form.regions)}
         given["regions"] = inputs.several(
             words("Regions"), "regions", form.regions, regions, placeholder=words("anywhere")
         )
@@ -184,7 +188,7 @@ def _offers(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str,
     return given
 
 
-def _our_terms(form: Form, inputs: Inputs, known: Known, words: Words) -> dict[str, Any]:
+def _our_terms(form: Form, inputs: Inputs, known: StampedCatalog, words: Words) -> dict[str, Any]:
     listed = names.providers(known)
     provider = inputs.one(words("Our terms with"), "provider", form.provider or "aws", listed)
     left, right = st.columns(2, gap="small")
@@ -206,7 +210,7 @@ def _limits(form: Form, inputs: Inputs, words: Words, *, today: date) -> dict[st
         given["deadline"] = inputs.day(words("Deadline"), "deadline", form.deadline, min_value=first, max_value=last)
     code = form.currency
     if form.start is not Start.PLAN:
-        codes = {one: one for one in dict.fromkeys((*USUAL_CURRENCIES, *sorted(MINOR_DIGITS)))}
+        codes = {currency: currency for currency in dict.fromkeys((*USUAL_CURRENCIES, *sorted(MINOR_DIGITS)))}
         with left:
             code = given["currency"] = inputs.one(words("Currency"), "currency", form.currency, codes)
         if code != "USD":

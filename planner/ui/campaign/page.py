@@ -1,4 +1,4 @@
-"""Campaign: which trainings run where and when, and what is spent by when."""
+"""Page "Campaign": which trainings run where and when, and the spending over time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planner.present.page.words import Words
 from planner.ui.answer import parts
 from planner.ui.ask.form import Form
 from planner.ui.ask.link import LINK_FIX
-from planner.ui.ask.question import Known, answer_form, campaign_of
+from planner.ui.ask.question import StampedCatalog, answer_form, campaign_of
 from planner.ui.ask.widgets import limits_of
 from planner.ui.catalogs import visited_catalog
 from planner.ui.state import chosen_words, current_form, remember, version
@@ -44,7 +44,7 @@ def render() -> None:
             problems.append(error)
         objective = _objective(inputs, words, problems)
     page, plan = _answer(form, known, objective, words, problems, today)
-    if not problems:  # before it is drawn: whoever goes on to another page meanwhile keeps the limits
+    if not problems:  # before drawing, so that a change of the page meanwhile keeps the limits
         remember(form, words, objective=None if objective is Objective.COST else objective.value)
     with right:
         parts.problems(problems, words, stands=page is not None)
@@ -53,7 +53,7 @@ def render() -> None:
 
 
 def _objective(inputs: Inputs, words: Words, problems: list[InputError]) -> Objective:
-    """Choose what the plan is best in."""
+    """Let the user choose the objective of the plan."""
     given = st.query_params.get(OBJECTIVE, Objective.COST.value)
     listed = {"cost": words("cheapest"), "time": words("soonest"), "front": words("both")}
     if given not in listed:
@@ -63,9 +63,9 @@ def _objective(inputs: Inputs, words: Words, problems: list[InputError]) -> Obje
 
 
 def _answer(
-    form: Form, known: Known, objective: Objective, words: Words, problems: list[InputError], today: date
+    form: Form, known: StampedCatalog, objective: Objective, words: Words, problems: list[InputError], today: date
 ) -> tuple[CampaignPage | None, Plan | None]:
-    """Plan the campaign of the question; where that cannot be done, the one before it stays."""
+    """Plan the campaign of the question. If that fails, return the previous one."""
     if not problems:
         try:
             plan = answer_form(form, known, today=today).plan

@@ -1,4 +1,4 @@
-"""Evidence: the runs that answers rest on, what was predicted of them, and what the audit finds."""
+"""Page "Evidence": the runs behind the answers, their predictions, and the audit's findings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner import clock
 from planner.errors import InputError
 from planner.present.page.evidence import Checked, runs_html
 from planner.ui.answer import parts
-from planner.ui.ask.question import Known
+from planner.ui.ask.question import StampedCatalog
 from planner.ui.catalogs import visited_catalog
 from planner.ui.state import chosen_words, current_form, remember
 from planner.use_cases.audited_records import audit_facts, audit_records
@@ -39,7 +39,7 @@ def render() -> None:
 
 
 @lru_cache(maxsize=8)
-def _checked(known: Known) -> tuple[Checked, ...]:
+def _checked(known: StampedCatalog) -> tuple[Checked, ...]:
     catalog, ceilings = audit_facts(known.catalog)
     records = list(catalog.runs.values())
     audits, _ = audit_records(records, catalog, ceilings)

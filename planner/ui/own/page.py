@@ -1,4 +1,4 @@
-"""Own or rent: what a year of the question's trainings costs on each way, with its inputs on sliders."""
+"""Page "Own or rent": the yearly cost of the question's trainings on each way, with inputs on sliders."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from planner.model.answer.own_or_rent import OwnOrRentDocument
 from planner.model.answer.planned_year import PlannedYear
 from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
 from planner.present.page.year import YearPage
 from planner.present.page.year_chart import counts_around, lacking, year_chart
 from planner.scenario.candidate import expand
 from planner.scenario.own_machine import OWN
 from planner.ui.answer import parts
-from planner.ui.ask.question import Known, answer_form, at_our_terms
+from planner.ui.ask.question import StampedCatalog, answer_form, at_our_terms
 from planner.ui.catalogs import visited_catalog
 from planner.ui.scenario import example_plan, examples
 from planner.ui.state import chosen_words, current_form, numbers_of_address, remember
@@ -32,12 +32,12 @@ from planner.use_cases.yearly_question import Year, own_or_rent_in, yearly_costs
 
 EXAMPLE = "station_own_or_rent"
 NUMBERS = ("trainings", "keep", "price", "usd_kwh", "others")
-"""In the address: what the sliders say."""
+"""Parameters of the sliders in the address."""
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The plan that the page is about, and whose it is."""
+class PlanOnPage:
+    """Plan of the page."""
 
     plan: Plan
     example: bool
@@ -72,15 +72,15 @@ def render() -> None:
         remember(form, words, **_numbers(year))
 
 
-def _asked(plan: Plan | None) -> Asked:
-    """Return the question's plan as it is; without a machine to own the example."""
+def _asked(plan: Plan | None) -> PlanOnPage:
+    """Return the question's plan, or the example if it has no machine to own."""
     if plan is None or all(option.offer for option in plan.options):
-        return Asked(example_plan(examples()[EXAMPLE]), example=True)
-    return Asked(plan, example=False)
+        return PlanOnPage(example_plan(examples()[EXAMPLE]), example=True)
+    return PlanOnPage(plan, example=False)
 
 
-def _site(plan: Plan, known: Known, words: Words) -> str | None:
-    """Choose the machine that is asked about, the plan's first one to begin with."""
+def _site(plan: Plan, known: StampedCatalog, words: Words) -> str | None:
+    """Let the user choose the machine in question, first the plan's first one."""
     sites = owned_machines(plan, known.catalog)
     if not sites:
         return None
@@ -88,14 +88,18 @@ def _site(plan: Plan, known: Known, words: Words) -> str | None:
     return chosen
 
 
-def _used_by_others(plan: Plan, site: str | None, known: Known) -> float:
-    """Return the share of the machine's busy hours that others use, as the plan states it."""
-    options = (one.option for one in expand(plan, known.catalog) if one.site is not None and one.site.id == site)
+def _used_by_others(plan: Plan, site: str | None, known: StampedCatalog) -> float:
+    """Return the stated share of the machine's busy hours that others use."""
+    options = (
+        candidate.option
+        for candidate in expand(plan, known.catalog)
+        if candidate.site is not None and candidate.site.id == site
+    )
     return next((option.other_use or 0.0 for option in options), 0.0)
 
 
 def _base(
-    plan: Plan, site: str | None, known: Known, problems: list[InputError], today: date
+    plan: Plan, site: str | None, known: StampedCatalog, problems: list[InputError], today: date
 ) -> OwnOrRentDocument | None:
     try:
         return _document(plan, known, Year(), site, today)
@@ -105,8 +109,8 @@ def _base(
 
 
 def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words, others: float) -> Year:
-    """Return what the sliders change; one that nobody moved changes nothing, wherever its steps let it stand."""
-    inputs = {each.name: each.quantity.value for each in first.inputs}
+    """Return the changes by sliders. An untouched slider changes nothing, even if its position is rounded."""
+    inputs = {resolved.name: resolved.quantity.value for resolved in first.inputs}
     planned = first.by_plan
     usual = max(1, round(planned.trainings_wanted)) if planned and planned.trainings_wanted else 50
 
@@ -142,7 +146,13 @@ def _sliders(first: OwnOrRentDocument, given: Mapping[str, float], words: Words,
 
 
 def _answer(
-    plan: Plan, known: Known, year: Year, site: str | None, problems: list[InputError], words: Words, today: date
+    plan: Plan,
+    known: StampedCatalog,
+    year: Year,
+    site: str | None,
+    problems: list[InputError],
+    words: Words,
+    today: date,
 ) -> None:
     try:
         document = _document(plan, known, year, site, today)
@@ -155,7 +165,7 @@ def _answer(
     page = YearPage(document, words)
     parts.html(page.headline_html())
     parts.html(page.horizons_html())
-    chart = year_chart(costs, asked, Money(words, document.currency))
+    chart = year_chart(costs, asked, MoneyFormat(words, document.currency))
     if chart is None:
         st.info(lacking(words))
     else:
@@ -170,12 +180,12 @@ def _numbers(year: Year) -> dict[str, float | None]:
 
 
 @lru_cache(maxsize=256)
-def _document(plan: Plan, known: Known, year: Year, site: str | None, today: date) -> OwnOrRentDocument:
+def _document(plan: Plan, known: StampedCatalog, year: Year, site: str | None, today: date) -> OwnOrRentDocument:
     return own_or_rent_in(plan, known.catalog, year, site=site, today=today)
 
 
 @lru_cache(maxsize=128)
 def _costs(
-    plan: Plan, known: Known, year: Year, counts: tuple[int, ...], site: str | None, today: date
+    plan: Plan, known: StampedCatalog, year: Year, counts: tuple[int, ...], site: str | None, today: date
 ) -> Mapping[int, PlannedYear]:
     return yearly_costs(plan, known.catalog, year, counts, site=site, today=today)

@@ -1,4 +1,4 @@
-"""The price book of a visit, edited as two small tables: discounts and credits; no file is written."""
+"""Edits the price book of a visit as two small tables, discounts and credits. Writes no file."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from planner.present.page.words import Words
 from planner.ui.answer.parts import note
 from planner.ui.ask.form import Form
 from planner.ui.ask.names import providers
-from planner.ui.ask.question import CREDITS_LAST_DAYS, Known
+from planner.ui.ask.question import CREDITS_LAST_DAYS, StampedCatalog
 
 FIX = "Change the table, or empty its row. More kinds of entries: docs/prices.md."
 SOURCE = "the visit's own"
 Rows = Sequence[Mapping[str, Any]]
 
 
-def edit_book(form: Form, known: Known, words: Words, problems: list[InputError], *, today: date) -> Form:
-    """Draw the tables and return the form with the book that they say; a wrong row is reported."""
+def edit_book(form: Form, known: StampedCatalog, words: Words, problems: list[InputError], *, today: date) -> Form:
+    """Draw the tables, and return the form with their price book. A wrong row is reported."""
     listed = list(providers(known))
     where = "the price book"
     first = (
@@ -35,7 +35,7 @@ def edit_book(form: Form, known: Known, words: Words, problems: list[InputError]
     provider = st.column_config.SelectboxColumn(words("Provider"), options=listed, required=True)
     discounts = _edited(
         "discounts",
-        [{"provider": one.provider, "percent": 100 * one.discount_fraction} for one in first.discounts]
+        [{"provider": discount.provider, "percent": 100 * discount.discount_fraction} for discount in first.discounts]
         if first
         else [],
         {
@@ -45,7 +45,9 @@ def edit_book(form: Form, known: Known, words: Words, problems: list[InputError]
     )
     credits = _edited(
         "credits",
-        [{"provider": one.provider, "usd": one.usd, "until": one.expires} for one in first.credits] if first else [],
+        [{"provider": credit.provider, "usd": credit.usd, "until": credit.expires} for credit in first.credits]
+        if first
+        else [],
         {
             "provider": provider,
             "usd": st.column_config.NumberColumn(words("Credits (USD)"), min_value=1.0),
@@ -62,7 +64,7 @@ def edit_book(form: Form, known: Known, words: Words, problems: list[InputError]
 
 
 def book_of_rows(discounts: Rows, credits: Rows, *, today: date) -> PriceBook | None:
-    """Return the book that the tables say; None where they are empty. Rows that lack something are left out."""
+    """Return the price book of the tables; None if they are empty. Incomplete rows are left out."""
     entries = [
         {
             "name": f"discount-{place}",
@@ -91,7 +93,7 @@ def book_of_rows(discounts: Rows, credits: Rows, *, today: date) -> PriceBook | 
 
 
 def _edited(name: str, rows: list[dict[str, Any]], columns: dict[str, Any]) -> Rows:
-    """Draw a table that rows can be added to, and return its rows."""
+    """Draw a table with room for new rows, and return its rows."""
     kept = st.session_state.setdefault(f"book-rows-{name}", rows)
     import pandas as pd
 

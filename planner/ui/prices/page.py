@@ -1,4 +1,4 @@
-"""Prices: what is known of them, how old it is, and a price book for this visit."""
+"""Page "Prices": known prices with their age, and a price book for this visit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from planner.present.page.words import Words
 from planner.ui.answer import parts
 from planner.ui.ask.form import Form
 from planner.ui.ask.names import cards, providers, regions
-from planner.ui.ask.question import Known, book_of
+from planner.ui.ask.question import StampedCatalog, book_of
 from planner.ui.catalogs import visited_catalog
 from planner.ui.prices.book import edit_book
 from planner.ui.state import chosen_words, current_form, remember
@@ -47,12 +47,12 @@ def render() -> None:
         remember(form, words, **{name: value or None for name, value in chosen.items()})
 
 
-def _filters(known: Known, words: Words) -> dict[str, str]:
+def _filters(known: StampedCatalog, words: Words) -> dict[str, str]:
     kinds = {kind.value: kind.value.replace("_", " ") for kind in PriceKind}
     lists = {
         "card": (words("Card"), cards(known)),
         "provider_is": (words("Provider"), providers(known)),
-        "region_is": (words("Region"), {one: one for one in regions(known)}),
+        "region_is": (words("Region"), {region: region for region in regions(known)}),
         "kind": (words("Terms"), kinds),
     }
     chosen = {}
@@ -66,7 +66,7 @@ def _filters(known: Known, words: Words) -> dict[str, str]:
 
 
 def _list(
-    form: Form, known: Known, chosen: dict[str, str], problems: list[InputError], words: Words, today: date
+    form: Form, known: StampedCatalog, chosen: dict[str, str], problems: list[InputError], words: Words, today: date
 ) -> None:
     try:
         book = book_of(form, today=today)
@@ -97,10 +97,10 @@ def _now(today: date) -> datetime:
 
 
 @lru_cache(maxsize=16)
-def _shown(_: Known, book: PriceBook | None, today: date) -> PricesDocument:
+def _shown(_: StampedCatalog, book: PriceBook | None, today: date) -> PricesDocument:
     return show(home=None, now=_now(today), book=book)
 
 
 @lru_cache(maxsize=64)
-def _history(_: Known, item: str, today: date) -> PriceHistoryDocument:
+def _history(_: StampedCatalog, item: str, today: date) -> PriceHistoryDocument:
     return history(item, home=None, now=_now(today))

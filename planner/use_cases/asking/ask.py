@@ -1,4 +1,4 @@
-"""One question of the command line as a plan; what nobody said is assumed, each with the flag that changes it."""
+"""Turns a question of the command line into a plan. Each assumption names the flag that changes it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from planner.model.network.workload import ArchitectureFile, Precision
 from planner.model.plan.plan import Plan
 from planner.text.number_text import read_grouped_number
 from planner.use_cases.asking.machines import limits_of, named_offers, owned_machines, usual_precision
-from planner.use_cases.asking.question import Asked, Draft, MissingAnswerError, Question
+from planner.use_cases.asking.question import Draft, MissingAnswerError, QuestionPlan, TrainingQuestion
 from planner.use_cases.asking.stated_files import with_stated
 from planner.use_cases.networks import find_architecture, is_name
 from planner.use_cases.plans import with_found_options
@@ -29,15 +29,18 @@ from planner.use_cases.runs import find_run
 
 SHORTEST_SEQUENCE = 512
 PACKED_SAMPLES = 2
-"""Of a sequence whose length nobody states: at least so many samples of the mean length fill it."""
+"""Fewest samples of the mean length that fit an assumed sequence length."""
 DATA = re.compile(r"([\d.,_]{1,20}(?:[eE]\d{1,2})?)(?:\s?[xX*]\s?([\d.,_]{1,12}))?", re.ASCII)
 DAY = re.compile(r"(\d{4})-(\d{2})(?:-(\d{2}))?", re.ASCII)
 AHEAD = re.compile(r"([1-9][0-9]{0,3}) ?([dwmDWM])")
 DAYS = {"d": 1, "w": 7, "m": 30}
 
 
-def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> Asked:
-    """Return the plan that a question means, its options listed; MissingAnswerError where it cannot be guessed."""
+def plan_of_question(question: TrainingQuestion, catalog: Catalog, *, today: date) -> QuestionPlan:
+    """Return the plan that a question means, with its options listed.
+
+    Raises MissingAnswerError for what cannot be assumed.
+    """
     question = with_stated(question, catalog)
     draft = Draft(question, catalog, today)
     if question.stated is not None and question.stated.divided is not None:
@@ -63,26 +66,23 @@ def plan_of_question(question: Question, catalog: Catalog, *, today: date) -> As
     if not question.finds:
         if not data["options"]:
             raise MissingAnswerError("on which machines", "--own", "2xRTX-3090, or --on lambda/gpu_8x_h100_sxm5")
-        plan = parse_model(Plan, data, where="planner ask", fix="See: planner ask --help")
-        return Asked(plan, tuple(draft.assumed), plan)
-    named = (
-        parse_model(Plan, data, where="planner ask", fix="See: planner ask --help").options if data["options"] else ()
-    )
-    plan = parse_model(
-        Plan,
-        data | {"options": [], "find": question.filters, "limits": {}},
-        where="planner ask",
-        fix="See: planner ask --help",
-    )
+        plan = _plan(data)
+        return QuestionPlan(plan, tuple(draft.assumed), plan)
+    named = _plan(data).options if data["options"] else ()
+    plan = _plan(data | {"options": [], "find": question.filters, "limits": {}})
     listed = with_found_options(plan, catalog, today=today)
     known = {(option.offer, option.site) for option in named}
     found = [option for option in listed.options if (option.offer, option.site) not in known]
     draft.assume("machines: the best dozen of all that are offered", "--on aws/p5.48xlarge")
-    return Asked(
+    return QuestionPlan(
         listed.model_copy(update={"options": (*named, *found)}),
         tuple(draft.assumed),
         plan.model_copy(update={"options": named}),
     )
+
+
+def _plan(data: dict[str, Any]) -> Plan:
+    return parse_model(Plan, data, where="planner ask", fix="See: planner ask --help")
 
 
 def _electricity(draft: Draft, owned: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _electricity(draft: Draft, owned: Sequence[dict[str, Any]]) -> dict[str, Any
 
 
 def _what(draft: Draft) -> tuple[str, dict[str, Any], Architecture | None, RunRecord | None]:
-    """Return name and choice of the workload, its network, and the run that it starts from."""
+    """Return the name of the workload, its entry in the plan, its network, and the run that it starts from."""
     question, catalog = draft.question, draft.catalog
     log, workload = question.log, question.workload
     if question.network is not None:
@@ -118,7 +118,7 @@ def _what(draft: Draft) -> tuple[str, dict[str, Any], Architecture | None, RunRe
 
 
 def _seq_len(draft: Draft, choice: dict[str, Any], network: Architecture | None, run: RunRecord | None) -> int | None:
-    """Return the tokens of a sequence: as said, as in the log, of data with a mean length room for two, else usual."""
+    """Return the sequence length in tokens: stated, from the log, room for two mean samples, or the usual length."""
     question = draft.question
     if "measured" in choice or (network is not None and network.sample == "image"):
         return None
@@ -147,7 +147,7 @@ def _seq_len(draft: Draft, choice: dict[str, Any], network: Architecture | None,
     return length
 
 
-def _usual_seq_len(question: Question, catalog: Catalog) -> int:
+def _usual_seq_len(question: TrainingQuestion, catalog: Catalog) -> int:
     if question.network is not None:
         return question.network.seq_len or 2048
     assert question.workload is not None, "a log that is not named by a workload has samples of a length"
@@ -189,14 +189,14 @@ def _work(draft: Draft, network: Architecture | None) -> dict[str, Any]:
 
 
 def samples_and_tokens(text: str) -> tuple[float, float | None]:
-    """Read `50000x700`, samples x mean tokens, or samples alone."""
+    """Read `50000x700` (samples x mean tokens), or a number of samples alone."""
     found = DATA.fullmatch(text.strip())
     try:
         numbers = [read_grouped_number(part) for part in found.groups() if part] if found else []
     except ValueError:
         numbers = []
     if not numbers or min(numbers) <= 0 or numbers[0] % 1:
-        raise InputError(f"--data {text}: is no number of samples.", fix="Write --data 50000x700: samples x tokens.")
+        raise InputError(f"--data {text}: is not a number of samples.", fix="Write --data 50000x700: samples x tokens.")
     return numbers[0], numbers[1] if len(numbers) > 1 else None
 
 
@@ -255,7 +255,7 @@ def _campaign(draft: Draft) -> dict[str, Any]:
 
 
 def _day(text: str, today: date) -> date:
-    """Return a day, the last day of a month, or the day in so many days, weeks or months (of 30 days)."""
+    """Read a day: `2027-06-30`, `2027-06` for the month's last day, or `3w` from today (d, w, or m for 30 days)."""
     found, ahead = DAY.fullmatch(text.strip()), AHEAD.fullmatch(text.strip())
     try:
         if ahead is not None:
@@ -268,9 +268,9 @@ def _day(text: str, today: date) -> date:
         return date(year, month, monthrange(year, month)[1])
     except (ValueError, OverflowError):
         fix = "Write --by 2027-06-30, 2027-06, or 3w for three weeks from today."
-        raise InputError(f"--by {text}: is no date.", fix=fix) from None
+        raise InputError(f"--by {text}: is not a date.", fix=fix) from None
 
 
 def assumed_lines(assumed: Sequence[str]) -> list[str]:
-    """Return one line for each assumption."""
-    return [f"Assumed: {one}" for one in assumed]
+    """Return one line per assumption."""
+    return [f"Assumed: {assumption}" for assumption in assumed]

@@ -1,4 +1,4 @@
-"""The run of a trainer's log that a question starts from."""
+"""Reads the run of a trainer's log from which a question starts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from planner.errors import InputError
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.use_cases.asking.machines import own_cards
-from planner.use_cases.asking.question import Question
+from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.importing.named_run import run_named
 from planner.use_cases.importing.run_facts import MissingFactError, Stated
 
@@ -17,11 +17,11 @@ OWN_FLAGS = {
     "--accelerator": "Name the machine it was written on: --own 2xRTX-3090",
     "--gpus": "Name the machine it was written on: --own 2xRTX-3090",
 }
-"""What says a fact of a log here, by the option of `planner runs import`."""
+"""Ways to state a missing fact of a log in `planner ask`, by the option of `planner runs import`."""
 
 
-def run_of_log(log: Path, question: Question, catalog: Catalog) -> RunRecord:
-    """Return the run of a log, written on the first machine that the question says one has."""
+def run_of_log(log: Path, question: TrainingQuestion, catalog: Catalog) -> RunRecord:
+    """Return the run of a log. The first owned machine of the question is the one that wrote it."""
     nodes, count, card = own_cards(question.own[0], catalog) if question.own else (1, None, None)
     stated = Stated(
         workload=question.workload,

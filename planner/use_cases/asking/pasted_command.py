@@ -1,4 +1,4 @@
-"""What a pasted command line or configuration of a trainer says of a training; nothing is run."""
+"""Reads a training from a pasted command line or configuration of a trainer. Nothing is run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BESIDE = (*dict.fromkeys(name.replace("-", "_") for name in GPUS), *BATCH,
           "gradient_accumulation_steps", "lora_r", "lora_rank", "lora_alpha", "lora_target_modules", "lora_target",
           "target_modules", "optim", "optimizer", "deepspeed", "fsdp", "packing", "sample_packing",
           "gradient_checkpointing", "max_steps")  # fmt: skip
-"""What the form has no field for."""
+"""Settings without a field in the form."""
 FOUR_BIT = ("load_in_4bit", "use_4bit", "quantization_bit", "qlora")
 NO = ("false", "no", "0", "none", "null", "full")
 KEY = re.compile(r"^\s*[-]{0,2}([A-Za-z][\w.-]{1,60})\s*[:=]\s*(\S.{0,300}?)\s*$")
@@ -32,22 +32,26 @@ KEY = re.compile(r"^\s*[-]{0,2}([A-Za-z][\w.-]{1,60})\s*[:=]\s*(\S.{0,300}?)\s*$
 
 @dataclass(frozen=True)
 class Pasted:
-    """What was understood, each with the words that said it; None: not said."""
+    """Settings that were understood. None means not stated."""
 
     network: str | None = None
     method: str | None = None
     objective: str | None = None
-    """What is optimized, where it is not the next token."""
+    """Training objective, unless it is the next token."""
     precision: Precision | None = None
     epochs: float | None = None
     seq_len: int | None = None
     said: tuple[str, ...] = ()
+    """Words of the text from which the settings were read."""
     beside: tuple[str, ...] = ()
-    """What was read and has no place in the form, in the text's own words."""
+    """Settings that the form has no field for, in the words of the text."""
 
 
 def read_command(text: str, catalog: Catalog) -> Pasted:
-    """Read a trainer's command, or its configuration as lines of `key: value`; NotModelledError of an objective."""
+    """Read a trainer's command, or its configuration as lines of `key: value`.
+
+    Raises NotModelledError for an objective that the planner does not know.
+    """
     stated, command = _stated(text[:LONGEST]), command_of(text)
     objective = stated_objective(stated) or (command.objective if command is not None else None)
     named = objective_named(objective, where="the text").method
@@ -78,7 +82,7 @@ def read_command(text: str, catalog: Catalog) -> Pasted:
 
 
 def _stated(text: str) -> dict[str, str]:
-    """Return options by name, of a command line or of lines of `key: value`; the last one said counts."""
+    """Return the options of a command line or of lines of `key: value`, by name. The last value of a name counts."""
     found: dict[str, str] = {}
     for line in text.replace("\\\n", " ").splitlines():
         pair = KEY.match(line)

@@ -1,4 +1,4 @@
-"""A question as it was asked, the plan that it means, and what was assumed on the way."""
+"""A question as it was asked, the plan that it means, and the assumptions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from planner.model.plan.plan import Plan, Training
 
 
 class MissingAnswerError(InputError):
-    """A question that must be answered: its flag and an example."""
+    """Missing information that cannot be assumed, with the flag that states it and an example."""
 
     def __init__(self, what: str, flag: str, example: str) -> None:
         super().__init__(f"planner ask: {what}?", fix=f"Add {flag} {example}")
@@ -27,16 +27,16 @@ class MissingAnswerError(InputError):
 
 
 @dataclass(frozen=True)
-class Purchase:
-    """A machine to be bought: `1xRTX-4090` or a site; its price is that of the site where none is given."""
+class MachineToBuy:
+    """A machine to be bought: `1xRTX-4090` or a site. Without a price, the site's price counts."""
 
     machine: str
     usd: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class Question:
-    """What was asked, in the words of the options; None: not said."""
+class TrainingQuestion:
+    """A question in the terms of the command's options. None means not stated."""
 
     workload: str | None = None
     data: str | None = None
@@ -44,24 +44,24 @@ class Question:
     epochs: float | None = None
     seq_len: int | None = None
     training: Training = field(default_factory=Training)
-    """How it is trained, as a plan states it, but for the adapters."""
+    """Training settings of a plan, without the adapters."""
     objective: MethodSettings = NEXT_TOKEN
-    """What is optimized, where it was said."""
+    """Training objective, if it was stated."""
     adapters: Callable[[ArchitectureFile], Adapters | None] = lambda network: network.adapters
     network: ArchitectureFile | None = None
-    """Of a file that was read already; `workload` is its name."""
+    """Network from a file that was read already. `workload` is then its name."""
     stated: StatedTraining | None = None
-    """What the files of a trainer state, where `workload` names such."""
+    """Settings that a trainer's files state, if `workload` names such files."""
     own: tuple[str, ...] = ()
-    buy: tuple[Purchase, ...] = ()
+    buy: tuple[MachineToBuy, ...] = ()
     on: tuple[str, ...] = ()
     """Offers; `aws/p5.48xlarge:spot` names the kind of price."""
     find: bool | None = None
-    """Whether the planner looks for offers; None: where `on` is empty."""
+    """True lets the planner search for offers. None means: search if `on` is empty."""
     filters: FindFilters = field(default_factory=FindFilters)
-    """Of offers, named or found: regions and terms."""
+    """Regions and terms of offers, named or found."""
     budget: float | None = None
-    """In the question's currency, where it has one."""
+    """Budget in the question's currency, or in USD if it has none."""
     by: str | None = None
     runs: int | None = None
     log: RunRecord | None = None
@@ -71,34 +71,34 @@ class Question:
     kwh: float | None = None
     """Price of electricity, in the question's currency."""
     country: str | None = None
-    """Where the owned machines stand."""
+    """Country of the owned machines."""
 
     @property
     def finds(self) -> bool:
-        """Whether the planner looks for offers."""
+        """True if the planner searches for offers."""
         return not self.on if self.find is None else self.find
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The plan, and what was assumed in it."""
+class QuestionPlan:
+    """The plan that a question means, with its assumptions."""
 
     plan: Plan
-    """With its options listed."""
+    """Plan with its options listed."""
     assumed: tuple[str, ...]
     search: Plan
-    """The plan with the options that were named, and the filters of those that were found."""
+    """Plan with the named options, and with the filters instead of the found options."""
 
 
 @dataclass
 class Draft:
-    """A question on its way to a plan."""
+    """A question while it is turned into a plan."""
 
-    question: Question
+    question: TrainingQuestion
     catalog: Catalog
     today: date
     assumed: list[str] = field(default_factory=list)
 
     def assume(self, what: str, *flags: str) -> None:
-        """Note what was assumed, and the options that change it."""
+        """Note an assumption and the options that change it."""
         self.assumed.append(f"{what} ({', '.join(flags)})")

@@ -1,4 +1,4 @@
-"""A question about files of a trainer: what they state counts where the options do not say otherwise."""
+"""Joins a question with the files of a trainer. Options win over files."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from planner.model.network.workload import Strategy
 from planner.model.plan.find_filters import FindFilters
 from planner.model.plan.plan import Training
 from planner.use_cases.asking.machines import own_cards
-from planner.use_cases.asking.question import Question
+from planner.use_cases.asking.question import TrainingQuestion
 from planner.use_cases.catalogs import find_accelerator
 from planner.use_cases.training_files import UnnamedNetworkError, read_stated_training, training_paths
 
 
-def with_stated(question: Question, catalog: Catalog) -> Question:
-    """Return a question with what the files of its workload state; any other as it is."""
+def with_stated(question: TrainingQuestion, catalog: Catalog) -> TrainingQuestion:
+    """Add the settings that the files of a question's workload state. Other questions stay as they are."""
     paths = training_paths(question.workload) if question.workload and question.network is None else []
     if not paths:
         return question
@@ -46,8 +46,8 @@ def with_stated(question: Question, catalog: Catalog) -> Question:
     )
 
 
-def _filters(question: Question, stated: StatedTraining, catalog: Catalog) -> FindFilters:
-    """Return a search for the accelerators that the files ask for, where no machine is named."""
+def _filters(question: TrainingQuestion, stated: StatedTraining, catalog: Catalog) -> FindFilters:
+    """Return filters for the accelerators that the files ask for, for a question that names no machine."""
     found: dict[str, Any] = {}
     if stated.accelerator is not None:
         try:
@@ -59,22 +59,22 @@ def _filters(question: Question, stated: StatedTraining, catalog: Catalog) -> Fi
     return question.filters.model_copy(update=found)
 
 
-def _training(question: Question, stated: StatedTraining, catalog: Catalog) -> Training:
-    cards = {nodes * count for nodes, count, _ in (own_cards(one, catalog) for one in question.own)}
+def _training(question: TrainingQuestion, stated: StatedTraining, catalog: Catalog) -> Training:
+    cards = {nodes * count for nodes, count, _ in (own_cards(machine, catalog) for machine in question.own)}
     return training_of(stated, question.training, cards, where="planner ask")
 
 
 def training_of(stated: StatedTraining, options: Training, accelerators: Set[int], *, where: str) -> Training:
-    """Return the settings of a plan's training: those of the options, and of the files where they state none.
+    """Return the settings of a plan's training: those of the options, else those of the files.
 
-    `accelerators` are the numbers of accelerators of the machines that are asked about; empty: any.
+    `accelerators` holds the accelerator counts of the machines in question; empty means any.
     """
-    (one,) = accelerators if len(accelerators) == 1 else (None,)
+    (count,) = accelerators if len(accelerators) == 1 else (None,)
     settings: dict[str, Any] = {
-        "global_batch": stated.global_batch if one is None else stated.global_batch_on(one),
+        "global_batch": stated.global_batch if count is None else stated.global_batch_on(count),
         "micro_batch": stated.stated_micro_batch,
         "checkpointing": stated.checkpointing,
-        "strategy": Strategy.DDP if one == 1 or stated.accelerators == 1 else stated.strategy,
+        "strategy": Strategy.DDP if count == 1 or stated.accelerators == 1 else stated.strategy,
         "packing": stated.packing,
         "precision": stated.stated_precision,
         "framework": stated.framework,

@@ -1,4 +1,4 @@
-"""Is this run normal? A log, a result or a run of the store against what is expected of it."""
+"""Compares a log, a result or a stored run with its expected speed, and names likely causes of slowness."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WORDS = {
     CauseCode.UNFUSED: ("eager kernels (not compiled or fused)", "torch.compile, Liger or TransformerEngine",
                         "one short run with torch.compile"),
 }  # fmt: skip
-"""Of each cause: what it is, what mends it, the cheapest test."""
+"""Description, fix and cheapest test of each cause."""
 CANDIDATES = (
     ("spill", "the device's memory spills into the host's",
      "nvidia-smi dmon -s mt (memory full, PCIe busy all the time)"),
@@ -56,19 +56,19 @@ CANDIDATES = (
     ("cpu_fallback", "a part of the step runs on the CPU", "py-spy top --pid PID; torch.profiler on three steps"),
     ("swap", "the host swaps, or the data come over a slow network", "vmstat 1 (si, so, wa); iostat -x 1"),
 )  # fmt: skip
-"""What slows a run by factors that no usual cause reaches: code, what it is, the cheapest test."""
+"""Rare causes that slow a run by larger factors than the usual ones: code, description, cheapest test."""
 BETWEEN_CARDS = ("dead_link",)
 HELD_BACK = 1.25
-"""Gain of a cause from which a run within its range is said to be held back."""
+"""Gain of a cause from which a run within its range counts as held back."""
 
 
 def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
-    """Compare a run with what is expected of it; of one with rollouts its training passes alone."""
+    """Compare a run with its expected speed. Of a run with rollouts, only the training passes are compared."""
     passes = training_passes(run)
     if passes is not None and has_rollouts(run):
         document = check_run(passes, catalog)
-        told = f"Of its training passes alone: {document.sentence[0].lower()}{document.sentence[1:]}"
-        return _with_rollouts(document, run, told)
+        sentence = f"Of its training passes alone: {document.sentence[0].lower()}{document.sentence[1:]}"
+        return _with_rollouts(document, run, sentence)
     setup = None if has_rollouts(run) else setup_of(run, catalog)
     sample = None if setup is None else setup.training.sample
     own = () if setup is None else runs_beside(run, setup, catalog)
@@ -94,7 +94,7 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         expected=expected,
         share_of_peak=mfu.get(FlopsConvention.FULL_ATTENTION.value),
         causal_share_of_peak=mfu.get(FlopsConvention.CAUSAL.value),
-        causes=tuple(_cause(one, run, setup) for one in found.causes),
+        causes=tuple(_cause(cause, run, setup) for cause in found.causes),
         explained=found.explained if found.slowdown else None,
         unexplained=found.unexplained,
         candidates=_candidates(run, found),
@@ -106,21 +106,21 @@ def check_run(run: RunRecord, catalog: Catalog) -> RunCheckDocument:
         audit=audit_record(run, catalog),
     )
     if has_rollouts(run):
-        told = "The log does not time its training passes apart from generation, so what to expect is not known."
-        return _with_rollouts(document, run, told)
+        sentence = "The log does not time its training passes apart from generation, so what to expect is not known."
+        return _with_rollouts(document, run, sentence)
     return document.model_copy(update={"answer_id": document_id(document)})
 
 
 def _with_rollouts(document: RunCheckDocument, run: RunRecord, sentence: str) -> RunCheckDocument:
-    """Return the answer of a run with rollouts: the rate of whole steps, their phases, what is said of the passes."""
+    """Return the answer for a run with rollouts: the rate of whole steps, their phases, and the given sentence."""
     assert run.log is not None, "its rollouts stand in its log"
-    told = {"sentence": sentence, "measured": run.throughput, "rollouts": run.log.rollouts, "answer_id": None}
-    answer = document.model_copy(update=told)
+    update = {"sentence": sentence, "measured": run.throughput, "rollouts": run.log.rollouts, "answer_id": None}
+    answer = document.model_copy(update=update)
     return answer.model_copy(update={"answer_id": document_id(answer)})
 
 
 def _formulas(found: Diagnosis, fixes: Sequence[HardwareFix]) -> tuple[FormulaUsed, ...]:
-    """Return how much each cause is said to cost, how wide that is, how likely it is at work, and when parts pay."""
+    """Return the formulas of each cause's gain, its range and probability, and of the payback time of parts."""
     with recording():
         return printed(_recorded(found, fixes))
 
@@ -158,9 +158,9 @@ def _sentence(run: RunRecord, verdict: RunVerdict, found: Diagnosis) -> str:
         return f"What to expect of this run is not known.{first}"
     ratio = run.throughput.value / found.expected.value
     if verdict is RunVerdict.NORMAL:
-        sure = [one for one in found.causes[:1] if (one.stated or one.proven) and one.gain >= HELD_BACK]
-        held = f" It could be faster.{first}" if sure else ""
-        return f"Normal: {ratio:.2f} times what is expected of these settings.{held}"
+        sure = [cause for cause in found.causes[:1] if (cause.stated or cause.proven) and cause.gain >= HELD_BACK]
+        faster = f" It could be faster.{first}" if sure else ""
+        return f"Normal: {ratio:.2f} times what is expected of these settings.{faster}"
     if verdict is RunVerdict.SLOW and found.unexplained is not None:
         none = "None of these explains it" if found.causes else "No usual cause explains it"
         return (
@@ -175,7 +175,7 @@ def _sentence(run: RunRecord, verdict: RunVerdict, found: Diagnosis) -> str:
 
 
 def _candidates(run: RunRecord, found: Diagnosis) -> tuple[RunCandidate, ...]:
-    """Return what could explain a slowdown that the causes do not."""
+    """Return rare causes for a slowdown that the usual causes do not explain."""
     if found.unexplained is None:
         return ()
     several = run.hardware.accelerators > 1

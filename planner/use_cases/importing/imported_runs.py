@@ -1,4 +1,4 @@
-"""Trainers' logs made into run records of the workspace: what the log says, joined with what the person says."""
+"""Turns trainers' logs, with what the user states, into run records of the workspace."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from planner.model.answer.audit import RunAudit
 from planner.model.catalog import Catalog
 from planner.model.evidence.run import RunRecord
 from planner.use_cases.audited_records import audit_record
-from planner.use_cases.importing.run_facts import Known, Stated, known_facts
+from planner.use_cases.importing.run_facts import RunFacts, Stated, known_facts
 from planner.use_cases.importing.run_rate import (
     Rate,
     batch_of_tokens,
@@ -40,7 +40,7 @@ MOST_LOSSES = 10
 
 @dataclass(frozen=True)
 class Imported:
-    """A log's run, where it stands, and whether it stood there before."""
+    """A log's run, the place of its record, and whether it was imported before."""
 
     record: RunRecord
     place: str
@@ -49,13 +49,13 @@ class Imported:
 
 
 def records_of(path: Path, stated: Stated, catalog: Catalog) -> list[RunRecord]:
-    """Return the runs that a log, or a folder of logs, tells of; nothing is stored."""
+    """Return the runs in a log or in a folder of logs. Nothing is stored."""
     with opened(path) as source:
         return [record_of_log(log, source, stated, catalog) for log in read_logs(source)]
 
 
 def import_runs(paths: Sequence[Path], stated: Stated, catalog: Catalog, home: str | None = None) -> list[Imported]:
-    """Store the runs of logs; all are read before the first is stored. A log that stands there already stays."""
+    """Store the runs of logs. All are read before the first is stored. A log that was imported before is kept."""
     records: dict[str, RunRecord] = {}
     for path in paths:
         records |= {record.id: record for record in records_of(path, stated, catalog)}
@@ -72,9 +72,10 @@ def import_runs(paths: Sequence[Path], stated: Stated, catalog: Catalog, home: s
 
 
 def known_as(record: RunRecord, old: Sequence[RunRecord], *, store: str) -> RunRecord | None:
-    """Return the run that the files of a log were imported as before; InputError where the new record differs from it.
+    """Return the run of an earlier import of the same files; None if there is none.
 
-    Files that were imported together with others say less than all of them: the run of all stands.
+    Raises InputError if the new record differs from it. Files that were imported together with others belong to the
+    run of all of them.
     """
     for run in old:
         assert run.log is not None
@@ -91,7 +92,7 @@ def known_as(record: RunRecord, old: Sequence[RunRecord], *, store: str) -> RunR
 
 
 def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: Catalog) -> RunRecord:
-    """Return the record of one training; InputError names the flag of a fact that nothing says."""
+    """Return the record of one training. An InputError names the flag of a missing fact."""
     known = known_facts(log, source, stated, catalog)
     rate = rate_of(log, known, where=str(source.path))
     known = replace(known, global_batch=known.global_batch or batch_of_tokens(known, rate))
@@ -139,15 +140,15 @@ def record_of_log(log: TrainerLog, source: LogSource, stated: Stated, catalog: C
         ) from error
 
 
-def _step_seconds(known: Known, rate: Rate) -> float | None:
-    """Return the seconds of a step where steps of the global batch make the rate; else None."""
+def _step_seconds(known: RunFacts, rate: Rate) -> float | None:
+    """Return the seconds of a step if steps of the global batch give the rate; else None."""
     seconds = rate.seconds / rate.steps
     if not rate.has_seconds or known.global_batch is None:
         return None
     return seconds if abs(known.global_batch / seconds / rate.samples_per_s - 1) < 0.01 else None
 
 
-def _id(known: Known, sha256: Sequence[str]) -> str:
+def _id(known: RunFacts, sha256: Sequence[str]) -> str:
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", known.workload)[:LONGEST_NAME].strip("-._") or "run"
     accelerator = known.hardware.accelerator.lower()
     digest = hashlib.sha256("".join(sha256).encode()).hexdigest()
@@ -156,5 +157,5 @@ def _id(known: Known, sha256: Sequence[str]) -> str:
 
 def _difference(old: RunRecord, new: RunRecord) -> str:
     keys = [key for key in RunRecord.model_fields if getattr(old, key) != getattr(new, key)]
-    told = [key for key in keys if key not in ("id", "log", "throughput", "samples", "step_seconds", "verdict")]
-    return ", ".join(told or keys)
+    main_keys = [key for key in keys if key not in ("id", "log", "throughput", "samples", "step_seconds", "verdict")]
+    return ", ".join(main_keys or keys)

@@ -1,4 +1,4 @@
-"""The adapters of a training by its log: as its files state them, else from the count of trained parameters."""
+"""Finds the adapters of a logged training: stated by its files, or derived from the count of trained parameters."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from planner.network.flops import parameters
 from planner.network.lora_memory import EVERY, USUAL, adapted
 
 MOST_TRAINED = 0.5
-"""Share of all parameters from which a count is that of a full training, or of one that freezes some layers."""
+"""Share of all parameters from which a count means full training, or training with some frozen layers."""
 ATTENTION: tuple[AdapterTarget, ...] = ("query", "key", "value", "out")
 TRIED: tuple[tuple[AdapterTarget, ...], ...] = (EVERY, ATTENTION, ("query", "value"), ("query", "key", "value"))
-"""Sets of linear maps that trainers adapt, the most usual first."""
+"""Sets of linear maps that trainers usually adapt, most usual first."""
 USUAL_RANKS = (1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 96, 128, 256, 512)
 
 
 def adapters_of_log(facts: Facts, network: Architecture | None) -> Adapters | None:
-    """Return the adapters; None where all weights are trained, or nothing tells of adapters."""
+    """Return the adapters; None if all weights are trained or nothing indicates adapters."""
     trained = facts.trainable if network is not None and network.sample == "tokens" else None
     if trained is not None and network is not None and trained > MOST_TRAINED * parameters(network):
         return None
@@ -35,7 +35,7 @@ def _stated(facts: Facts) -> Adapters:
 
 
 def _counted(network: Architecture, trained: int, facts: Facts) -> Adapters | None:
-    """Return adapters of the trained parameters = rank x (inputs + outputs) over the maps; None where none has them."""
+    """Return adapters with rank x (inputs + outputs) over their maps = trained parameters; None if no set matches."""
     stated = targets_of(facts.lora_targets or ())
     for targets in (stated,) if stated else TRIED:
         rank, left = divmod(trained, max(1, adapted(network, Adapters(targets=targets)).numbers))

@@ -1,4 +1,4 @@
-"""The run that a person names: a log, a result, a record, or the id of a stored run."""
+"""Finds the run that a user names: a log, a result, a record, or the id of a stored run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DOCUMENTS = (".json", ".yaml", ".yml")
 
 
 def run_named(name: str, stated: Stated, catalog: Catalog) -> RunRecord:
-    """Return the run that a path or an id means; nothing is stored."""
+    """Return the run that a path or an id means. Nothing is stored."""
     path = Path(name)
     if not path.exists():
         return find_run(name, catalog)
@@ -37,7 +37,7 @@ def run_named(name: str, stated: Stated, catalog: Catalog) -> RunRecord:
 
 
 def _is_a_record(path: Path) -> bool:
-    """Return whether a file says that it is one of the planner's: what is wrong with it as such is then the error."""
+    """Return True if a file claims to be one of the planner's, so that its faults as a record are the error to show."""
     try:
         return "schema_version" in read_run_file(path)
     except InputError:

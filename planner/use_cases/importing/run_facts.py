@@ -1,4 +1,4 @@
-"""The facts of an imported run: what the person says, what the log says, and what is missing."""
+"""Joins the facts of an imported run from the user and from the log, and reports missing ones."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ PRECISIONS = {
     "amp_fp16": Precision.FP16, "fp32": Precision.FP32, "float32": Precision.FP32, "32-true": Precision.FP32,
     "no": Precision.FP32, "tf32": Precision.TF32, "fp8": Precision.FLOAT8, "float8": Precision.FLOAT8,
 }  # fmt: skip
-"""What trainers call a number format."""
+"""Number formats by the names that trainers use."""
 
 
 class MissingFactError(InputError):
-    """A fact that neither the log nor the person states; `flag` says it."""
+    """A fact that neither the log nor the user states. `flag` is the option that states it."""
 
     def __init__(self, where: str, what: str, flag: str, example: str) -> None:
         super().__init__(f"{where}: the log does not say {what}.", fix=f"Add {flag} {example}")
@@ -44,7 +44,7 @@ class MissingFactError(InputError):
 
 @dataclass(frozen=True, kw_only=True)
 class Stated:
-    """What the person says of the run; None: left to the log."""
+    """Facts that the user states about a run. None leaves a fact to the log."""
 
     workload: str | None = None
     accelerator: str | None = None
@@ -58,14 +58,14 @@ class Stated:
     checkpointing: Checkpointing | None = None
     lora: Adapters | None = None
     hours: float | None = None
-    """Of the steps of a log without times."""
+    """Hours that the steps of a log without times took."""
     machine: str | None = None
     packed: bool = False
 
 
 @dataclass(frozen=True)
-class Known:
-    """All that a record needs to know of a training."""
+class RunFacts:
+    """Facts of a training for its record."""
 
     workload: str
     architecture: Architecture | None
@@ -80,16 +80,19 @@ class Known:
     compiled: bool | None
     adapters: Adapters | None
     objective: MethodSettings
-    """What is optimized: pairs count as samples of two sequences."""
+    """Training objective. A pair counts as one sample of two sequences."""
     hours: float | None
     planned_samples: float | None
-    """Of the whole training."""
+    """Samples of the whole training."""
     padded: bool | None
     doubts: tuple[str, ...]
 
 
-def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Catalog) -> Known:
-    """Join what is said; InputError where a flag contradicts the log, MissingFactError where nobody says."""
+def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Catalog) -> RunFacts:
+    """Join the facts of the user and of the log.
+
+    Raises InputError if a flag contradicts the log, and MissingFactError if a required fact is stated nowhere.
+    """
     where, facts = str(source.path), log.facts
     _check_counts(where, facts, stated)
     _check_contradictions(where, log, stated)
@@ -113,7 +116,7 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
     adapters = stated.lora or adapters_of_log(facts, architecture)
     planned = facts.planned_steps * global_batch if facts.planned_steps and global_batch else None
     precision = PRECISIONS.get((facts.precision or "").casefold())
-    return Known(
+    return RunFacts(
         workload=workload,
         architecture=architecture,
         seq_len=None if image else seq_len,
@@ -137,18 +140,19 @@ def known_facts(log: TrainerLog, source: LogSource, stated: Stated, catalog: Cat
 
 
 def _check_contradictions(where: str, log: TrainerLog, stated: Stated) -> None:
-    """Refuse a fact that two files state differently, unless the person states it."""
-    for one in log.contradictions:
-        if getattr(stated, one.key, None) is None and not (one.key == "lora_rank" and stated.lora):
-            flag = f"--{one.key.replace('_', '-')}"
-            said = f"Say which is right ({flag}), or name" if one.key in vars(stated) else "Name"
+    """Refuse a fact that two files state differently, unless the user states it."""
+    for contradiction in log.contradictions:
+        if getattr(stated, contradiction.key, None) is None and not (contradiction.key == "lora_rank" and stated.lora):
+            flag = f"--{contradiction.key.replace('_', '-')}"
+            said = f"Say which is right ({flag}), or name" if contradiction.key in vars(stated) else "Name"
             raise InputError(
-                f"{where}: its files contradict each other on {one.text}.", fix=f"{said} the files of one training."
+                f"{where}: its files contradict each other on {contradiction.text}.",
+                fix=f"{said} the files of one training.",
             )
 
 
 def _check_counts(where: str, facts: Facts, stated: Stated) -> None:
-    """Refuse counts that no record holds."""
+    """Refuse counts above the largest that a record can hold."""
     flags = {f"--{name.replace('_', '-')}": value for name, value in vars(stated).items()}
     flags["--lora-rank"] = stated.lora and stated.lora.rank
     read = {name.replace("_", " "): value for name, value in vars(facts).items()}
@@ -161,7 +165,7 @@ def _check_counts(where: str, facts: Facts, stated: Stated) -> None:
 
 
 def _network(facts: Facts, source: LogSource, stated: Stated, catalog: Catalog) -> tuple[str, Architecture | None]:
-    """Return the name and the network: the person's, that of the config.json beside the log, of a name in the log."""
+    """Return name and network, from the user, from the config.json beside the log, or from a name in the log."""
     if stated.workload is not None:
         network = find_architecture(stated.workload, catalog)
         whole_network(network, where=stated.workload, fix=PARTS_FIX)
@@ -178,7 +182,7 @@ def _network(facts: Facts, source: LogSource, stated: Stated, catalog: Catalog) 
 
 
 def _name_of(architecture: Architecture) -> str:
-    """Name a network by its sizes: the name of its file or folder may be of a person or a project."""
+    """Name a network by its sizes, because the name of its file or folder may be that of a person or a project."""
     sizes = [str(getattr(architecture, key)) for key in ("layers", "hidden") if hasattr(architecture, key)]
     return "-".join([str(getattr(architecture, "kind", "network")), *sizes])
 
@@ -222,11 +226,11 @@ def _read_accelerator(name: str | None, catalog: Catalog) -> str | None:
 
 
 def _choice(kind: type[Choice], name: str | None) -> Choice | None:
-    return next((one for one in kind if one.value == (name or "").casefold()), None)
+    return next((choice for choice in kind if choice.value == (name or "").casefold()), None)
 
 
 def _agreed(where: str, flag: str, stated: Value | None, read: Value | None) -> Value | None:
-    """Return what is said; InputError where the flag says one thing and the log another."""
+    """Return the stated or the logged value. Raises InputError if they differ."""
     if stated is not None and read is not None and stated != read:
         raise InputError(f"{where}: {flag} {stated}: the log says {read}.", fix=f"Leave {flag} out, or check the log.")
     return stated if stated is not None else read

@@ -1,4 +1,4 @@
-"""Samples per second of an imported log, its range, and what speaks against it."""
+"""Computes the samples per second of an imported log, their range, and doubts about them."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from planner.adapters.trainer_logs.trainer_log import TrainerLog
 from planner.errors import InputError
 from planner.model.evidence.imported_log import ImportedLog
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.use_cases.importing.run_facts import Known, MissingFactError
+from planner.use_cases.importing.run_facts import MissingFactError, RunFacts
 
 SINGLE_RUN_FRACTION = 0.05
-"""Of one run without repeats, as for the benchmark's."""
+"""Relative range of one run without repeats, as for the benchmark's."""
 DOUBTFUL_FRACTION = 0.20
-"""Of a run against which something speaks: totals hold starts and checkpoints, padding is not counted."""
+"""Relative range of a doubtful run. Totals include starts and checkpoints; padding may be counted."""
 FEWEST_STEPS = 10
 ALL_FILLED = 0.98
 DISAGREEMENT = 0.05
-"""By which two figures of one log may differ."""
+"""Relative difference allowed between two figures of one log."""
 SAME_STEPS = 0.1
-"""By which the steps of a total may differ from those that were timed."""
+"""Relative difference allowed between the steps of a total and the timed steps."""
 SECONDS_PER_HOUR = 3_600.0
 WHOLE = 0.001
-"""How near a whole number a batch must be."""
+"""Relative distance from a whole number within which a batch counts as whole."""
 PADDED = (
     "samples may be padded, and padding counts as tokens; say --packed if every sample is full, or import a log that "
     "counts tokens without padding"
@@ -33,34 +33,35 @@ PADDED = (
 
 @dataclass(frozen=True)
 class Rate:
-    """What was counted: optimizer steps, their samples and seconds."""
+    """Counted optimizer steps with their samples and seconds."""
 
     steps: float
     seconds: float
     samples: float
     steady: Steady | None
     has_seconds: bool = True
-    """False: the log holds rates alone, and steps and seconds are in no unit of their own."""
+    """False if the log contains only rates. Steps and seconds then have no meaning of their own."""
     total_per_s: float | None = None
-    """Samples/s by totals of the same steps, where another part of the log states them."""
+    """Samples/s from totals of the same steps, if another part of the log states them."""
 
     @property
     def samples_per_s(self) -> float:
-        """Of all accelerators together."""
+        """Samples/s of all accelerators together."""
         return self.samples / self.seconds
 
     @property
     def total_differs(self) -> bool:
-        """Whether the totals say another speed than the steps."""
+        """True if the totals give another speed than the steps."""
         return self.total_per_s is not None and abs(self.total_per_s / self.samples_per_s - 1) > DISAGREEMENT
 
 
-def rate_of(log: TrainerLog, known: Known, *, where: str) -> Rate:
-    """Return samples/s = tokens / (seq_len x sequences) / seconds where the log counts tokens, else steps x batch / s.
+def rate_of(log: TrainerLog, known: RunFacts, *, where: str) -> Rate:
+    """Compute samples/s from the log.
 
-    sequences: of one sample; a pair has two.
+    samples/s = tokens / (seq_len x sequences per sample) / seconds, if the log counts tokens; a pair has two sequences
+    samples/s = steps x global batch / seconds, otherwise
 
-    Where it counts the tokens of samples of unlike lengths without padding, a sample has their mean number.
+    If the log counts the tokens of samples of different lengths without padding, a sample has their mean length.
     """
     part = steady(log.spans, log.resolution_s)
     if part is not None and part.steps > 0:
@@ -87,8 +88,8 @@ def rate_of(log: TrainerLog, known: Known, *, where: str) -> Rate:
     return Rate(steps, seconds, samples, part, not log.rates_alone, _total_rate(log, part, samples / steps))
 
 
-def _check_whole_batches(log: TrainerLog, known: Known, steps: float, samples: float, where: str) -> None:
-    """Refuse a log whose rate in tokens does not belong to the batch that is stated: one of the two is wrong."""
+def _check_whole_batches(log: TrainerLog, known: RunFacts, steps: float, samples: float, where: str) -> None:
+    """Refuse a log whose token rate contradicts the stated batch, because one of the two is wrong."""
     if known.global_batch is None or log.rates_alone or known.seq_len is None:
         return
     counted = samples / steps
@@ -102,9 +103,9 @@ def _check_whole_batches(log: TrainerLog, known: Known, steps: float, samples: f
 
 
 def _total_rate(log: TrainerLog, part: Steady | None, samples_of_a_step: float) -> float | None:
-    """Return samples/s by the total of the same steps, less what was left out; None where there is none.
+    """Return samples/s from the total of the same steps, without the dropped ones; None if there is no such total.
 
-    A total of other steps, as of an earlier process too, says nothing.
+    A total of other steps, for example with those of an earlier process, is not comparable.
     """
     if log.check is None or part is None or log.rates_alone:
         return None
@@ -116,16 +117,16 @@ def _total_rate(log: TrainerLog, part: Steady | None, samples_of_a_step: float) 
     return done * samples_of_a_step / seconds if seconds > 0 and done > 0 else None
 
 
-def mean_length(log: TrainerLog, known: Known, rate: Rate) -> int | None:
-    """Return the mean tokens of a sample, where a log counts those that are no padding and the batch is known."""
+def mean_length(log: TrainerLog, known: RunFacts, rate: Rate) -> int | None:
+    """Return the mean tokens of a sample, if the log counts tokens without padding and the batch is known."""
     if not log.counts_lengths or known.global_batch is None or known.seq_len is None or rate.samples <= 0:
         return None
     length = round(rate.samples * known.seq_len / (rate.steps * known.global_batch))
     return length if 0 < length < ALL_FILLED * known.seq_len else None
 
 
-def batch_of_tokens(known: Known, rate: Rate) -> int | None:
-    """Return tokens of a step / sequence length, where the log counts full samples; None where that is no whole one."""
+def batch_of_tokens(known: RunFacts, rate: Rate) -> int | None:
+    """Return tokens of a step / sequence length if the log counts full samples; None if that is not a whole number."""
     if known.padded or not rate.has_seconds or rate.steady is None or rate.steady.tokens is None:
         return None
     batch = rate.samples / rate.steps
@@ -133,7 +134,7 @@ def batch_of_tokens(known: Known, rate: Rate) -> int | None:
 
 
 def quantity_of(log: TrainerLog, rate: Rate, *, doubtful: bool) -> Quantity:
-    """Return the rate with its range."""
+    """Return the rate as a quantity with its range."""
     width = max(
         DOUBTFUL_FRACTION if doubtful else SINGLE_RUN_FRACTION,
         log.resolution_s / rate.seconds if rate.has_seconds else 0.0,
@@ -152,8 +153,8 @@ def quantity_of(log: TrainerLog, rate: Rate, *, doubtful: bool) -> Quantity:
     )
 
 
-def doubts_of(log: TrainerLog, known: Known, rate: Rate) -> tuple[str, ...]:
-    """Return what speaks against the record, each with what would make it sound."""
+def doubts_of(log: TrainerLog, known: RunFacts, rate: Rate) -> tuple[str, ...]:
+    """Return doubts about the record, each with its remedy."""
     doubts = [*log.doubts, *known.doubts]
     if known.padded and known.seq_len is not None:
         doubts.append(PADDED)
@@ -181,8 +182,8 @@ def doubts_of(log: TrainerLog, known: Known, rate: Rate) -> tuple[str, ...]:
     return tuple(dict.fromkeys(doubts))
 
 
-def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, ...]) -> ImportedLog:
-    """Return where the record comes from."""
+def imported_log(log: TrainerLog, known: RunFacts, rate: Rate, sha256: tuple[str, ...]) -> ImportedLog:
+    """Describe the log behind the record."""
     return ImportedLog(
         format=log.format,
         framework=log.framework,
@@ -199,10 +200,10 @@ def imported_log(log: TrainerLog, known: Known, rate: Rate, sha256: tuple[str, .
     )
 
 
-def _filled_share(known: Known, rate: Rate) -> float | None:
-    """Return tokens / (steps x batch x sequence length), where the log counts tokens; None where all were counted.
+def _filled_share(known: RunFacts, rate: Rate) -> float | None:
+    """Return tokens / (steps x batch x sequence length) if the log counts tokens; None if the samples were full.
 
-    None too where the log counts padding with them, as LLaMA-Factory's.
+    Also None if the log counts padding as tokens, as LLaMA-Factory does.
     """
     if known.padded:
         return None

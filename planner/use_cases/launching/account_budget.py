@@ -1,4 +1,4 @@
-"""What the planner's machines in an account may cost together, those of other workspaces included."""
+"""Checks the total cost of the planner's machines in an account, including those of other workspaces."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner.model.prices.offer import PriceKind
 from planner.scenario.price_choice import current_price
 
 HOURS_UNKNOWN = 24.0
-"""Counted for a machine of another workspace that does not say until when it may run (Lambda keeps no labels)."""
+"""Hours counted for another workspace's machine without a stated end (Lambda keeps no labels)."""
 SECONDS_PER_HOUR = 3600.0
 NOT_SET = (
     "budget.yaml has no account_usd: what other workspaces run in the same account is not counted. To cap them "
@@ -28,17 +28,17 @@ NOT_SET = (
 
 @dataclass(frozen=True)
 class AccountCheck:
-    """Launches, and what else runs in their accounts, against the most that all of it may cost."""
+    """Launches and the other machines in their accounts, compared with the limit on their total cost."""
 
     launches: Sequence[Launch]
     running: Mapping[LaunchProvider, Sequence[ListedMachine]]
-    """As `running_in_accounts` returned it."""
+    """Result of `running_in_accounts`."""
     account_usd: float
     catalog: Catalog
     now: datetime
 
     def raise_where_too_dear(self, entries: Collection[LedgerEntry]) -> None:
-        """Raise RefusedError where an account's planner machines and these launches may cost more than allowed.
+        """Raise RefusedError if an account's planner machines and these launches may together cost more than allowed.
 
         USD = worst case of these launches and of this ledger's open ones there, listed or not
               + USD per hour x hours of each other planner machine that the account lists
@@ -47,11 +47,14 @@ class AccountCheck:
             self._check(provider, entries)
 
     def _check(self, provider: LaunchProvider, entries: Collection[LedgerEntry]) -> None:
-        asked = [one for one in self.launches if one.target.provider is provider]
-        own = [one.launch for one in entries if one.open and one.launch.target.provider is provider]
-        known = {one.run_id for one in own}
+        asked = [launch for launch in self.launches if launch.target.provider is provider]
+        own = [entry.launch for entry in entries if entry.open and entry.launch.target.provider is provider]
+        known = {launch.run_id for launch in own}
         others = [machine for machine in self.running[provider] if machine.run_id not in known]
-        worst, open_usd = worst_total_usd([one.bill for one in asked]), worst_total_usd([one.bill for one in own])
+        worst, open_usd = (
+            worst_total_usd([launch.bill for launch in asked]),
+            worst_total_usd([launch.bill for launch in own]),
+        )
         others_usd = sum(_usd(machine, provider, self.catalog, now=self.now) for machine in others)
         if worst + open_usd + others_usd > self.account_usd:
             names = ", ".join(dict.fromkeys(machine.name for machine in others)) or "none"
@@ -67,24 +70,28 @@ class AccountCheck:
 def running_in_accounts(launches: Sequence[Launch]) -> dict[LaunchProvider, list[ListedMachine]]:
     """Return the planner's machines that live in the accounts of these launches, by cloud.
 
-    A provider that cannot be asked is a NodeError: its machines could not be counted.
+    Raises NodeError if a provider does not answer, because its machines could not be counted.
     """
-    asked = {cloud: [one for one in launches if one.target.provider is cloud] for cloud in CLOUDS}
-    return {cloud: _running(cloud, some) for cloud, some in asked.items() if some}
+    asked = {cloud: [launch for launch in launches if launch.target.provider is cloud] for cloud in CLOUDS}
+    return {cloud: _running(cloud, launched) for cloud, launched in asked.items() if launched}
 
 
 def _running(provider: LaunchProvider, asked: Sequence[Launch]) -> list[ListedMachine]:
-    answers = [one for one in machines_of_anybody([one.target for one in asked]) if one.where.startswith(WHO[provider])]
-    problem = next((one.problem for one in answers if one.problem is not None), None)
+    answers = [
+        answer
+        for answer in machines_of_anybody([launch.target for launch in asked])
+        if answer.where.startswith(WHO[provider])
+    ]
+    problem = next((answer.problem for answer in answers if answer.problem is not None), None)
     if problem is not None:
         raise NodeError(
             f"account_usd cannot be checked: {problem}", fix="Try again, or take account_usd out of budget.yaml."
         )
-    return [machine for one in answers for machine in one.machines if machine.alive]
+    return [machine for answer in answers for machine in answer.machines if machine.alive]
 
 
 def _usd(machine: ListedMachine, provider: LaunchProvider, catalog: Catalog, *, now: datetime) -> float:
-    """Return what a machine may cost from its start to the end that its label says."""
+    """Return the USD that a machine may cost from its start to the end in its label."""
     name = f"{provider.value}/{machine.instance_type}"
     rows = [current_price(name, catalog, kind=PriceKind.ON_DEMAND, region=region) for region in (machine.where, None)]
     usd = next((float(row.usd_per_hour) for row in rows if row is not None and row.usd_per_hour), None)

@@ -1,4 +1,4 @@
-"""What launches were to cost, what the ledger says they did, and what the provider billed, side by side."""
+"""Compares the planned worst case of launches with the ledger's costs and the provider's bills."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.launcher.plan.target import LaunchProvider
 
 
 def bill_document(entries: Sequence[LedgerEntry], *, ask: bool, today: date) -> BillDocument:
-    """Return one line for each launch; the provider is asked only where `ask` is set, for each question costs money."""
+    """Return one line per launch. The provider is asked only if `ask` is set, because each request costs money."""
     said = _cost_explorer(entries, today=today) if ask else {}
     return BillDocument(
         lines=tuple(
@@ -38,7 +38,7 @@ def _cost_explorer(entries: Sequence[LedgerEntry], *, today: date) -> dict[str, 
 
     last = max(days) if all(entry.ended_at for entry in asked) else today
     bills = billed([entry.launch.run_id for entry in asked], first=min(days), last=last, today=today)
-    return {run_id: (one.usd, one.reason or "AWS Cost Explorer, unblended, by tag") for run_id, one in bills.items()}
+    return {run_id: (bill.usd, bill.reason or "AWS Cost Explorer, unblended, by tag") for run_id, bill in bills.items()}
 
 
 def _why_not(entry: LedgerEntry) -> str:

@@ -1,4 +1,4 @@
-"""A planned launch: which machine, at which price, with which task, and what that can cost at worst. Spends nothing."""
+"""Plans a launch: machine, price, task and worst-case cost. Spends nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from planner.use_cases.catalogs import open_catalog
 from planner.use_cases.expectations import expect_from
 from planner.use_cases.launching.launch_probes import Probes, probes_of, settings_on
 from planner.use_cases.launching.launch_rate import Priced, launch_price
-from planner.use_cases.launching.launch_target import MOST_MINUTES, Terms, read_hosts, resolve_target
+from planner.use_cases.launching.launch_target import MOST_MINUTES, LaunchTerms, read_hosts, resolve_target
 from planner.use_cases.networks import bench_workload
 from planner.use_cases.probes import probe_workload
 
@@ -44,33 +44,33 @@ BUDGET_FIX = (
     "an account, account_usd: 200; or both"
 )
 PREPARATION_MINUTES = 5.0
-"""Imports, topology, first steps and teardown of one start."""
+"""Minutes for imports, topology, first steps and teardown of one start."""
 PROBE_MINUTES = 8.0
-"""Imports, two minutes of kernels, compilation, and as much again."""
+"""Minutes for imports, two minutes of kernels and compilation, doubled for safety."""
 SLOW_FACTOR = 1.5
-"""Blocks of steps end after their limit."""
+"""Factor on a window's limits, because a block of steps ends after the limit."""
 DEAREST_USD_PER_HOUR = 1_000_000
-"""Of a node: over a thousand times what any costs, so it is a slip."""
+"""Price of a node from which it counts as a typing error: over a thousand times the dearest one."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A launch that can be written down, and what has to be said of it."""
+    """A launch that can be written into the ledger, with notes for the user."""
 
     launch: Launch
     notes: tuple[str, ...] = field(default=())
-    terms: Terms | None = None
-    """None where it is not to be launched (again)."""
+    terms: LaunchTerms | None = None
+    """Terms of the launch; None if its price is not to be checked again."""
 
 
 class BudgetFile(Frozen):
-    """What launches may cost together: `budget.yaml`."""
+    """Limits on the cost of all launches together: `budget.yaml`."""
 
     schema_version: Literal[1]
     total_usd: NonNegative | None = None
-    """Of all launches of the workspace, also those that are over."""
+    """Limit in USD for all launches of the workspace, including finished ones."""
     account_usd: NonNegative | None = None
-    """Of what runs in one account at a time, of all workspaces."""
+    """Limit in USD for all machines that run in one account at a time, of all workspaces."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -80,7 +80,7 @@ class BudgetFile(Frozen):
 
 
 def read_budget(home: str | None) -> BudgetFile | None:
-    """Return the workspace's budget; None where nobody set one."""
+    """Return the workspace's budget; None if there is no file."""
     path = workspace_dir(home) / BUDGET_FILE
     return read_model(BudgetFile, path, fix=BUDGET_FIX) if path.exists() else None
 
@@ -88,7 +88,7 @@ def read_budget(home: str | None) -> BudgetFile | None:
 def plan_launches(
     workload: str,
     on: Sequence[str],
-    terms: Terms,
+    terms: LaunchTerms,
     settings: BenchSettings,
     *,
     layers: int | None,
@@ -96,9 +96,9 @@ def plan_launches(
     home: str | None,
     now: datetime,
 ) -> list[Planned]:
-    """Return the intents to run one benchmark on several targets."""
+    """Plan one benchmark on several targets."""
     if len(set(on)) != len(on):
-        raise InputError("--on: a target stands there twice.", fix="Name each once; --repeats measures it again.")
+        raise InputError("--on: names a target twice.", fix="Name each once; --repeats measures it again.")
     for value, name in ((terms.usd_per_hour, "--usd-per-hour"), (terms.reservation, terms.reservation)):
         if value is not None and len(on) > 1:
             raise InputError(f"{name}: is of one machine, and {len(on)} targets are named.", fix="Launch it alone.")
@@ -115,7 +115,7 @@ def plan_launch(
     text: str,
     workload: BenchWorkload,
     settings: BenchSettings,
-    terms: Terms,
+    terms: LaunchTerms,
     *,
     catalog: Catalog,
     hosts: Mapping[str, Host],
@@ -123,9 +123,9 @@ def plan_launch(
     run_id: str | None = None,
     workloads_dir: Path | str | None = None,
 ) -> Planned:
-    """Return the intent to run one benchmark on one target. Asks nobody and needs no credentials.
+    """Plan one benchmark on one target, without network access or credentials.
 
-    What every rank would refuse is refused here.
+    Settings that every rank would refuse are refused here.
     """
     target = resolve_target(text, terms, catalog, hosts)
     priced = launch_price(target, terms, catalog, hosts, today=now.date())
@@ -173,13 +173,13 @@ def plan_launch(
 
 
 def check_prices_again(planned: Sequence[Planned], *, home: str | None, today: date) -> None:
-    """Raise RefusedError where the files now ask more for a launch than its bill says: a yes may come late."""
+    """Raise RefusedError if prices rose above a launch's bill since it was planned, because a yes may come late."""
     catalog, hosts = open_catalog(home), read_hosts(home)
-    for one in planned:
-        if one.terms is not None:
-            target = one.launch.target
-            priced = launch_price(target, one.terms, catalog, hosts, today=today)
-            check_price_again(target, one.launch.bill, _bill(target, priced, one.launch.bill.caps))
+    for plan in planned:
+        if plan.terms is not None:
+            target = plan.launch.target
+            priced = launch_price(target, plan.terms, catalog, hosts, today=today)
+            check_price_again(target, plan.launch.bill, _bill(target, priced, plan.launch.bill.caps))
 
 
 def by_hand_record(
@@ -192,9 +192,9 @@ def by_hand_record(
     where: str,
     today: date,
 ) -> RunRecord:
-    """Return the record of a result that was measured on this target without the planner's launcher."""
+    """Return the record of a result that was measured on a target without the planner's launcher."""
     hosts = read_hosts(home)
-    terms = Terms(usd_per_hour=usd_per_hour)
+    terms = LaunchTerms(usd_per_hour=usd_per_hour)
     target = resolve_target(text, terms, catalog, hosts)
     priced = launch_price(target, terms, catalog, hosts, today=today)
     return record_by_hand(
@@ -209,7 +209,7 @@ def by_hand_record(
 
 
 def default_minutes(window: Window, *, starts: int, probes: Probes) -> float:
-    """Return how long the job may take: every start's own limits and its preparation, in whole minutes.
+    """Return the time limit of the job in whole minutes, from the limits and the preparation of every start.
 
     minutes = ceil(starts x (5 + 1.5 x (max warm-up s + max s) / 60) + minutes of the probes)
     """
@@ -245,8 +245,8 @@ def _notes(launch: Launch) -> list[str]:
         notes.append("spot: the provider may take the machine away; --managed starts it again, --store keeps the steps")
     if target.through_sky and not target.managed and launch.store is None:
         notes.append(
-            f"the machine takes itself down {bill.caps.idle_minutes:g} minutes after the job, with results that nobody "
-            "has collected by then; --store s3://... keeps them"
+            f"the machine takes itself down {bill.caps.idle_minutes:g} minutes after the job, with all results that "
+            "were not collected by then; --store s3://... keeps them"
         )
     if not target.is_cloud and bill.rate is None:
         notes.append(f"{target.id}: no price is counted; give --usd-per-hour if an hour of it costs you something")

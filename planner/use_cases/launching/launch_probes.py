@@ -1,4 +1,4 @@
-"""Which micro-batches a launched node tries beside the benchmark itself, as `planner bench` does here."""
+"""Chooses the micro-batches that a launched node tries besides the benchmark, as `planner bench` does here."""
 
 from __future__ import annotations
 
@@ -12,27 +12,30 @@ from planner.model.network.workload import BenchMode, BenchWorkload
 from planner.use_cases.expectations import most_micro_batch, start_micro_batch
 
 PROBE_MINUTES = 1.5
-"""Imports, the first step, five steps."""
+"""Minutes for imports, the first step and five more steps."""
 MOST_PROBES_OF_A_SEARCH = 6
-"""Two to four where the memory estimate is good; more where it is missing or far off."""
+"""Most tries of a search. A good memory estimate needs two to four; a missing or wrong one needs more."""
 
 
 @dataclass(frozen=True)
 class Probes:
-    """What `workloads/run.sh` is told, how many tries that may be, and the micro-batch of the spec it begins with."""
+    """Micro-batches that a node tries."""
 
     asked: str | None
+    """Argument for `workloads/run.sh`; None for no tries."""
     at_most: int
+    """Most tries."""
     micro_batch: int | None
+    """Micro-batch of the first spec; None for the workload's own."""
 
     @property
     def minutes(self) -> float:
-        """For which they may take."""
+        """Minutes that the tries may take."""
         return self.at_most * PROBE_MINUTES
 
 
 def settings_on(target: Target, settings: BenchSettings) -> BenchSettings:
-    """Return the settings with the devices that the target has, where anything depends on how many they are."""
+    """Return the settings with the target's device count. Raises InputError if it is needed and unknown."""
     if target.devices_per_node is not None:
         return replace(settings, devices=target.nodes * target.devices_per_node)
     if settings.global_batch is not None or settings.mode is BenchMode.TUNED:
@@ -44,10 +47,9 @@ def settings_on(target: Target, settings: BenchSettings) -> BenchSettings:
 
 
 def probes_of(workload: BenchWorkload, settings: BenchSettings, target: Target, catalog: Catalog) -> Probes:
-    """Return what is tried: a search where one is asked for; else the doubled batch, of a full measurement.
+    """Return the tries: a search if asked for, else the doubled batch for a full measurement.
 
-    On several nodes nothing is tried: they would have to agree on each try. Raises InputError where a search is asked
-    for there.
+    Several nodes try nothing, because they would have to agree on each try. Raises InputError for a search on them.
     """
     share = None
     if (global_batch := global_batch_of(workload, settings)) is not None:

@@ -1,4 +1,4 @@
-"""What an hour of a target's nodes costs, who says so, and what has to be said of it."""
+"""Finds the price of a node-hour on a target, with its source and notes for the user."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.model.catalog import Catalog
 from planner.model.prices.offer import Price, PriceKind, stale_days
 from planner.model.quantity import Basis
 from planner.scenario.price_choice import current_price
-from planner.use_cases.launching.launch_target import Terms
+from planner.use_cases.launching.launch_target import LaunchTerms
 
 KINDS: Mapping[Purchase, PriceKind] = {
     "on_demand": PriceKind.ON_DEMAND,
@@ -26,7 +26,7 @@ KINDS: Mapping[Purchase, PriceKind] = {
 
 @dataclass(frozen=True)
 class Priced:
-    """The price of a node-hour, or the reason why there is none; the region that goes with it; what to say of it."""
+    """The price of a node-hour or the reason for its absence, with its region and notes for the user."""
 
     rate: NodeRate | None
     no_price_reason: str | None
@@ -34,8 +34,10 @@ class Priced:
     notes: tuple[str, ...] = ()
 
 
-def launch_price(target: Target, terms: Terms, catalog: Catalog, hosts: Mapping[str, Host], *, today: date) -> Priced:
-    """Return the person's own price, else that of hosts.yaml, else the catalog's."""
+def launch_price(
+    target: Target, terms: LaunchTerms, catalog: Catalog, hosts: Mapping[str, Host], *, today: date
+) -> Priced:
+    """Return the user's own price, else that of hosts.yaml, else the catalog's."""
     if terms.usd_per_hour is None and target.provider is LaunchProvider.HOST:
         rate = _of_hosts(target, hosts)
         if rate is not None:
@@ -43,7 +45,7 @@ def launch_price(target: Target, terms: Terms, catalog: Catalog, hosts: Mapping[
     if not target.is_cloud:
         if terms.usd_per_hour is not None:
             return Priced(_given(terms.usd_per_hour), None, target.region)
-        reason = f"{target.id} stands there already; launching on it makes no invoice of its own"
+        reason = f"{target.id} is there already; launching on it makes no invoice of its own"
         return Priced(None, reason, target.region)
     row = current_price(target.id, catalog, kind=KINDS[target.purchase], region=target.region)
     known = _of_row(row) if row is not None and row.usd_per_hour is not None else None
@@ -65,9 +67,9 @@ def launch_price(target: Target, terms: Terms, catalog: Catalog, hosts: Mapping[
 
 
 def _of_hosts(target: Target, hosts: Mapping[str, Host]) -> NodeRate | None:
-    """Return the mean of the hosts' prices, so that nodes x price is their sum; one without a price costs the dearest.
+    """Return the mean price of the hosts, so that nodes x price is their sum; None if none has a price.
 
-    None where none of them has one.
+    A host without a price counts as the dearest one.
     """
     names = (target.name, *target.more_hosts)
     stated = {name: usd for name in names if (usd := hosts[name].usd_per_hour) is not None}
@@ -82,13 +84,14 @@ def _of_hosts(target: Target, hosts: Mapping[str, Host]) -> NodeRate | None:
 
 
 def _given(usd: float) -> NodeRate:
-    return _simple(usd, "--usd-per-hour, by whoever launched it")
+    return _simple(usd, "--usd-per-hour of the launch command")
 
 
 def _beside_list(rate: NodeRate, target: Target, catalog: Catalog) -> NodeRate:
-    """Return a rate with what the published list asks for the machine, where that is another price.
+    """Add the published list price of the machine to a rate, if it is another price.
 
-    On the same terms, else the person's own price of these terms, else the least that is asked on any terms, anywhere.
+    Takes the list price on the same terms, else the user's own price on these terms, else the lowest price on any terms
+    in any region.
     """
     published = catalog.model_copy(update={"own_prices": ()})
     wanted = KINDS[target.purchase]
@@ -102,7 +105,7 @@ def _beside_list(rate: NodeRate, target: Target, catalog: Catalog) -> NodeRate:
 
 
 def _given_for_cloud(target: Target, usd: float, known: NodeRate | None) -> NodeRate:
-    """Return the person's price; a spot price may rise as high as the catalog's, whoever stated it."""
+    """Return the user's price. A spot price may rise to the catalog's highest."""
     if usd == 0 and target.reservation is None:
         raise InputError(
             f"--usd-per-hour 0: {target.id} sends an invoice, so no cap could hold.", fix="Give what an hour costs."
@@ -115,7 +118,7 @@ def _given_for_cloud(target: Target, usd: float, known: NodeRate | None) -> Node
 
 
 def _or_on_demand(rate: NodeRate, row: Price | None) -> NodeRate:
-    """Return the rate with the on-demand price as what it may rise to: for minutes, until a wrong machine is seen."""
+    """Return the rate with the on-demand price as its maximum: a wrong machine may run for minutes until it is seen."""
     on_demand = row.usd_per_hour if row is not None else None
     return rate.model_copy(
         update={"highest_usd_per_node_hour": max(rate.highest_usd_per_node_hour, float(on_demand or 0.0))}

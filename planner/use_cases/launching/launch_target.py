@@ -1,4 +1,4 @@
-"""A target's name joined with what the catalog and hosts.yaml hold of the machine, and with the terms of the launch."""
+"""Joins a target's name with its machine in the catalog or in hosts.yaml, and with the terms of the launch."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ HOSTS_FILE = "hosts.yaml"
 HOSTS_FIX = "Its keys are in docs/launching.md."
 
 MOST_MINUTES = 7 * 24 * 60
-"""Of one launch: a week."""
+"""Most minutes of one launch: a week."""
 MOST_NODES = 10_000
-"""Of one launch."""
+"""Most nodes of one launch."""
 MOST_DIGITS = 6
-"""Of accelerators of one node."""
+"""Most digits in the number of accelerators of one node."""
 
 
 @dataclass(frozen=True)
-class Terms:
-    """How and for how long to launch, beside the target's name; None where nobody said."""
+class LaunchTerms:
+    """Terms of a launch besides the target's name. None means not stated."""
 
     nodes: int | None = None
     gpus: str | None = None
-    """Processes on each node, or `NAME:COUNT` where SkyPilot must be told the accelerator."""
+    """Processes on each node, or `NAME:COUNT` if SkyPilot must know the accelerator."""
     purchase: Purchase = "on_demand"
     reservation: str | None = None
     region: str | None = None
@@ -46,13 +46,13 @@ class Terms:
 
 
 def read_hosts(home: str | None) -> dict[str, Host]:
-    """Return the hosts of the workspace; none where there is no file."""
+    """Return the hosts of the workspace; empty if there is no file."""
     path = workspace_dir(home) / HOSTS_FILE
     return read_model(HostsFile, path, fix=HOSTS_FIX).hosts if path.exists() else {}
 
 
-def resolve_target(text: str, terms: Terms, catalog: Catalog, hosts: Mapping[str, Host]) -> Target:
-    """Read a target and join it with what the catalog and hosts.yaml know of the machine."""
+def resolve_target(text: str, terms: LaunchTerms, catalog: Catalog, hosts: Mapping[str, Host]) -> Target:
+    """Read a target and join it with its machine in the catalog or in hosts.yaml."""
     target = parse_target(text, instance_types=catalog.nodes, hosts=hosts)
     _check_terms(target, terms)
     accelerator, devices = _gpus(terms.gpus)
@@ -86,7 +86,7 @@ def resolve_target(text: str, terms: Terms, catalog: Catalog, hosts: Mapping[str
     )
 
 
-def _check_terms(target: Target, terms: Terms) -> None:
+def _check_terms(target: Target, terms: LaunchTerms) -> None:
     def refuse(option: str, why: str) -> None:
         raise InputError(f"{option}: {target.id} {why}.", fix="Leave it out, or choose another target.")
 
@@ -113,7 +113,7 @@ def _gpus(text: str | None) -> tuple[str | None, int | None]:
         return None, None
     name, _, number = text.rpartition(":")
     if not (number.isascii() and number.isdecimal()) or len(number) > MOST_DIGITS or int(number) < 1:
-        raise InputError(f"--gpus {text}: is no count.", fix=_gpus_fix(text))
+        raise InputError(f"--gpus {text}: is not a count.", fix=_gpus_fix(text))
     return name or None, int(number)
 
 

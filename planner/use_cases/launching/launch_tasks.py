@@ -1,4 +1,4 @@
-"""Task files that a person can run with `sky launch`."""
+"""Writes task files that a user can run with `sky launch`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from planner.launcher.plan.task import BY_HAND, EXPIRY_LABEL, RUN_LABEL, cluster
 
 
 def by_hand(launch: Launch) -> tuple[dict[str, Any], str]:
-    """Return the task without what only a ledger can know (run id, expiry), and a header that says how to run it.
+    """Return the task without entries that need a ledger (run id, expiry), and a header that tells how to run it.
 
-    The folder of the benchmark is written relative to where the command was given, if it lies below.
+    The folder of the benchmark is written relative to the working directory if it lies below it.
     """
     if not launch.target.through_sky:
         raise InputError(

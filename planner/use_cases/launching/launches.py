@@ -1,4 +1,4 @@
-"""The verbs of launching: start, take up again, look, bring home, take down. Spends money."""
+"""Starts launches, resumes them, checks on them, collects their results and takes them down. Spends money."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from planner.use_cases.launching.launch_plan import Planned, check_prices_again,
 from planner.use_cases.launching.launch_target import read_hosts
 
 WHY_OPEN = ("PROBLEM", "UNKNOWN", "STILL_UP", "SETTLING")
-"""Events that say why a launch is not over."""
+"""Kinds of events that tell why a launch is not over."""
 LEDGER_FILE = "ledger.sqlite"
 LAUNCHES_FOLDER = "launches"
 DIRECT_POLL_S = 2.0
@@ -50,7 +50,7 @@ SKY_POLL_S = 15.0
 
 
 def check_sky() -> None:
-    """Raise, with what to install, where SkyPilot is missing."""
+    """Raise MissingExtraError if SkyPilot is not installed."""
     if find_spec("sky") is None:
         raise MissingExtraError("SkyPilot, which carries launches to clouds, Kubernetes and Slurm,", "launch")
 
@@ -63,38 +63,38 @@ class Launches:
     now: Callable[[], datetime] = utc_now
     instant: Callable[[], Instant] = boot_instant
     poll_s: float | None = None
-    """Seconds between two looks; None: as often as the backend's side bears."""
+    """Seconds between two checks; None for the backend's usual interval."""
     watch: Watch = field(default_factory=Watch)
     tell: Callable[[str], None] = lambda _text: None
-    """Gets what a person must know at once, while launches are watched."""
+    """Receives urgent messages for the user while launches are watched."""
     _backends: dict[Reach, Backend] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @cached_property
     def ledger(self) -> Ledger:
-        """The workspace's ledger."""
+        """Ledger of the workspace."""
         return Ledger(workspace_dir(self.home) / LEDGER_FILE)
 
     @property
     def folder(self) -> Path:
-        """Where every launch has a folder of its own."""
+        """Folder with one subfolder per launch."""
         return workspace_dir(self.home) / LAUNCHES_FOLDER
 
     def backend(self, reach: Reach) -> Backend:
-        """Return the backend that reaches machines so, made once."""
+        """Return the backend for this way to reach machines. Each is created once."""
         with self._lock:
             if reach not in self._backends:
                 self._backends[reach] = self._open(reach)
             return self._backends[reach]
 
     def close(self) -> None:
-        """End what was opened to reach machines; what was launched goes on."""
+        """Close the connections to machines. Launches continue."""
         for backend in self._backends.values():
             backend.close()
         self._backends.clear()
 
     def driver(self, launch: Launch) -> Driver:
-        """Return what drives this launch."""
+        """Return the driver of this launch."""
         return Driver(
             ledger=self.ledger,
             backend=self.backend(launch.target.reach),
@@ -106,27 +106,27 @@ class Launches:
         )
 
     def check(self, planned: Sequence[Planned], limits: LaunchLimits) -> None:
-        """Raise RefusedError where a price, a cap, the budget or the deadline forbids them. Writes nothing."""
+        """Raise RefusedError if a price, a cap, the budget or the deadline forbids the launches. Writes nothing."""
         path = workspace_dir(self.home) / LEDGER_FILE
         self._check_against(planned, limits, self.ledger.entries() if path.exists() else [])
 
     def try_out(self, launch: Launch) -> tuple[str, ...]:
-        """Let the backend try the launch without spending."""
+        """Let the backend check the launch without spending money."""
         return self.backend(launch.target.reach).check(launch)
 
     def start(self, planned: Sequence[Planned], limits: LaunchLimits, *, tick: Callable[[], None]) -> list[LedgerEntry]:
-        """Check once more against the ledger as it is now, write every intent down, then drive them all to the end.
+        """Check launches against the current ledger, write every intent into it, then drive all of them to the end.
 
-        Each is written down with the account in which its machines will be: only that can prove later that none is
-        left. So whoever cannot be asked now is not asked for machines.
+        Each intent contains the account of its machines, which later proves that no machine remains. A provider that
+        does not answer now therefore gets no order.
         """
-        launches, now = [], self.now()  # planned before somebody said yes, perhaps hours ago
+        launches, now = [], self.now()  # the plan may be hours old when the user says yes
         check_prices_again(planned, home=self.home, today=now.date())
-        for one in planned:  # what is not installed or does not answer is said before anything is written
-            backend = self.backend(one.launch.target.reach)
-            backend.ready(one.launch)
-            changed = {"task": expiring(one.launch, now), "account": backend.account(one.launch)}
-            launches.append(one.launch.model_copy(update=changed))
+        for plan in planned:  # missing software and silent providers are reported before anything is written
+            backend = self.backend(plan.launch.target.reach)
+            backend.ready(plan.launch)
+            changed = {"task": expiring(plan.launch, now), "account": backend.account(plan.launch)}
+            launches.append(plan.launch.model_copy(update=changed))
         check_account = self._account_check(launches)
 
         def check(entries: Sequence[LedgerEntry]) -> None:
@@ -138,7 +138,7 @@ class Launches:
         return self._each([launch.run_id for launch in launches], self.settle)
 
     def resume(self, run_ids: Sequence[str], *, tick: Callable[[], None]) -> list[LedgerEntry]:
-        """Take launches up where their last client left them; those that are over get their record if it is missing."""
+        """Continue launches where their last client left them. Finished launches get a missing record."""
         entries = [self.ledger.entry(run_id) for run_id in run_ids]
         with self._settled_also_after_a_failure([entry.launch for entry in entries]):
             self._campaign(tick).resume([entry.launch for entry in entries if entry.open])
@@ -153,30 +153,30 @@ class Launches:
         return self._each(run_ids, collected_and_settled)
 
     def step_each(self, run_ids: Sequence[str]) -> list[LedgerEntry]:
-        """Do the next thing for each launch once."""
+        """Do one step for each launch."""
         return self._each(run_ids, self.step)
 
     def is_late(self, entry: LedgerEntry) -> bool:
-        """Return whether the time of a launch is over, by a better witness than the clock where there is one."""
+        """Return True if the time of a launch is over, by better evidence than the clock if available."""
         return self.driver(entry.launch).is_late(entry)
 
     def step(self, run_id: str) -> LedgerEntry:
-        """Do the next thing for a launch once, unless another client drives it."""
+        """Do one step for a launch, unless another client drives it."""
         self.driver(self.ledger.entry(run_id).launch).step_if_free(run_id)
         return self.settle(run_id)
 
     def cancel(self, run_id: str) -> LedgerEntry:
-        """Bring home what there is, then take a launch down, whoever drives it; one that is over is asked for again."""
+        """Collect the results of a launch, then take it down, even if another client drives it or it is over."""
         self.driver(self.ledger.entry(run_id).launch).cancel(run_id)
         return self.settle(run_id)
 
     def cancel_all(
         self, run_ids: Sequence[str], *, account_changed: bool = False
     ) -> tuple[list[LedgerEntry], dict[str, Exception]]:
-        """Take launches down one after the other; one that fails, whatever it raises, does not keep the next running.
+        """Take launches down one after the other. Return their ledger entries, and the failures by launch.
 
-        Those whose proof needs time are looked at until it is there. What failed is returned by launch.
-        `account_changed`: somebody vouches that the keys or the host here are those of the launch.
+        A failure never stops the others. Launches whose proof takes time are checked until it is there.
+        `account_changed`: the user confirms that the keys or the host here are those of the launch.
         """
         failures: dict[str, Exception] = {}
         trust: list[Callable[[str], object]] = [self.trust_account] if account_changed else []
@@ -189,20 +189,20 @@ class Launches:
         return [self.ledger.entry(run_id) for run_id in run_ids], failures
 
     def why_open(self, run_id: str) -> str:
-        """Return the last reason for which a launch is not over; nothing where none was written down."""
+        """Return the last recorded reason why a launch is not over; empty if there is none."""
         events = reversed(self.ledger.events(run_id))
         return next((event.text for event in events if event.kind in WHY_OPEN and event.text), "")
 
     def trust_account(self, run_id: str) -> None:
-        """Write down that the account whose keys are here is that of a launch, by a person's word."""
+        """Record the user's statement that the keys here are those of a launch's account."""
         launch = self.ledger.entry(run_id).launch
         account = self.backend(launch.target.reach).account(launch)
         self.ledger.set_account(run_id, account, at=self.now(), forget_marks=not launch.target.through_sky)
 
     def see_settled(self, run_id: str) -> LedgerEntry:
-        """Take down again and again a launch whose proof needs nothing but time, until it is proven; not for ever.
+        """Repeat taking down a launch whose proof only needs time, until it is proven or a time limit ends.
 
-        Another client that holds the lock of the launch is not waited for: it may stand still (Ctrl-Z).
+        Does not wait for another client that holds the lock of the launch, because it may be suspended (Ctrl-Z).
         """
         entry = self.ledger.entry(run_id)
         driver = self.driver(entry.launch)
@@ -214,7 +214,7 @@ class Launches:
         return self.settle(run_id)
 
     def settle(self, run_id: str) -> LedgerEntry:
-        """Make the RunRecord of a launch that is over and has none yet; say once why there is none."""
+        """Make the RunRecord of a finished launch without one, or record once why there is none."""
         entry = self.ledger.entry(run_id)
         if entry.open or entry.record_id is not None:
             return entry
@@ -235,7 +235,7 @@ class Launches:
         return self.ledger.entry(run_id)
 
     def _store(self, entry: LedgerEntry, results: Sequence[dict[str, object]]) -> str:
-        """Store the record of what a launch measured, a training or a probe; return its id."""
+        """Store the record of a launched training or probe, and return its id."""
         where, aliases = self.folder / entry.launch.run_id, accelerator_aliases()
         if is_probe(results[0]):
             probe = probe_of_launch(entry, results[0], aliases=aliases, where=str(where))
@@ -253,7 +253,7 @@ class Launches:
         return record.id
 
     def _each(self, run_ids: Sequence[str], do: Callable[[str], LedgerEntry]) -> list[LedgerEntry]:
-        """Do something for each launch, whatever the others raise; then raise the worst of it."""
+        """Do something for each launch even if others fail, then raise the worst failure."""
         entries: list[LedgerEntry] = []
         failures: dict[str, BaseException] = {}
         for run_id in run_ids:
@@ -265,9 +265,9 @@ class Launches:
         return entries
 
     def used_usd(self, entries: Collection[LedgerEntry]) -> float:
-        """Return what the budget has lost: what was billed for launches that are over, the worst case of the others.
+        """Return the used part of the budget: the bills of finished launches and the worst case of the others.
 
-        One whose machines were seen up beyond its worst case counts until then.
+        A launch whose machines were seen running beyond its worst case counts until then.
         """
         total = 0.0
         for entry in entries:
@@ -290,12 +290,12 @@ class Launches:
         budget = read_budget(self.home)
         total_usd = None if budget is None else budget.total_usd
         budgeted = limits.model_copy(update={"budget_usd": total_usd, "budget_used_usd": self.used_usd(entries)})
-        check_launches([(one.launch.target, one.launch.bill) for one in planned], budgeted, now=self.now())
+        check_launches([(plan.launch.target, plan.launch.bill) for plan in planned], budgeted, now=self.now())
 
     def _account_check(self, launches: Sequence[Launch]) -> Callable[[Sequence[LedgerEntry]], None]:
-        """Return what raises RefusedError where `account_usd` forbids these launches beside what runs and is planned.
+        """Return a check that raises RefusedError if `account_usd` forbids these launches.
 
-        The account is asked now; the ledger is compared later, as it is when these launches are written into it.
+        The account is queried now. The check compares with the ledger at the time when it is written.
         """
         budget = read_budget(self.home) if any(launch.target.is_cloud for launch in launches) else None
         if budget is None or budget.account_usd is None:
@@ -309,7 +309,7 @@ class Launches:
 
     @contextlib.contextmanager
     def _settled_also_after_a_failure(self, launches: Sequence[Launch]) -> Iterator[None]:
-        """One launch whose machine cannot be reached must not keep the others from their records."""
+        """Make the records of all launches even after a failure: an unreachable machine must not block the others."""
         try:
             yield
         except Exception:
@@ -343,7 +343,7 @@ class Launches:
 
 
 def state_of(entry: LedgerEntry) -> LaunchState:
-    """Return where a launch stands, as a document says it."""
+    """Return the state of a launch as a document."""
     launch = entry.launch
     return LaunchState(
         run_id=launch.run_id,
@@ -363,12 +363,12 @@ def state_of(entry: LedgerEntry) -> LaunchState:
 
 
 def expiring(launch: Launch, now: datetime) -> dict[str, Any]:
-    """Return the task of a launch with its end counted from now on."""
+    """Return the task of a launch with its end counted from `now`."""
     return with_expiry(launch.task, now + timedelta(minutes=launch.bill.caps.worst_minutes))
 
 
 def planned_document(planned: Planned, checks: tuple[str, ...] = ()) -> PlannedLaunch:
-    """Return a planned launch, as a document says it."""
+    """Return a planned launch as a document."""
     launch = planned.launch
     return PlannedLaunch(
         run_id=launch.run_id,

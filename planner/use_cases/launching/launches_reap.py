@@ -1,4 +1,4 @@
-"""The ledger compared with what runs: what was left behind is settled, what should be gone is taken down."""
+"""Compares the ledger with running machines, settles abandoned launches and takes down leftover machines."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ WHERE = {Reach.LOCAL: "local", Reach.SSH: "host", Reach.SKYPILOT: "SkyPilot and 
 
 @dataclass(frozen=True)
 class Reaped:
-    """What runs, what was settled, and the launches that could not be: each of these may run unseen."""
+    """Machines that were found, launches that could not be settled and may run unseen, and settled launches."""
 
     found: tuple[FoundResource, ...]
     settled: tuple[LedgerEntry, ...]
 
 
 def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Reaped:
-    """Compare the ledger with what runs, and settle what is overdue or was left by a client that is gone.
+    """Compare the ledger with running machines, and settle launches that are overdue or lost their client.
 
-    What the ledger says is over and still runs is taken down where `take_down` is set. What the ledger does not know
-    is somebody else's, perhaps another workspace's: it is shown and never touched. `everywhere`: SkyPilot and the
-    clouds are asked although the ledger knows of no launch there. Whatever fails, in whichever way, is an alarm, and
-    the next is asked; so is every launch that cannot be proven gone.
+    `take_down` ends machines that run although the ledger says that they are gone. Machines that the ledger does not
+    know may belong to another workspace; they are reported and never touched. `everywhere` queries SkyPilot and the
+    clouds even without a launch there. Every failure, and every launch that is not proven gone, is an alarm and does
+    not stop the rest.
     """
     settled: list[LedgerEntry] = []
     ledger_read = _read(launches)
@@ -47,7 +47,7 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
                 stepped.append((entry, launches.driver(entry.launch).step_if_free(entry.launch.run_id)))
             except Exception as error:  # noqa: BLE001  one bad launch must not hide the others
                 found.append(_cannot_be_settled(entry.launch, fault_text(error)))
-    for entry, done in stepped:  # all were looked at once, so their waits for a proof run together
+    for entry, done in stepped:  # all did their step already, so their waits for a proof overlap
         try:
             after, alarm = _settle(launches, entry, done=done)
         except Exception as error:  # noqa: BLE001  as above
@@ -72,11 +72,11 @@ def reap(launches: Launches, *, take_down: bool, everywhere: bool = False) -> Re
 
 @dataclass(frozen=True)
 class _LedgerRead:
-    """What the ledger says of launches, and what is to be said of the ledger."""
+    """Readable launches of the ledger, and alarms about unreadable ones."""
 
     entries: tuple[LedgerEntry, ...]
     found: tuple[FoundResource, ...]
-    """Alarms: of the whole ledger, or of each launch that cannot be read."""
+    """Alarms for the whole ledger, or for each unreadable launch."""
 
 
 def _read(launches: Launches) -> _LedgerRead:
@@ -99,7 +99,10 @@ def _read(launches: Launches) -> _LedgerRead:
 
 
 def _settle(launches: Launches, entry: LedgerEntry, *, done: bool) -> tuple[LedgerEntry, FoundResource | None]:
-    """Return a launch after its next step, with an alarm where it may run unseen. Not `done`: another client has it."""
+    """Settle a launch after its step. Return it with an alarm if it may run unseen.
+
+    `done` is False if another client drives it.
+    """
     launch = entry.launch
     driver = launches.driver(launch)
     after = launches.see_settled(launch.run_id) if done else launches.settle(launch.run_id)
@@ -112,7 +115,7 @@ def _settle(launches: Launches, entry: LedgerEntry, *, done: bool) -> tuple[Ledg
         )
     seen = launches.watch.latest.get(launch.run_id)
     if seen is None or seen.phase is LaunchPhase.UNKNOWN:
-        return after, _cannot_be_settled(launch, why or "nobody could say how far it is")
+        return after, _cannot_be_settled(launch, why or "its state could not be found out")
     other = driver.other_witness(launch.run_id)
     return after, None if other is None else _cannot_be_settled(launch, other)
 
@@ -145,9 +148,9 @@ def _judge(
 
 
 def _judge_part(left: Leftover, entry: LedgerEntry | None, backend: Backend, *, take_down: bool) -> FoundResource:
-    """Return what is to be said of a volume, an address or a snapshot; it is deleted where its launch is over.
+    """Report a volume, an address or a snapshot. With `take_down`, delete it if its launch is over.
 
-    Of another workspace's launch it is shown and no alarm here.
+    A part of another workspace's launch is reported without an alarm.
     """
     found = partial(FoundResource, name=left.name, where=left.where, run_id=left.run_id, detail=left.detail)
     if entry is None:
@@ -165,10 +168,10 @@ def _judge_part(left: Leftover, entry: LedgerEntry | None, backend: Backend, *, 
 
 
 def _unknown(launches: Launches, left: Leftover, backend: Backend, *, take_down: bool) -> FoundResource:
-    """Return what is to be said of a launch that the ledger does not know; of another workspace's it is silent.
+    """Report a launch that the ledger does not know.
 
-    It was this workspace's where its folder is here or the ledger cannot be read (whole): then it is an alarm, and it
-    is taken down where its own label says that its time is over.
+    It belongs to this workspace if its folder is here or the ledger cannot be read completely. Then it is an alarm, and
+    it is taken down if its own label says that its time is over.
     """
     assert left.run_id is not None
     is_id = ANY_ID.fullmatch(left.run_id) is not None
@@ -205,7 +208,7 @@ def _cannot_be_asked(where: str, why: str) -> FoundResource:
 
 
 def _asked(known: Sequence[Launch], *, everywhere: bool) -> list[Reach]:
-    """Return whom to ask: this machine, hosts, SkyPilot and the clouds where they were used."""
+    """Return the ways to query: this machine, hosts, and SkyPilot with the clouds if they were used."""
     wanted = [Reach.LOCAL, Reach.SSH]
     if everywhere or any(launch.target.through_sky for launch in known):
         wanted.append(Reach.SKYPILOT)

@@ -1,7 +1,7 @@
-"""Launches of which the ledger cannot say anything: taken down by the id that their machines carry, wherever that is.
+"""Takes down launches that the ledger cannot read, by the id that their machines carry.
 
-A ledger may be damaged, whole or in one line, or begin again empty. The machines then still carry the label of their
-launch, and the hosts its id. Nothing is proven so: whose machines they were is not known.
+A ledger may be damaged, wholly or in one line, or may be new and empty. Machines still carry the label of their launch,
+and hosts its id. This proves nothing, because the owner of the machines is not known.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from planner.use_cases.launching.launch_target import read_hosts
 from planner.use_cases.launching.launches import Launches, open_ids
 
 MADE_BY_US = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
-"""The id of a launch, as launch_plan.py makes it."""
+"""Pattern of launch ids that launch_plan.py makes."""
 ANY_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-"""Without the `*` and `?` by which a provider would find the machines of others too."""
+"""Pattern of ids without `*` and `?`, with which a provider would match other machines too."""
 WHERE = "by label and id"
 
 
 def to_take_down(launches: Launches, run_ids: Sequence[str] | None) -> tuple[list[str], dict[str, PlannerError]]:
-    """Return the launches that can be read, by default those that are open, and why the others cannot be.
+    """Return the readable launches, by default the open ones, and the errors of the unreadable ones.
 
-    Raises where there is no such launch, before anything is taken down.
+    Raises an error for an unknown launch before anything is taken down.
     """
     if not run_ids:
         try:
@@ -54,7 +54,7 @@ def to_take_down(launches: Launches, run_ids: Sequence[str] | None) -> tuple[lis
 
 
 def take_down_by_id(launches: Launches, run_ids: Sequence[str]) -> tuple[FoundResource, ...]:
-    """End whatever carries these ids on this machine, on the hosts and in the clouds; return what was seen then."""
+    """End everything with these ids on this machine, on the hosts and in the clouds. Return what was seen then."""
     found = []
     for run_id in run_ids:
         answers = [_ended(launches, reach, run_id) for reach in Reach]
@@ -67,7 +67,7 @@ def take_down_by_id(launches: Launches, run_ids: Sequence[str]) -> tuple[FoundRe
                 name=cluster_name(run_id),
                 where=WHERE,
                 run_id=run_id,
-                detail="the ledger says nothing of it",
+                detail="the ledger does not mention it",
                 verdict="should be gone",
                 alarm=not evidence.down,
                 evidence=evidence,

@@ -1,4 +1,4 @@
-"""How well the planner predicts published measurements: `planner accuracy`."""
+"""Scores the planner's predictions of published measurements: `planner accuracy`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from planner.use_cases.published.whole_trainings import is_whole, left_out_docum
 def accuracy(
     path: Path | None, catalog: Catalog, *, anchors: int, leave_out: str | None, today: date, home: str | None = None
 ) -> dict[str, Any]:
-    """Predict the rows of a table (default: the bundled evidence) and score them beside the baselines."""
+    """Predict the rows of a table (default: the bundled evidence), and score them together with the baselines."""
     unreadable: list[InputError] = []
     rows = [row for file in ([path] if path else evidence_files()) for row in read_measurements(file, unreadable)]
     if unreadable and not rows:
@@ -66,8 +66,8 @@ def accuracy_document(
     anchors: int,
 ) -> dict[str, Any]:
     """Return the document of `planner accuracy --json`."""
-    predicted = {one.observation.id for one in scored}
-    skipped = Counter(one.reason for one in refused)
+    predicted = {row.observation.id for row in scored}
+    skipped = Counter(refusal.reason for refusal in refused)
     used = rows - len(refused) - len(predicted)
     if used:
         skipped["used as an anchor, or not asked in this split"] = used
@@ -82,8 +82,8 @@ def accuracy_document(
         "skipped": dict(skipped.most_common()),
         "overall": overall(scored),
         "macro": macro(scored),
-        "parts": {name: {"rows": len(some), "overall": overall(some), "macro": macro(some)}
-                  for name, some in parts(scored).items()},
+        "parts": {name: {"rows": len(part), "overall": overall(part), "macro": macro(part)}
+                  for name, part in parts(scored).items()},
         "baselines": {name: error_figures([error for _, error in errors]) | {"rows": len(errors)}
                       for name, errors in by_method.items()},
         "baselines_macro": {name: macro_errors(errors) for name, errors in by_method.items()},
@@ -92,17 +92,17 @@ def accuracy_document(
         "groups": groups(scored),
         "predictions": [
             {
-                "id": one.observation.id,
-                "measured": one.observation.tokens_per_s_per_gpu * unit,
-                "predicted": one.predicted * unit,
-                "low_80": one.low_80 * unit,
-                "high_80": one.high_80 * unit,
-                "low_90": one.low_90 * unit,
-                "high_90": one.high_90 * unit,
-                "group": one.group,
+                "id": row.observation.id,
+                "measured": row.observation.tokens_per_s_per_gpu * unit,
+                "predicted": row.predicted * unit,
+                "low_80": row.low_80 * unit,
+                "high_80": row.high_80 * unit,
+                "low_90": row.low_90 * unit,
+                "high_90": row.high_90 * unit,
+                "group": row.group,
             }
-            for one in scored
-            for unit in [one.observation.unit_per_token]
+            for row in scored
+            for unit in [row.observation.unit_per_token]
         ],
     }  # fmt: skip
 
@@ -110,20 +110,20 @@ def accuracy_document(
 def _baselines(
     scored: list[ScoredRow], pool: list[Observation], leave_out: str | None
 ) -> dict[str, list[tuple[str, float]]]:
-    """Return every baseline's error on the same rows, each from the evidence that our prediction was fitted on."""
+    """Return every baseline's errors on the same rows, fitted on the same evidence as the planner's prediction."""
     errors: dict[str, list[tuple[str, float]]] = {name: [] for name in METHODS}
-    asked = {one.observation.id for one in scored}
+    asked = {row.observation.id for row in scored}
     trained_on: dict[tuple[bool, tuple[int, ...]], list[Observation]] = {}
-    for one in scored:
-        images = bool(of_images([one.observation]))
-        key = (images, () if leave_out is None else one.trained_on)
+    for row in scored:
+        images = bool(of_images([row.observation]))
+        key = (images, () if leave_out is None else row.trained_on)
         if key not in trained_on:
             every = (
-                [each for each in pool if each.id not in asked]
+                [observation for observation in pool if observation.id not in asked]
                 if leave_out is None
-                else [pool[i] for i in one.trained_on]
+                else [pool[i] for i in row.trained_on]
             )
             trained_on[key] = list(of_images(every)) if images else of_text(every)
-        for name, value in baseline_predictions(one.observation, trained_on[key]).items():
-            errors[name].append((one.observation.labels.source, value / one.observation.tokens_per_s_per_gpu - 1))
+        for name, value in baseline_predictions(row.observation, trained_on[key]).items():
+            errors[name].append((row.observation.labels.source, value / row.observation.tokens_per_s_per_gpu - 1))
     return errors

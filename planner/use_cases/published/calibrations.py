@@ -1,4 +1,4 @@
-"""The calibrations that ship with the product, of text and of image networks: fitted, compared, written."""
+"""Fits, compares and writes the shipped calibrations of text and of image networks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.use_cases.published.evidence import bundled_evidence, bundled_image
 
 
 def calibrate_text(*, today: date, each: Each = map) -> Calibration:
-    """Calibrate on the bundled measurements of text; `each` may be the map of a pool of processes."""
+    """Calibrate on the bundled measurements of text. `each` may be the map of a process pool."""
     return fit_text_calibration(bundled_evidence(load_catalog()), today=today, each=each)
 
 
@@ -31,7 +31,7 @@ def shipped_image_calibration() -> Calibration:
 
 
 def write_calibration(made: Calibration, path: Path) -> Path:
-    """Write a calibration; where it is the one that stands there, to six digits, the date stays."""
+    """Write a calibration. The date stays if it equals the existing one to six digits."""
     if path.is_file() and not differences(shipped := read_calibration(path), made):
         made = made.model_copy(update={"made_on": shipped.made_on})
     write_text(path, made.model_dump_json(indent=1) + "\n")
@@ -39,7 +39,7 @@ def write_calibration(made: Calibration, path: Path) -> Path:
 
 
 def differences(shipped: Calibration, made: Calibration) -> list[str]:
-    """List where two calibrations, of text or of images, differ in six digits."""
+    """List the differences between two calibrations in their first six digits."""
     changes = [f"{name}: {shipped.constants.get(name)} and {value}" for name, value in made.constants.items()
              if f"{shipped.constants.get(name, 0):.6g}" != f"{value:.6g}"]  # fmt: skip
     if shipped.rows_sha256 != made.rows_sha256:

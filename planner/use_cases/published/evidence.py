@@ -1,4 +1,4 @@
-"""Published measurements: listed, checked, added; of text and of image networks."""
+"""Lists, checks and adds published measurements of text and of image networks."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from planner.speed.physics.observation import Observation, Refusal
 from planner.whole_file import whole_file
 
 USABLE = ("ok", "hw-assumed")
-"""Beginnings of quality flags of rows of the fit, where nothing excludes them; others are predicted alone."""
+"""Beginnings of the quality flags of rows for the fit, unless excluded. Other rows are only predicted."""
 UNUSABLE = ("suspect", "duplicate", "check")
-"""Rows that are not even predicted: their own source doubts them, or they stand there twice."""
+"""Beginnings of the quality flags of rows that are not even predicted: doubted by their source, or duplicates."""
 
 
 def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Observation], list[Refusal]]:
-    """Describe measurements for the physics; the others with the reason."""
+    """Describe measurements for the physics. Return refused ones with the reason."""
     aliases, networks = accelerator_aliases(), read_image_networks()
     seen: list[Observation] = []
     refused: list[Refusal] = []
@@ -55,12 +55,12 @@ def observations_of(rows: list[Measurement], catalog: Catalog) -> tuple[list[Obs
 
 
 def bundled_evidence(catalog: Catalog) -> list[Observation]:
-    """Return the measurements that calibrate the product, sorted by id: of text, not of images."""
+    """Return the text measurements that calibrate the product, sorted by source and id."""
     return of_text(usable_rows(evidence_files(), catalog))
 
 
 def bundled_image_evidence(catalog: Catalog) -> list[Observation]:
-    """Return the measurements of image networks that calibrate the product, sorted by source and id."""
+    """Return the image measurements that calibrate the product, sorted by source and id."""
     return list(of_images(usable_rows(evidence_files(), catalog)))
 
 
@@ -72,8 +72,8 @@ def all_evidence(catalog: Catalog, home: str | None = None) -> list[Observation]
 def usable_rows(paths: list[Path], catalog: Catalog) -> list[Observation]:
     """Return the measurements of these tables that train a fit, sorted by source and id."""
     rows = [row for path in paths for row in read_measurements(path) if row.quality.startswith(USABLE)]
-    fitted = [one for one in observations_of(rows, catalog)[0] if one.in_fit]
-    return sorted(fitted, key=lambda one: (one.labels.source, one.id))
+    fitted = [observation for observation in observations_of(rows, catalog)[0] if observation.in_fit]
+    return sorted(fitted, key=lambda observation: (observation.labels.source, observation.id))
 
 
 def _calibrates(row: Measurement, *, text: bool) -> bool:
@@ -82,12 +82,12 @@ def _calibrates(row: Measurement, *, text: bool) -> bool:
 
 def of_images(observations: Sequence[Observation]) -> list[Observation]:
     """Return the measurements of image networks."""
-    return [one for one in observations if one.sample == "image"]
+    return [observation for observation in observations if observation.sample == "image"]
 
 
 def of_text(observations: Sequence[Observation]) -> list[Observation]:
-    """Return the others."""
-    return [one for one in observations if one.sample == "tokens"]
+    """Return the measurements of text networks."""
+    return [observation for observation in observations if observation.sample == "tokens"]
 
 
 def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
         tables.append({"table": path.name, "own": own, "rows": len(rows), "usable": len(seen), "refused": len(refused)})
     every = all_evidence(catalog, home)
     count = {
-        level: dict(Counter(getattr(one.labels, level) for one in every).most_common())
+        level: dict(Counter(getattr(observation.labels, level) for observation in every).most_common())
         for level in ("accelerator", "framework", "source")
     }
     calibration = catalog.calibration
@@ -117,30 +117,32 @@ def evidence_list(catalog: Catalog, home: str | None = None) -> dict[str, Any]:
 
 
 def evidence_check(path: Path, catalog: Catalog) -> dict[str, Any]:
-    """Return for every row of a table whether it can be used, and if not, why."""
+    """Count the usable rows of a table, and the others by reason."""
     rows = read_measurements(path)
     seen, refused = observations_of(rows, catalog)
     row_of = {row.id: row for row in rows}
     codes = Counter(
-        exclusion_of(row_of[one.id], text=one.sample == "tokens") or Excluded.DOUBTED for one in seen if not one.in_fit
+        exclusion_of(row_of[observation.id], text=observation.sample == "tokens") or Excluded.DOUBTED
+        for observation in seen
+        if not observation.in_fit
     )
     return {
         "schema_version": 1,
         "kind": "evidence_check",
         "rows": len(rows),
-        "usable": sum(one.in_fit for one in seen),
+        "usable": sum(observation.in_fit for observation in seen),
         "excluded": {code.value: count for code, count in codes.most_common()},
-        "refused": dict(Counter(one.reason for one in refused).most_common()),
-        "refusals": [{"id": one.id, "reason": one.reason} for one in refused],
+        "refused": dict(Counter(refusal.reason for refusal in refused).most_common()),
+        "refusals": [{"id": refusal.id, "reason": refusal.reason} for refusal in refused],
     }
 
 
 def evidence_add(path: Path, catalog: Catalog, home: str | None = None) -> Path:
-    """Copy a table of measurements into the workspace, where estimates find it; nothing is overwritten."""
+    """Copy a table of measurements into the workspace, where estimates find it. Never overwrites a file."""
     rows = read_measurements(path)
     seen, refused = observations_of(rows, catalog)
     if not seen:
-        reason = Counter(one.reason for one in refused).most_common(1)
+        reason = Counter(refusal.reason for refusal in refused).most_common(1)
         raise InputError(
             f"{path}: no row can be used{': ' + reason[0][0] if reason else ''}.",
             fix="See every row's reason with: planner evidence check FILE",

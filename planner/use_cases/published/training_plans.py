@@ -1,4 +1,4 @@
-"""Whole trainings as plans that a person would write for them."""
+"""Writes plans for published whole trainings, as a user would."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.quantity.time_units import SECONDS_PER_HOUR
 
 NODE = 8
 NETWORK_GBIT = {"Volta": 100.0, "Ampere": 1600.0, "Hopper": 3200.0, "Blackwell": 3200.0}
-"""Between nodes of such accelerators, where nobody says; others: 800."""
+"""Usual network in Gbit/s between nodes, by the architecture of their accelerators."""
 OTHER_NETWORK_GBIT = 800.0
 KINDS = {"dense-decoder": "decoder", "gpt_bigcode": "decoder", "gpt2": "decoder", "llama": "decoder",
          "llama2": "decoder", "llama3": "decoder", "encoder": "encoder", "dense-encoder": "encoder",
@@ -27,17 +27,17 @@ IMAGE_NETWORKS = {
 }  # fmt: skip
 USUAL_LENGTH = {"encoder": 512}
 OTHER_USUAL_LENGTH = 2048
-"""Tokens of a sample where nobody says; the amount of data must not depend on it."""
+"""Usual tokens of a sample for other kinds. The amount of data must not depend on it."""
 DIVIDES_EXPERTS = "Megatron-LM"
-"""What a plan names for mixtures of experts over several machines: nothing else divides them."""
+"""Framework for mixtures of experts on several machines, because no other one divides them."""
 
 
 def plan_of(training: WholeTraining, catalog: Catalog) -> Plan | str:
-    """Return the plan that a person would write for such a training; or why none can be written."""
+    """Return the plan of a training, or the reason why there is none."""
     run = training.run
     accelerator = accelerator_named(run.gpu, catalog.accelerators, accelerator_aliases())
     if accelerator is None:
-        return f"{run.gpu} is no accelerator of the catalog"
+        return f"{run.gpu} is not an accelerator of the catalog"
     workload = _workload(training)
     if workload is None and training.kind is not TrainingKind.IMAGES and _length(training, "") is None:
         return "the length of its samples is not stated"
@@ -84,7 +84,7 @@ def _workload(training: WholeTraining) -> dict[str, Any] | None:
 
 
 def _length(training: WholeTraining, kind: str) -> int | None:
-    """Return the length of samples; where nobody says, the usual one, or what holds the mean one, if data are known."""
+    """Return the sample length: stated, else the usual one raised to hold the mean sample; None without token data."""
     run = training.run
     if run.seq_len is not None:
         return int(run.seq_len)
@@ -115,7 +115,7 @@ def _training(training: WholeTraining) -> dict[str, Any]:
         chosen["global_batch"] = int(run.global_batch)
     if training.kind is TrainingKind.LORA:
         said = run.lora_targets.casefold()
-        targets = [one for one in get_args(AdapterTarget) if one in said or said == "all"]
+        targets = [target for target in get_args(AdapterTarget) if target in said or said == "all"]
         four_bit = re.search("nf4|4bit|int4|qlora|gptq", f"{run.quantization} {run.method}".casefold())
         chosen["adapters"] = {
             "rank": int(run.lora_rank or 16),

@@ -1,4 +1,4 @@
-"""Whole trainings as plans: what the planner says of them, beside how long they took."""
+"""Predicts published whole trainings from their plans, and compares with the hours that they took."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ from planner.speed.calibration.practice_fit import Shortfall, fit_practice
 from planner.use_cases.published.training_plans import plan_of
 
 FOLDS = 10
-"""Of owners, each left out of a fit once."""
+"""Groups of owners. Each is left out of a fit once."""
 NEUTRAL = PracticeFit(made_on=date(2026, 1, 1), trainings=0, sources=0, table_sha256="-",
                       middle=dict.fromkeys(TrainingKind, 0.0), between=0.1, within=0.1)  # fmt: skip
-"""Of a catalog whose plans are at benchmark speed, whatever their practice."""
+"""Fit of a catalog whose plans run at benchmark speed under every practice."""
 ROW_HOURS = 100.0
-"""How long a row's training is taken to be where its rate alone is stated; the factor does not depend on it."""
+"""Assumed hours of a training that states only its rate. The factor does not depend on it."""
 
 
 @dataclass(frozen=True)
-class Foretold:
-    """A whole training and what the planner says of it."""
+class TrainingPrediction:
+    """A whole training with the planner's prediction of its hours."""
 
     training: WholeTraining
     practices: Mapping[Practice, Quantity]
@@ -46,12 +46,12 @@ class Foretold:
 
     @property
     def typical_ratio(self) -> float:
-        """Return hours as they were / hours as people get it."""
+        """Measured hours / predicted typical hours."""
         return (self.training.hours or 0.0) / self.practices[Practice.TYPICAL].value
 
     @property
     def inside(self) -> bool:
-        """Return whether they lie in the range of what people get."""
+        """True if the measured hours lie in the 90 % range of the typical hours."""
         return (
             self.practices[Practice.TYPICAL].low
             <= (self.training.hours or 0.0)
@@ -60,33 +60,37 @@ class Foretold:
 
     @property
     def shortfall(self) -> Shortfall:
-        """Return it beside its plan at benchmark speed."""
+        """Logarithm of measured hours over hours at benchmark speed."""
         hours, run = self.practices[Practice.BENCHMARK], self.training.run
-        assert self.training.hours is not None, "foretold are those with hours"
+        assert self.training.hours is not None, "only trainings with hours are predicted"
         half = math.log(hours.high / hours.low) / 2
         return Shortfall(run.id, run.source, self.training.kind, math.log(self.training.hours / hours.value), half)
 
 
 def is_whole(row: Measurement) -> bool:
-    """Return whether a row's rate is that of a whole training."""
+    """Return True if a row's rate is that of a whole training."""
     return row.metric.casefold() in METRICS
 
 
-def foretell(
+def predict_trainings(
     trainings: Sequence[WholeTraining], catalog: Catalog, *, today: date
-) -> tuple[list[Foretold], dict[str, str]]:
-    """Answer each training as a plan; and say why the others have no answer, by id."""
-    told: list[Foretold] = []
+) -> tuple[list[TrainingPrediction], dict[str, str]]:
+    """Predict each training from its plan. Return the predictions, and by id the reasons why others have none."""
+    predictions: list[TrainingPrediction] = []
     without: dict[str, str] = {}
     for training in trainings:
         answer = _answer(training, catalog, today=today)
         if isinstance(answer, str):
             without[training.run.id] = answer
         elif answer.time is not None and answer.time.practices:
-            told.append(Foretold(training, {one.practice: one.wall_hours for one in answer.time.practices}))
+            predictions.append(
+                TrainingPrediction(
+                    training, {estimate.practice: estimate.wall_hours for estimate in answer.time.practices}
+                )
+            )
         else:
             without[training.run.id] = answer.why_not or "no time is known"
-    return told, without
+    return predictions, without
 
 
 def _answer(training: WholeTraining, catalog: Catalog, *, today: date) -> OptionEstimate | str:
@@ -100,69 +104,74 @@ def _answer(training: WholeTraining, catalog: Catalog, *, today: date) -> Option
 
 
 def whole_rows_document(rows: Sequence[Measurement], catalog: Catalog, *, today: date) -> dict[str, Any]:
-    """Score rows whose rate is that of a whole training as such: hours as they were against those of a plan."""
+    """Score rows whose rate is that of a whole training: measured hours against those of a plan."""
     return whole_document([_of_row(row) for row in rows], catalog, today=today)
 
 
 def fitted_practice(trainings: Sequence[WholeTraining], catalog: Catalog, *, table: bytes, today: date) -> PracticeFit:
-    """Fit what lies between benchmark speed and whole trainings; `table` is the file that they are from."""
-    told, _ = foretell(trainings, catalog.model_copy(update={"practice": NEUTRAL}), today=today)
-    return fit_practice([one.shortfall for one in told], table=table, today=today)
+    """Fit the factors between benchmark speed and whole trainings. `table` is the content of their file."""
+    predictions, _ = predict_trainings(trainings, catalog.model_copy(update={"practice": NEUTRAL}), today=today)
+    return fit_practice([prediction.shortfall for prediction in predictions], table=table, today=today)
 
 
 def left_out_document(catalog: Catalog, *, today: date) -> dict[str, Any]:
-    """Score the bundled whole trainings, each tenth of the owners by a fit to the others."""
+    """Score the bundled whole trainings. Each tenth of the owners is predicted by a fit to the others."""
     rows = [row for row in whole_trainings() if row.excluded is None]
-    told, without = foretell(rows, catalog.model_copy(update={"practice": NEUTRAL}), today=today)
-    owners = sorted({owner_of(one.training.run.source) for one in told})
+    predictions, without = predict_trainings(rows, catalog.model_copy(update={"practice": NEUTRAL}), today=today)
+    owners = sorted({owner_of(prediction.training.run.source) for prediction in predictions})
     fold = {owner: place % FOLDS for place, owner in enumerate(owners)}
-    left_out: list[Foretold] = []
+    left_out: list[TrainingPrediction] = []
     for number in range(FOLDS):
-        of_fold = [fold[owner_of(one.training.run.source)] == number for one in told]
-        others = [one.shortfall for one, out in zip(told, of_fold, strict=True) if not out]
+        of_fold = [fold[owner_of(prediction.training.run.source)] == number for prediction in predictions]
+        others = [prediction.shortfall for prediction, in_fold in zip(predictions, of_fold, strict=True) if not in_fold]
         practice = fit_practice(others, table=b"", today=today)
-        asked = [one.training for one, out in zip(told, of_fold, strict=True) if out]
-        left_out += foretell(asked, catalog.model_copy(update={"practice": practice}), today=today)[0]
+        asked = [prediction.training for prediction, in_fold in zip(predictions, of_fold, strict=True) if in_fold]
+        left_out += predict_trainings(asked, catalog.model_copy(update={"practice": practice}), today=today)[0]
     return _document(len(rows), left_out, without)
 
 
 def whole_document(trainings: Sequence[WholeTraining], catalog: Catalog, *, today: date) -> dict[str, Any]:
-    """Return how trainings compare with their plans, and each of them."""
-    return _document(len(trainings), *foretell(trainings, catalog, today=today))
+    """Return the score of trainings against their plans, and each prediction."""
+    return _document(len(trainings), *predict_trainings(trainings, catalog, today=today))
 
 
-def _document(rows: int, told: Sequence[Foretold], without: Mapping[str, str]) -> dict[str, Any]:
+def _document(rows: int, predictions: Sequence[TrainingPrediction], without: Mapping[str, str]) -> dict[str, Any]:
     return {
         "rows": rows,
-        "predicted": len(told),
+        "predicted": len(predictions),
         "skipped": dict(without),
-        **whole_figures(told),
+        **whole_figures(predictions),
         "predictions": [
             {
-                "id": one.training.run.id,
-                "hours_ratio": one.typical_ratio,
-                "low_90": one.practices[Practice.TYPICAL].low / one.practices[Practice.TYPICAL].value,
-                "high_90": one.practices[Practice.TYPICAL].high / one.practices[Practice.TYPICAL].value,
+                "id": prediction.training.run.id,
+                "hours_ratio": prediction.typical_ratio,
+                "low_90": prediction.practices[Practice.TYPICAL].low / prediction.practices[Practice.TYPICAL].value,
+                "high_90": prediction.practices[Practice.TYPICAL].high / prediction.practices[Practice.TYPICAL].value,
             }
-            for one in told
+            for prediction in predictions
         ],
     }
 
 
-def whole_figures(told: Sequence[Foretold]) -> dict[str, float | int | None]:
-    """Return how the typical hours fit: sources weigh alike, each by the mean of its trainings in logarithms.
+def whole_figures(predictions: Sequence[TrainingPrediction]) -> dict[str, float | int | None]:
+    """Return the fit of the typical hours. All sources have the same weight.
 
-    middle   = median over sources of exp(mean ln(hours as they were / typical hours))
-    coverage = mean over sources of the share of their trainings inside the 90 % range; low and high: its 90 % binomial
-               interval (Wilson) for so many sources
+    middle   = median over sources of exp(mean of ln(measured hours / typical hours))
+    coverage = mean over sources of the share of their trainings inside the 90 % range
+    coverage_low, coverage_high = 90 % binomial interval (Wilson) of the coverage for this number of sources
     """
-    sources: dict[str, list[Foretold]] = {}
-    for one in told:
-        sources.setdefault(one.training.run.source, []).append(one)
+    sources: dict[str, list[TrainingPrediction]] = {}
+    for prediction in predictions:
+        sources.setdefault(prediction.training.run.source, []).append(prediction)
     if not sources:
         return {"sources": 0, "middle": None, "coverage": None}
-    ratios = [math.exp(statistics.fmean(math.log(one.typical_ratio) for one in group)) for group in sources.values()]
-    coverage = statistics.fmean(statistics.fmean(one.inside for one in group) for group in sources.values())
+    ratios = [
+        math.exp(statistics.fmean(math.log(prediction.typical_ratio) for prediction in group))
+        for group in sources.values()
+    ]
+    coverage = statistics.fmean(
+        statistics.fmean(prediction.inside for prediction in group) for group in sources.values()
+    )
     low, high = wilson_90(coverage, len(sources))
     return {
         "sources": len(sources), "middle": statistics.median(ratios), "coverage": coverage,
@@ -171,7 +180,7 @@ def whole_figures(told: Sequence[Foretold]) -> dict[str, float | int | None]:
 
 
 def _of_row(row: Measurement) -> WholeTraining:
-    """Return a row of a table of measurements as a whole training of some length, of which its rate tells all."""
+    """Turn a measured rate into a whole training of an assumed length."""
     adapters = re.search("lora|dora", row.method.casefold())
     images = row.unit == "images/s"
     kind = TrainingKind.IMAGES if images else TrainingKind.LORA if adapters else TrainingKind.PRETRAINING

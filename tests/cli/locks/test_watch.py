@@ -175,4 +175,4 @@ class TestCommand:
         one_error(planner("watch", tmp_path), "holds no lock", "--freeze")
 
     def test_a_folder_that_is_not_there(self, planner, tmp_path):
-        one_error(planner("watch", tmp_path / "none"), "is no folder")
+        one_error(planner("watch", tmp_path / "none"), "is not a folder")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from datetime import date
 from typing import Any
 
@@ -10,8 +9,9 @@ import pytest
 
 from planner.decide.advice.case import Case
 from planner.decide.advice.launch_words import AskedPlan
+from planner.decide.advice.measuring import worth_measuring
 from planner.decide.advice.mix_inputs import moved_deadline, moved_price
-from planner.decide.advice.mix_measuring import slice_means, worth_measuring_mix
+from planner.decide.advice.mix_rule import MixRule
 from planner.decide.advice.mixed import MixedCase
 from planner.decide.advice.recommend import recommend
 from planner.decide.placement.instance import Objective
@@ -56,13 +56,10 @@ def mixed_case(asked: Plan) -> MixedCase:
 def worth(within: float, basis: str = "modelled") -> float:
     """The own machine does 26 of 50 runs in time; p4d of 4 h for 140 USD is doubtful, p5en costs 144 for sure."""
     mixed = mixed_case(plan(option(OWN, 12.0), option(P4D, 4.0, within=within, basis=basis), option(P5EN, 2.4)))
-    found = {one.option.id.split("/")[-1].split(".")[0]: one for one in worth_measuring_mix(mixed, 0.8)}
+    rule = MixRule.of(mixed)
+    assert rule is not None
+    found = {one.option.id.split("/")[-1].split(".")[0]: one for one in worth_measuring(rule, mixed.case)[1]}
     return found["p4d"].worth_usd if "p4d" in found else 0.0
-
-
-def test_slices_are_equally_likely_and_even_out():
-    assert slice_means(2) == pytest.approx([-math.sqrt(2 / math.pi), math.sqrt(2 / math.pi)])
-    assert sum(slice_means(9)) == pytest.approx(0.0, abs=1e-12)
 
 
 def test_a_measurement_is_worth_less_where_the_range_is_narrower():
@@ -124,7 +121,7 @@ def test_what_the_effort_does_not_solve_is_not_followed(monkeypatch):
     monkeypatch.setattr("planner.decide.advice.mixed.solve", stopped)
     assert mixed.turning_points() == []
     assert {one.usd_at_low for one in mixed.swings()} == {None}
-    assert worth_measuring_mix(mixed, 0.8) == []
+    assert MixRule.of(mixed) is None
 
 
 def test_who_joins_and_who_leaves_is_said():

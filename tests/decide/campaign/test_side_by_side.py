@@ -46,7 +46,7 @@ def test_as_many_as_the_deadline_asks_for_and_no_more():
     assert option.campaign_usd.value == pytest.approx(1200.0)
     assert answer.recommended == option.id
     assert option.display_name == "AWS p4d, 8x A100, 6 at once"
-    note = "one training after another does not surely keep the deadline, so several run at once: "
+    note = "to keep the deadline, several trainings run at once: "
     assert f"{note}AWS p4d, 8x A100, 6 at once (in time with 100 %)" in answer.notes
 
 
@@ -62,6 +62,21 @@ def test_as_many_as_the_deadline_asks_for_and_no_more():
 def test_only_where_it_is_missed_otherwise(change, at_once):
     (option,) = compared([P4D], **change).options
     assert option.at_once == at_once
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "name"),
+    [
+        pytest.param({"at_once": 3}, [P4D], "AWS p4d, 8x A100, 3 at once", id="the plan says it"),
+        pytest.param({"at_once": 3, "runs": 2}, [P4D], "AWS p4d, 8x A100, 2 at once", id="only two trainings"),
+        pytest.param({"runs": 1}, [P4D | {"quota": "4 machines"}], "AWS p4d, 8x A100", id="a quota for one training"),
+        pytest.param({"at_once": 3}, [OWN], "Our HGX H200, 8x H200", id="the site holds one"),
+    ],
+)
+def test_the_name_says_how_many_run_at_once_whoever_decides_it(change, options, name):
+    """Time and cost are of as many machines, so that every screen names them."""
+    (option,) = compared(options, deadline="2026-12-30", **change).options
+    assert option.display_name == name
 
 
 def test_no_more_than_a_quota_a_site_or_a_list_that_says_nothing_holds():

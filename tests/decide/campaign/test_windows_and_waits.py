@@ -188,3 +188,14 @@ def test_waiting_counts_the_days_until_the_machine_is_ready():
     """Nine days and a run of 10 h, at 5 USD an hour."""
     found = alone({"ready_on": "2026-12-10"}, waiting_usd_per_hour=5.0)
     assert found.waiting_usd == pytest.approx(5.0 * (9 * 24 + 10))
+
+
+def test_the_row_and_the_headline_take_their_days_from_the_same_samples():
+    """Three of four tries succeed at once; every other one costs ten days. The mean wait is 80 h, the median is none.
+
+    A run takes 10 h: it is done on the first day in three of four cases.
+    """
+    found = alone({"tries": {"had": 3, "of": 4, "every_hours": 240.0}}, confidence=0.7)
+    assert found.wait_hours == pytest.approx(80)
+    first = date(2026, 12, 1)
+    assert (found.ready_on, found.finish, found.done_by, found.done_by_confident) == (first, first, first, first)

@@ -1,4 +1,4 @@
-"""Chances and quantiles of a decision are computed in one place: the samples of `planner/decide/outcomes`."""
+"""Draws, chances and quantiles of a decision are computed in one place: the samples of `planner/decide/outcomes`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,22 @@ from pathlib import Path
 import planner
 
 ROOMS = ("decide", "use_cases", "present", "ui", "cli", "cost", "duration", "mcp_server")
-COMPUTES = {"quantile", "percentile", "NormalDist", "inv_cdf", "cdf", "erf", "erfinv", "chance_below"}
-ELSEWHERE = {
-    "decide/advice/mix_measuring.py": "the slices of a result that a measurement may have",
-    "duration/waits.py": "the range of a stated queue, which is an input",
+OF_CHANCES = {"quantile", "percentile", "NormalDist", "inv_cdf", "cdf", "pdf", "erf", "erfinv"}
+OF_DRAWS = {
+    "default_rng",
+    "standard_normal",
+    "normal",
+    "multivariate_normal",
+    "random",
+    "generator",
+    "permutation",
+    "eigh",
 }
-"""Modules that use them for something else than a chance or quantile of an option."""
+COMPUTES = OF_CHANCES | OF_DRAWS
+ELSEWHERE = {
+    "duration/waits.py": "the range of a stated queue, which is an input, and the draws that outcomes ask for",
+}
+"""Modules that use them for something other than a chance or quantile of an option."""
 
 
 def computed(path: Path) -> Iterator[str]:
@@ -25,7 +35,7 @@ def computed(path: Path) -> Iterator[str]:
                 yield f"{path.name}:{node.lineno} {name}"
 
 
-def test_no_other_module_computes_a_chance_or_a_quantile() -> None:
+def test_no_other_module_computes_a_draw_a_chance_or_a_quantile() -> None:
     root = Path(planner.__file__).parent
     found = [
         each

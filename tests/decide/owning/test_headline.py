@@ -1,4 +1,4 @@
-"""What the headline of own-or-rent says to do, and what it costs a year, by hand."""
+"""The headline of own-or-rent: its advice and the yearly cost in it, computed by hand."""
 
 from __future__ import annotations
 
@@ -29,13 +29,26 @@ def test_a_cheaper_machine_stands_beside_what_keeping_costs() -> None:
     )
 
 
-def test_a_dearer_one_is_recommended_only_where_ours_is_not_surely_cheaper() -> None:
-    assert headline(_year(OURS, DEAR, recommended="dear"))[0] == (
-        "Rent dear: 9,000 USD a year for 50 trainings; keeping ours at 3,000 USD is not surely cheaper."
+def test_a_cheaper_option_that_is_not_surely_cheaper_has_its_chance() -> None:
+    """Ours costs less than the rent in 71 of 100 cases, so that the rent costs less in the other 29."""
+    unsure = DEAR.model_copy(update={"chance_owning_cheaper": 0.71})
+    assert headline(_year(OURS, unsure, recommended="dear"))[0] == (
+        "Rent dear: 9,000 USD a year; keeping ours at 3,000 USD costs less in 71 of 100 cases."
+    )
+    cheap = unsure.model_copy(update={"usd_per_year": _exact(2000, Unit.USD_PER_YEAR)})
+    assert headline(_year(OURS, cheap, recommended="ours", firm="dear"))[0] == (
+        "Keep ours: 3,000 USD a year for 50 trainings; dear at 2,000 USD costs less in 29 of 100 cases."
     )
 
 
-def test_keeping_is_held_against_paying_as_one_goes() -> None:
+def test_without_a_chance_the_cost_alone_is_said() -> None:
+    unknown = DEAR.model_copy(update={"chance_owning_cheaper": None})
+    assert headline(_year(OURS, unknown, recommended="dear"))[0] == (
+        "Rent dear: 9,000 USD a year for 50 trainings; keeping ours costs 3,000 USD."
+    )
+
+
+def test_keeping_is_compared_with_hourly_rent() -> None:
     """9,000 - 3,000 USD."""
     said = headline(_year(OURS, DEAR, recommended="ours", firm="dear"))
     assert said[0] == "Keep ours: 3,000 USD a year for 50 trainings, 6,000 USD less than renting dear."

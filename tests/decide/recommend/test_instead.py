@@ -35,6 +35,20 @@ OURS = {"site": "ours", "offer": None, "hold": "have"}
             "c",
             id="no second name of the same cards",
         ),
+        pytest.param(
+            [option("a", 10, 50), option("block", 10, 100, paid_ahead_hours=24.0), option("hours", 10, 70, spread=1.9)],
+            "hours",
+            id="firm hours that likely cost a quarter less than a block, at the confidence under twice as much",
+        ),
+        pytest.param(
+            [
+                option("spot", 10, 10, offer="x/a", price_kind=PriceKind.SPOT),
+                option("hours", 10, 20, offer="x/a", **FIRM),
+                option("b", 10, 30),
+            ],
+            "hours",
+            id="the same machine at a firm price",
+        ),
         pytest.param([option("a", 10, 10), option("ours", 10, 20, **OURS)], "ours", id="what stands there"),
         pytest.param([option("a", 10, 10), option("b", 10, 20, hold="buy")], None, id="nobody buys for an hour's wait"),
         pytest.param([option("ours", 10, 10, **OURS), option("b", 10, 20)], None, id="what one has is not sold out"),

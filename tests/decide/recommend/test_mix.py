@@ -190,3 +190,32 @@ def test_a_doubtful_measurement_is_said_before_the_option_alone():
 def test_no_mix_is_looked_for_where_none_can_be_better():
     alone = each_alone(plan(HALF), bundled_catalog(), today=TODAY)
     assert best_mix(alone, bundled_catalog(), today=TODAY) is None
+
+
+def test_the_cheaper_option_alone_stays_visible_beside_an_old_price():
+    """Time decides: both do 3 of 6 runs. Lambda alone costs less than three runs of 120 USD on p5en beside its own."""
+    old = {"offer": "lambda/gpu_8x_h100_sxm5", "price": "on_demand"}
+    found = answered([option(old, 2.0), option(P5EN, 2.0)], runs=6, prefer="time")
+    assert found.mix is not None
+    assert found.headline[2].startswith("Alone and cheaper: Lambda, 8x H100, done in 12 hours, at most ")
+    assert found.notes[0] == "The price of Lambda, 8x H100 is out of date: run planner prices refresh first"
+
+
+def test_the_option_alone_is_a_note_where_a_doubt_takes_its_place():
+    """p5en alone is dearer than the mix, so that the old price comes first; it is not left out."""
+    old = {"offer": "lambda/gpu_8x_h100_sxm5", "price": "on_demand"}
+    found = answered([option(OWN, 12.0), option(old, 2.0)], deadline="2026-12-13")
+    assert found.headline[2].startswith("The price of Lambda, 8x H100 is out of date")
+    assert found.notes[0].startswith("Alone: Lambda, 8x H100, done by 2026-12-05, at most ")
+
+
+def test_waiting_is_counted_with_the_mix_that_is_recommended():
+    """Both do 3 of 6 runs at once in 6 h. At 1,000 USD an hour these are 6,000, and the 12 h of one alone 12,000."""
+    options = [option(P4D, 2.0, usd_per_hour=59.0, quota=1), option(P5EN, 2.0, quota=1)]
+    found = answered(options, runs=6, waiting_usd_per_hour=1000.0)
+    assert found.mix is not None
+    [waiting] = [note for note in found.notes if note.startswith("waiting at")]
+    assert (
+        waiting
+        == "waiting at 1,000 USD an hour counts 6,000 USD with the mix and 12,000 USD with AWS p4d, 8x A100 alone"
+    )

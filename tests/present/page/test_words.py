@@ -9,7 +9,7 @@ import pytest
 
 from planner.model.currency import Currency
 from planner.model.quantity import Basis, Quantity, Unit
-from planner.present.page.money import Money
+from planner.present.page.money import MoneyFormat
 from planner.present.page.words import Words
 
 EN, KO = Words("en"), Words("ko")
@@ -35,20 +35,20 @@ def test_durations_have_two_digits_below_a_hundred(hours: float, text: str) -> N
 )
 def test_amounts_have_three_digits_and_a_bound_is_never_below(usd: float, text: str, up: str) -> None:
     plan = SimpleNamespace(usd_confident=usd, local_confident=None)
-    assert (Money(EN).text(usd), Money(EN).most(plan)) == (text, up)
+    assert (MoneyFormat(EN).text(usd), MoneyFormat(EN).most(plan)) == (text, up)
 
 
 def test_amounts_in_another_currency_stand_first_and_dollars_beside() -> None:
-    money = Money(EN, WON)
+    money = MoneyFormat(EN, WON)
     assert money.text(100) == "140,000 KRW"
     assert money.text(10_000) == "14 million KRW"
-    assert money.dollars(10_000) == "10,000 USD"
+    assert money.dollars_at_most(10_001) == "10,100 USD"
 
 
 def test_ranges_have_two_digits() -> None:
     usd = Quantity(value=2, low=1.234, high=5678, unit=Unit.USD, basis=Basis.MODELLED, source="x")
-    assert Money(EN).range(usd) == "1.2-5,700 USD"
-    assert Money(EN).range(usd.model_copy(update={"low": 2.0, "high": 2.0})) == ""
+    assert MoneyFormat(EN).range(usd) == "1.2-5,700 USD"
+    assert MoneyFormat(EN).range(usd.model_copy(update={"low": 2.0, "high": 2.0})) == ""
 
 
 def test_a_chance_is_never_certain() -> None:

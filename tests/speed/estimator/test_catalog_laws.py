@@ -1,6 +1,6 @@
-"""Laws over the accelerators of the catalog: a better data sheet is not slower, more cards and larger batches neither.
+"""Laws over the accelerators of the catalog: better data sheets, more cards and larger batches are not slower.
 
-Fitted effects of chips and accelerators stand on top of the physics, so what its laws promise is checked with them.
+The laws of the physics are checked with the fitted effects of chips and accelerators on top of it.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ COUNTS = (1, 2, 4, 8, 16, 64)
 FRAMEWORKS = (None, "HF Trainer")
 PER_NODE = 8
 NOISE = 0.07
-"""Below which nothing is said to be slower than another: a measurement's own error."""
+"""Smallest difference that counts as slower: a measurement's own error."""
 SHARED = 0.16
-"""What two accelerators may gain besides their number: ZeRO shares the optimizer's traffic (GB10, 8B, 2 samples)."""
+"""Gain of two accelerators beyond their number: ZeRO shares the optimizer's traffic (GB10, 8B, 2 samples)."""
 WITHOUT_PEAK = {"Ascend-910", "Inferentia1"}
 ON_THE_SHEET = ("peak", "peak16", "hbm", "intra", "power", "nvlink_domain")
 NOT_WORSE = ("pcie", "through_host", "number_bytes", "vector_rate")
@@ -38,7 +38,7 @@ Key = tuple[str, str, int, int, str | None]
 
 @cache
 def grid() -> tuple[dict[Key, dict[str, float]], dict[Key, float]]:
-    """Return configurations, and tokens/s of the whole machine or cluster, of every accelerator of the catalog."""
+    """Return the configurations of every accelerator of the catalog, and tokens/s of the whole machine or cluster."""
     catalog = bundled_catalog()
     base = catalog.nodes["aws/p5.48xlarge"]
     configs: dict[Key, dict[str, float]] = {}
@@ -74,18 +74,19 @@ def grid() -> tuple[dict[Key, dict[str, float]], dict[Key, float]]:
     return configs, totals
 
 
-def better(one: dict[str, float], other: dict[str, float]) -> bool:
-    """Return whether the second accelerator is nowhere worse on its data sheet, and not of an older generation."""
-    same = one["format_step"] == other["format_step"] and other["generation"] >= one["generation"]
+def better(first: dict[str, float], second: dict[str, float]) -> bool:
+    """Return whether the second accelerator's data sheet is nowhere worse and its generation not older."""
     return (
-        same
-        and all(other[name] >= one[name] * 0.999 for name in ON_THE_SHEET)
-        and all(other[name] <= one[name] for name in NOT_WORSE)
+        first["format_step"] == second["format_step"]
+        and second["generation"] >= first["generation"]
+        and all(second[name] >= first[name] * 0.999 for name in ON_THE_SHEET)
+        and all(second[name] <= first[name] for name in NOT_WORSE)
     )
 
 
 def test_the_grid_covers_the_catalog():
-    with_bandwidth = {one.id for one in bundled_catalog().accelerators.values() if one.hbm_gb_per_s is not None}
+    accelerators = bundled_catalog().accelerators.values()
+    with_bandwidth = {accelerator.id for accelerator in accelerators if accelerator.hbm_gb_per_s is not None}
     assert len(with_bandwidth) > 60
     assert {key[0] for key in grid()[0]} >= with_bandwidth - WITHOUT_PEAK
 
@@ -93,24 +94,24 @@ def test_the_grid_covers_the_catalog():
 @pytest.mark.slow
 def test_no_accelerator_is_slower_than_one_that_it_beats_in_everything():
     configs, rates = grid()
-    vendors = {one.id: one.vendor for one in bundled_catalog().accelerators.values()}
+    vendors = {accelerator.id: accelerator.vendor for accelerator in bundled_catalog().accelerators.values()}
     inverted = []
-    for one, other in permutations(sorted({key[0] for key in configs}), 2):
-        if vendors[one] != vendors[other]:
+    for first, second in permutations(sorted({key[0] for key in configs}), 2):
+        if vendors[first] != vendors[second]:
             continue
-        for rest in [key[1:] for key in configs if key[0] == one]:
-            mine, theirs = (one, *rest), (other, *rest)
+        for rest in [key[1:] for key in configs if key[0] == first]:
+            mine, theirs = (first, *rest), (second, *rest)
             if (
                 theirs in configs
                 and better(configs[mine], configs[theirs])
                 and rates[theirs] < rates[mine] * (1 - NOISE)
             ):
-                inverted.append((one, other, rest, rates[theirs] / rates[mine]))
+                inverted.append((first, second, rest, rates[theirs] / rates[mine]))
     assert inverted == []
 
 
 def along(place: int) -> Iterator[list[Key]]:
-    """Yield the keys that differ in one place alone, in its order."""
+    """Yield lists of keys that differ only in one place, sorted by it."""
     lines: dict[tuple[object, ...], list[Key]] = {}
     for key in grid()[0]:
         lines.setdefault((*key[:place], *key[place + 1 :]), []).append(key)
@@ -119,7 +120,7 @@ def along(place: int) -> Iterator[list[Key]]:
 
 @pytest.mark.parametrize("place", [pytest.param(2, id="micro-batch"), pytest.param(3, id="accelerators in a node")])
 def test_more_is_not_less(place: int):
-    """Inside a machine with peer-to-peer: through a host's bus or a network, links may cost more than is added."""
+    """More is not slower inside a machine with peer-to-peer. A host's bus or a network may cost more than they gain."""
     configs, rates = grid()
     falls = [
         (less, more, rates[more] / rates[less])
@@ -131,7 +132,7 @@ def test_more_is_not_less(place: int):
 
 
 def test_no_count_brings_more_than_its_share():
-    """Twice the accelerators are at most twice as fast, but for the optimizer."""
+    """Twice the accelerators are at most twice as fast, except for the optimizer."""
     rates = grid()[1]
     leaps = [
         (less, more, rates[more] / rates[less])
@@ -154,5 +155,5 @@ def test_a_small_network_is_no_faster_on_the_older_card(slower: str, faster: str
 def test_an_rtx_4090_is_not_five_times_faster_on_two_machines_than_on_one():
     rates = grid()[1]
     for batch in BATCHES:
-        one, two = (rates["RTX-4090", "gpt-305m", batch, count, None] for count in (8, 16))
-        assert two <= 2.1 * one
+        alone, two = (rates["RTX-4090", "gpt-305m", batch, count, None] for count in (8, 16))
+        assert two <= 2.1 * alone

@@ -1,4 +1,4 @@
-"""Ranges are as wide as a source is vague and as the evidence is far."""
+"""Doubt grows with what a source leaves open and shrinks with nearby evidence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planner.adapters.evidence import read_calibration
-from planner.speed.estimator.doubt import GRID, doubt, doubt_with_own_runs, points_of, sources_near
+from planner.speed.estimator.doubt import GRID, count_nearby_sources, doubt, doubt_with_own_runs, points_of
 from planner.speed.estimator.text_estimator import estimate_text
 from planner.speed.physics.config_arrays import from_rows
 from planner.speed.physics.observation import Labels
@@ -26,9 +26,9 @@ def test_what_is_left_open_widens(left_open: int, times: float, with_own: float)
     assert doubt_with_own_runs(0.2 * ONE, labels)[0] == pytest.approx(0.2 * math.exp(with_own))
 
 
-def test_evidence_near_narrows_by_every_doubling() -> None:
-    none, one, three = (doubt(0.3 * ONE, [LABEL], near * ONE)[0] for near in (0.0, 1.0, 3.0))
-    assert (one / none, three / one) == pytest.approx((math.exp(-0.2), math.exp(-0.2)))
+def test_nearby_evidence_narrows_by_every_doubling() -> None:
+    of_none, of_one, of_three = (doubt(0.3 * ONE, [LABEL], sources * ONE)[0] for sources in (0.0, 1.0, 3.0))
+    assert (of_one / of_none, of_three / of_one) == pytest.approx((math.exp(-0.2), math.exp(-0.2)))
 
 
 def test_a_share_of_the_expected_error_shows() -> None:
@@ -37,7 +37,7 @@ def test_a_share_of_the_expected_error_shows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "near"),
+    ("changed", "nearby"),
     [
         pytest.param({}, 1.0, id="the same chip and framework elsewhere"),
         pytest.param({"source": "mine"}, 0.0, id="its own source"),
@@ -46,16 +46,16 @@ def test_a_share_of_the_expected_error_shows() -> None:
         pytest.param({"accelerator": "A800", "workload": "v"}, 1.0, id="another card of the chip, another network"),
     ],
 )
-def test_whose_evidence_counts(changed: dict[str, str], near: float) -> None:
+def test_whose_evidence_counts(changed: dict[str, str], nearby: float) -> None:
     points = points_of([replace(LABEL, **({"source": "theirs"} | changed))], np.array([[1.0, 2.0]]))
-    assert sources_near([LABEL], np.array([[1.0, 2.0]]), points)[0] == pytest.approx(near)
+    assert count_nearby_sources([LABEL], np.array([[1.0, 2.0]]), points)[0] == pytest.approx(nearby)
 
 
 def test_each_source_counts_once_by_its_nearest_settings() -> None:
     """Two sources: one at distances 0 and 1, one at distance 2: 1 + e^-2."""
     theirs, others = replace(LABEL, source="theirs"), replace(LABEL, source="others")
     points = points_of([theirs, theirs, others], np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]]))
-    assert sources_near([LABEL], np.zeros((1, 2)), points)[0] == pytest.approx(1 + math.exp(-2))
+    assert count_nearby_sources([LABEL], np.zeros((1, 2)), points)[0] == pytest.approx(1 + math.exp(-2))
 
 
 def test_settings_are_kept_on_a_grid_each_once() -> None:
@@ -70,22 +70,22 @@ def test_a_vague_row_s_range_is_wider_and_its_value_the_same() -> None:
         for left_open in (0, 2)
     )
     assert stated.tokens_per_s_per_gpu[0] == vague.tokens_per_s_per_gpu[0]
-    widths = [math.log(one.high_90[0] / one.low_90[0]) for one in (stated, vague)]
+    widths = [math.log(found.high_90[0] / found.low_90[0]) for found in (stated, vague)]
     assert widths[1] / widths[0] == pytest.approx(math.exp(0.6))
 
 
-def test_evidence_near_narrows_an_estimate() -> None:
+def test_nearby_evidence_narrows_an_estimate() -> None:
     row, calibration = text_rows()[0], read_calibration()
     label = replace(row.labels, source="-")
     near = estimate_text(from_rows([row.config]), [label], calibration)
     far = estimate_text(from_rows([row.config]), [label], calibration.model_copy(update={"points": {}}))
-    assert near.near[0] > 0
+    assert near.nearby_sources[0] > 0
     assert near.tokens_per_s_per_gpu[0] == far.tokens_per_s_per_gpu[0]
     narrower = math.log(near.high_90[0] / near.low_90[0]) / math.log(far.high_90[0] / far.low_90[0])
-    assert narrower == pytest.approx(math.exp(-0.2 * math.log2(1 + near.near[0])))
+    assert narrower == pytest.approx(math.exp(-0.2 * math.log2(1 + near.nearby_sources[0])))
 
 
-def test_own_runs_make_no_range_wider_where_the_site_is_as_expected() -> None:
+def test_own_runs_widen_no_range_unless_the_site_is_odd() -> None:
     row, calibration = text_rows()[0], read_calibration()
     label = replace(row.labels, source="a site")
     blind = estimate_text(from_rows([row.config]), [label], calibration)
@@ -95,6 +95,6 @@ def test_own_runs_make_no_range_wider_where_the_site_is_as_expected() -> None:
     blind, seeing, surprised = (
         estimate_text(asked, [label], calibration, own=own) for own in ((), (as_expected,), (odd,))
     )
-    widths = [math.log(one.high_90[0] / one.low_90[0]) for one in (blind, seeing, surprised)]
+    widths = [math.log(found.high_90[0] / found.low_90[0]) for found in (blind, seeing, surprised)]
     assert widths[1] <= widths[0]
     assert widths[2] > widths[1]

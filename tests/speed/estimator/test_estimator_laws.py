@@ -1,4 +1,4 @@
-"""Laws of the estimator: they hold by the shape of the physics, so for every configuration."""
+"""Laws of the estimator that follow from the physics, so they hold for every configuration."""
 
 from __future__ import annotations
 
@@ -38,14 +38,16 @@ def calibration() -> Calibration:
 
 
 def adapters() -> st.SearchStrategy[Adapters]:
-    """Any rank beside any maps; frozen weights that go with every precision."""
+    """Draw adapters of any rank on any maps, with frozen weights that fit every precision."""
     targets = st.sets(st.sampled_from(("query", "key", "value", "out", "up", "down")), min_size=1)
-    return st.builds(Adapters, rank=st.sampled_from((4, 16, 256)), targets=targets.map(lambda one: tuple(sorted(one))))
+    return st.builds(
+        Adapters, rank=st.sampled_from((4, 16, 256)), targets=targets.map(lambda drawn: tuple(sorted(drawn)))
+    )
 
 
 @st.composite
 def described(draw: st.DrawFn) -> dict[str, float]:
-    """Any decoder on any of the machines, spread in any way."""
+    """Draw the configuration of any decoder on any of the machines, divided in any way."""
     catalog = load_once()
     node = catalog.nodes[draw(st.sampled_from(MACHINES))]
     head_dim, heads = draw(st.sampled_from((64, 128))), draw(st.sampled_from((8, 16, 32)))
@@ -82,7 +84,7 @@ def load_once():
 
 
 def small_config() -> dict[str, float]:
-    """A decoder of 1.3 billion parameters on eight H100."""
+    """Return the configuration of a decoder of 1.3 billion parameters on eight H100."""
     node = load_once().nodes["aws/p5.48xlarge"]
     decoder = Decoder(
         layers=24, hidden=2048, heads=16, kv_heads=16, head_dim=128, ffn_hidden=8192, mlp="gelu", norm="rmsnorm",
@@ -226,7 +228,7 @@ def test_many_at_once_are_the_same_as_one_by_one(configs: list[dict[str, float]]
 @given(config=described(), factor=st.floats(0.8, 1.25))
 @settings(max_examples=20, deadline=None)
 def test_a_measured_configuration_is_given_back(config: dict[str, float], factor: float) -> None:
-    """To within 3 %, where the measurement is not beyond belief."""
+    """A plausible measurement is returned within 3 %."""
     label = labels_of(load_once().accelerators["H100-SXM"], "any")
     configs = from_rows([config])
     blind = float(estimate_text(configs, [label], calibration()).tokens_per_s_per_gpu[0])

@@ -1,4 +1,4 @@
-"""What a prediction lacks: a number format that nobody measured on a generation widens its range and is named."""
+"""Number formats without measurements on a generation: they widen a range and form a group."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def test_formats_of_many_stand_in_their_order() -> None:
 
 
 def hopper_of(*formats: str) -> tuple[Configs, KnownLabels]:
-    """A training in fp8 on an H100, and evidence of H100s in some number formats, three rows each."""
+    """Return a training in fp8 on an H100, and evidence of H100s in some number formats, three rows each."""
     h100 = bundled_catalog().accelerators["H100-SXM"]
-    rows = [small_config() | accelerator_facts(h100, one) for one in formats for _ in range(3)]
+    rows = [small_config() | accelerator_facts(h100, number_format) for number_format in formats for _ in range(3)]
     evidence = from_rows(rows)
     known = count_evidence([labels_of(h100, "any")] * len(rows), evidence.gpus, formats_of(evidence))
     return from_rows([small_config() | accelerator_facts(h100, "fp8")]), known

@@ -1,4 +1,4 @@
-"""Laws over lengths of samples and number formats, of every accelerator of the catalog: no cliff, no inversion."""
+"""Laws over lengths of samples and number formats of every accelerator of the catalog: no cliff, no inversion."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ NETWORKS = ("gpt-305m", "llama3-8b")
 FRAMEWORKS = (None, "HF Trainer")
 ACCELERATORS = 8
 NOISE, SHARED = 0.07, 0.16
-"""As for counts and batches (test_catalog_laws.py)."""
+"""Tolerances of test_catalog_laws.py."""
 
 CONVERSION = 0.10
-"""Where 8 bits have the peak of 16 (Trainium1), turning numbers into them gains nothing and takes its time."""
+"""Loss from converting numbers to 8 bits if their peak is that of 16 bits (Trainium1)."""
 
 
 class LawCase(NamedTuple):
@@ -96,7 +96,7 @@ def test_twice_the_length_takes_longer_and_at_most_four_times_as_long():
 
 
 def test_no_length_is_a_cliff():
-    """What grows with the square shows more and more: each doubling costs at least as much as the one before."""
+    """Each doubling costs at least as much as the one before, because quadratic work dominates more and more."""
     seconds = grid()[1]
     wrong = []
     for case in seconds:

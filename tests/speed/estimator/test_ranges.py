@@ -1,4 +1,4 @@
-"""Widths hold what they promise, for the average source."""
+"""Widths of ranges contain the stated share of errors for the average source."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_a_large_source_counts_as_a_small_one() -> None:
 
 @pytest.mark.parametrize(("odd", "times_90"), [(3, 1.0), (4, 1.0), (5, 3.0), (6, 3.0)])
 def test_the_quantile_is_corrected_for_the_number_of_sources(odd: int, times_90: float) -> None:
-    """Of 49 sources, 90 (n + 1) / n % are 45: with four odd ones 45 are enough, with five 44 are not."""
+    """90 (n + 1) / n % of 49 sources are 45: with four odd ones 45 are enough, with five 44 are not."""
     ratio = np.where(np.arange(49) < odd, 3.0, 1.0)
     found = spreads(0.1 * ratio, np.full(49, 0.1), ["experts"] * 49, [str(place) for place in range(49)])
     assert found["experts"].times_90 == pytest.approx(times_90)
@@ -47,12 +47,12 @@ def test_a_group_of_few_sources_is_filled_up_with_the_errors_of_all_others(sourc
 
 
 def test_the_wider_of_two_holds_in_both() -> None:
-    one = {"a": Spread(rows=3, times_80=1.0, times_90=2.0), "b": Spread(rows=1, times_80=1.0, times_90=1.0)}
-    other = {"a": Spread(rows=9, times_80=1.5, times_90=1.8)}
-    assert wider(one, other) == {"a": Spread(rows=3, times_80=1.5, times_90=2.0), "b": one["b"]}
+    first = {"a": Spread(rows=3, times_80=1.0, times_90=2.0), "b": Spread(rows=1, times_80=1.0, times_90=1.0)}
+    second = {"a": Spread(rows=9, times_80=1.5, times_90=1.8)}
+    assert wider(first, second) == {"a": Spread(rows=3, times_80=1.5, times_90=2.0), "b": first["b"]}
 
 
-def test_a_group_that_nobody_calibrated_takes_the_width_of_all() -> None:
+def test_a_group_without_a_calibration_takes_the_width_of_all() -> None:
     widths = {"all": Spread(rows=1, times_80=1.0, times_90=2.0), "a": Spread(rows=1, times_80=3.0, times_90=4.0)}
     wide_80, wide_90 = half_widths(["a", "b"], np.array([0.1, 0.1]), widths)
     assert wide_80 == pytest.approx([0.3, 0.1])

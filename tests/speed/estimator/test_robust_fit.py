@@ -1,4 +1,4 @@
-"""The solver of every calibration: it never climbs, and finds the deeper of two local minima from afar."""
+"""Solver of every calibration: its loss never rises, and from afar it finds the deeper of two local minima."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Location(RobustProblem):
-    """Where the middle of some numbers lies, by Student's errors."""
+    """Centre of some numbers under Student's errors."""
 
     noise, tail = 0.07, 4.0
 
@@ -36,7 +36,7 @@ FEW_HERE_MORE_THERE = [0.0] * 8 + [0.8] * 12
 
 
 def test_from_afar_the_deeper_minimum_is_found() -> None:
-    """Eight numbers at the start, twelve at 0.8: the twelve are outliers to one who starts among the eight."""
+    """Twelve numbers at 0.8 look like outliers from a start among eight others."""
     problem = Location(FEW_HERE_MORE_THERE)
     near = problem.solve(np.zeros(1), rounds=30)
     afar = problem.solve_from_afar(np.zeros(1), rounds=30)

@@ -1,4 +1,4 @@
-"""The solver of every calibration beside SciPy's `least_squares`, which is given the same loss as a sum of squares."""
+"""Solver of every calibration against SciPy's `least_squares` with the same loss as a sum of squares."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Roofline(RobustProblem):
         return np.column_stack([*(-parts / parts.sum(axis=0)), self.source])
 
     def as_squares(self, state: Array) -> Array:
-        """Return numbers of which half the sum of squares is the loss: rows by Student's errors, then priors."""
+        """Return numbers whose sum of squares is twice the loss: rows under Student's errors, then priors."""
         student = (self.tail + 1) * np.log1p((self.residual(state) / self.noise) ** 2 / self.tail)
         return np.concatenate([np.sqrt(self.weights * student), (state - self.centre) / self.spread])
 
@@ -83,7 +83,7 @@ def test_the_state_is_the_one_that_scipy_finds(seed, cells):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_at_a_bound_the_state_is_close_to_the_one_that_scipy_finds(seed):
-    """Steps are cut off at a bound, which makes the last of them slow: 60 rounds leave 0.02 % of the loss, or less."""
+    """Steps are clipped at a bound, which slows the last ones: after 60 rounds, the loss is at most 0.02 % too high."""
     problem = Roofline(seed=seed, rows=30, noise=0.07, outliers=0, low=-3.0, high=0.2)
     expected = by_scipy(problem)
     state = problem.solve(problem.centre, rounds=60)

@@ -1,4 +1,4 @@
-"""Laws over trainings drawn at random: what a person knows to be no slower is not said to be slower."""
+"""Laws over trainings drawn at random: a setting that is known to be no slower is not predicted to be slower."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BETTER = (("aws/p4d.24xlarge", "aws/p4de.24xlarge"), ("lambda/gpu_8x_h100_sxm5",
 """A100 40 GB and 80 GB; H100 and H200 with NVLink: more memory and bandwidth, the same cores."""
 LARGE = ("qwen2.5-7b", "llama3-8b", "qwen3-30b-a3b")
 NOISE = 0.07
-"""What one accelerator alone may be off by its own measurements (test_catalog_laws.py)."""
+"""Error of one accelerator's own measurements (test_catalog_laws.py)."""
 
 
 def trainings(
@@ -44,7 +44,7 @@ def trainings(
     lengths: Sequence[int] = (256, 512, 1024),
     strategies: Sequence[str] = tuple(Strategy),
 ) -> st.SearchStrategy[dict[str, Any]]:
-    """Draw a network, a machine and how it trains there."""
+    """Draw a network, a machine and the settings of a training."""
     return st.fixed_dictionaries(
         {
             "network": st.sampled_from(networks),
@@ -66,7 +66,7 @@ def trainings(
 def tokens_per_s(
     drawn: dict[str, Any], *, seq_len: int | None = None, machine: str | None = None, **training: Any
 ) -> float:
-    """Return the tokens that all accelerators train in a second; a training that cannot be predicted is not drawn."""
+    """Return the tokens that all accelerators train in a second. Skip trainings that cannot be predicted."""
     offer, how = machine or drawn["machine"], drawn["training"] | training
     devices = bundled_catalog().nodes[offer].accelerators
     job, candidate = asked(
@@ -97,7 +97,7 @@ def test_a_better_card_of_the_same_kind_never_loses(drawn: dict[str, Any], cards
 @hypothesis_settings(max_examples=100, deadline=None)
 @given(trainings())
 def test_a_longer_sequence_is_no_cheaper_per_token(drawn: dict[str, Any]) -> None:
-    """Half the samples of twice the length: as many tokens in a batch, and attention of twice as much.
+    """Half the samples of twice the length have equally many tokens, and twice the attention.
 
     Attention reaches more of the peak at greater lengths, which is worth up to 1 % of a small network's step.
     """
@@ -115,10 +115,10 @@ def test_offloading_is_never_faster(drawn: dict[str, Any], offload: str) -> None
 @hypothesis_settings(max_examples=100, deadline=None)
 @given(trainings(LARGE, lengths=(2048, 4096)), st.integers(1, 64))
 def test_adapters_are_not_slower_than_training_every_weight(drawn: dict[str, Any], rank: int) -> None:
-    """The same recomputation and kernels, weights at 16 bits, whole on each accelerator or sharded.
+    """Recomputation, kernels and 16-bit weights are equal, whole on each accelerator or sharded.
 
-    Some steps wait for the host, which has adapters' kernels to launch besides: those of a small network, and those of
-    few tokens. There adapters are slower in truth too.
+    Networks and batches are large, because steps of small ones wait for the host, which also launches the kernels of
+    adapters. There, adapters are slower in reality too.
     """
     adapters = {"rank": rank, "frozen": "16bit"}
     assert tokens_per_s(drawn, adapters=adapters) >= tokens_per_s(drawn) * (1 - 1e-9)

@@ -1,8 +1,9 @@
-"""A plan that names no framework is estimated as the mean of what frameworks of its kind are."""
+"""A plan that names no framework is estimated as the mean of the frameworks of its stack."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,7 +55,7 @@ def rates(config: dict[str, float], labels: Sequence[Labels]) -> list[float]:
 
 
 def test_without_a_name_none_is_faster_than_all() -> None:
-    """With the same kernels: of those that shard weights in three sources or more, most are no slower by far."""
+    """The rate lies amid those of frameworks that shard weights in three sources or more, with equal kernels."""
     calibration = bundled_catalog().calibration
     assert calibration is not None
     config, unnamed = planned("aws/p5.48xlarge", None)
@@ -65,7 +66,7 @@ def test_without_a_name_none_is_faster_than_all() -> None:
         and abs(calibration.effects["sharding"].get(framework, 0.0)) > 0.01
     ]  # fmt: skip
     assert len(named) >= 5
-    mine, *theirs = rates(config, [unnamed, *(Labels(**(vars(unnamed) | {"framework": one})) for one in named)])
+    mine, *theirs = rates(config, [unnamed, *(replace(unnamed, framework=framework) for framework in named)])
     assert min(theirs) < mine < max(theirs)
     assert mine == pytest.approx(float(np.exp(np.mean(np.log(theirs)))), rel=0.1)
 
@@ -92,7 +93,7 @@ def test_where_xla_alone_compiles_it_has_compiled() -> None:
 
 
 def test_no_name_of_one_source_is_a_feature() -> None:
-    """Libraries and compilers that the physics knows by name; words for what a kernel does are left out."""
+    """Each library and compiler that the physics knows by name occurs in two sources. Words for work are excluded."""
     said: dict[str, set[str]] = {}
     descriptions = {"hpu graph", "triton lora", "fused lora"}
     words = {*kernels.FULLY_FUSED, *kernels.LITTLE_FUSED_IN, *kernels.ADAPTER_KERNELS, *kernels.DISPATCHERS}

@@ -1,4 +1,4 @@
-"""How a batch drains: tokens are kept, and the longest answer ends it."""
+"""Draining of a batch: its tokens add up, and the longest answer ends it."""
 
 import math
 import random
@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from planner.speed.generation.batch_schedule import batch_schedule
 from planner.speed.generation.engine import DECODING, TRAINERS_OWN, EngineCopy
 from planner.speed.generation.lengths import CompletionLengths
-from planner.speed.generation.rollouts import Rollouts, generation_time
+from planner.speed.generation.rollouts import Rollouts, batch_schedule, generation_time
 from tests.speed.generation.test_decoding import DENSE, DEVICE
 
 LENGTHS = CompletionLengths(900.0, 4096.0)
@@ -25,7 +24,7 @@ def drawn(lengths: CompletionLengths, count: int) -> list[float]:
 
 @pytest.mark.parametrize("mean", [100.0, 900.0, 2500.0, 4000.0, 4090.0])
 def test_the_stated_mean_is_kept(mean: float) -> None:
-    """Of 20,000 drawn completions, stopped at the limit, the mean is the stated one within 2 %."""
+    """The mean of 20,000 drawn completions, stopped at the limit, is the stated one within 2 %."""
     lengths = CompletionLengths(mean, 4096.0)
     sample = drawn(lengths, 20_000)
     assert fmean(sample) == pytest.approx(mean, rel=0.02)
@@ -43,12 +42,12 @@ def test_without_a_near_limit_lengths_are_log_normal() -> None:
 )  # fmt: skip
 @settings(max_examples=40, deadline=None)
 def test_a_schedule_writes_every_token(sequences: int, at_once: int, mean: float, refills: bool) -> None:
-    """Steps x batch add up to all tokens of a batch that is refilled, and to more where ended ones are computed on."""
+    """Steps x batch add up to all tokens if the batch is refilled, and to more if ended sequences stay in it."""
     lengths = CompletionLengths(mean, 4096.0)
     schedule = batch_schedule(lengths, sequences=sequences, at_once=at_once, refills=refills)
-    written = sum(one.steps * one.batch for one in schedule)
-    assert max(one.batch for one in schedule) <= at_once * 1.001 + 2
-    assert all(0 <= one.written <= 4096 for one in schedule)
+    written = sum(stretch.steps * stretch.batch for stretch in schedule)
+    assert max(stretch.batch for stretch in schedule) <= at_once * 1.001 + 2
+    assert all(0 <= stretch.written <= 4096 for stretch in schedule)
     if refills:
         assert written == pytest.approx(sequences * mean, rel=0.03)
     else:
@@ -58,7 +57,7 @@ def test_a_schedule_writes_every_token(sequences: int, at_once: int, mean: float
 def test_a_batch_lasts_as_long_as_its_longest() -> None:
     """All 512 at once: the steps are those of the longest answer, and the last of them have one sequence."""
     schedule = batch_schedule(LENGTHS, sequences=512, at_once=512)
-    assert sum(one.steps for one in schedule) == pytest.approx(LENGTHS.of_batch(512)[-1])
+    assert sum(stretch.steps for stretch in schedule) == pytest.approx(LENGTHS.of_batch(512)[-1])
     assert schedule[0].batch > 490
     assert schedule[-1].batch < 2
 
@@ -66,7 +65,7 @@ def test_a_batch_lasts_as_long_as_its_longest() -> None:
 def test_refilling_by_hand() -> None:
     """Three answers of 10 tokens, two at a time: 10 steps with two, then 10 with one."""
     schedule = batch_schedule(CompletionLengths(10.0, 10.0), sequences=3, at_once=2)
-    assert [(one.steps, one.batch, one.written) for one in schedule] == [(10.0, 2.0, 5.0), (10.0, 1.0, 5.0)]
+    assert list(schedule) == [(10.0, 2.0, 5.0), (10.0, 1.0, 5.0)]
 
 
 def test_static_batches_by_hand() -> None:
@@ -74,7 +73,7 @@ def test_static_batches_by_hand() -> None:
     lengths = CompletionLengths(100.0, 1000.0)
     first, second, third, fourth = lengths.of_batch(4)
     schedule = batch_schedule(lengths, sequences=4, at_once=2, refills=False)
-    assert sum(one.steps for one in schedule) == pytest.approx(third + fourth)
+    assert sum(stretch.steps for stretch in schedule) == pytest.approx(third + fourth)
     assert first < second < third < fourth
 
 
@@ -93,13 +92,13 @@ def seconds(rollouts: Rollouts, *, copies: int = 1, free: float = 40e9, trainers
 
 def test_more_copies_help_until_the_longest_answer_decides() -> None:
     """Eight copies are faster than one, and a thousand hardly more than eight: the tail stays."""
-    one, eight, many = (seconds(work(), copies=copies) for copies in (1, 8, 512))
-    assert eight < one < 8 * eight
+    alone, eight, many = (seconds(work(), copies=copies) for copies in (1, 8, 512))
+    assert eight < alone < 8 * eight
     assert many > 0.5 * eight
 
 
 def test_a_small_cache_slows_generation() -> None:
-    """Where few sequences have room, weights are read more often for the same tokens."""
+    """If few sequences fit, the engine reads weights more often for the same tokens."""
     assert seconds(work(), free=0.3e9) > 1.4 * seconds(work())
 
 
@@ -116,5 +115,5 @@ def test_the_trainers_own_generation_is_many_times_slower() -> None:
 @given(prompts=st.integers(1, 400), mean=st.floats(10, 2000), more=st.floats(1.05, 2.0))
 @settings(max_examples=25, deadline=None)
 def test_longer_completions_take_longer(prompts: int, mean: float, more: float) -> None:
-    """Completions that are longer take longer, of as many prompts."""
+    """Longer completions of the same number of prompts take longer."""
     assert seconds(work(prompts=prompts, mean=mean)) < seconds(work(prompts=prompts, mean=mean * more))

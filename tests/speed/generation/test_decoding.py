@@ -19,7 +19,7 @@ MIXTURE = MoeDecoder.model_validate(
 )
 DEVICE = EngineDevice(bandwidth=1e12, peak=1e14, memory=80e9, link=1e11)
 WHOLE = EngineConstants(bandwidth=1.0, compute=1.0, layer_us=0.0, sequence_us=0.0, exchange_us=0.0)
-"""An engine that reaches its hardware and has no work of its own."""
+"""Engine that reaches its hardware's peaks and has no work of its own."""
 
 
 def test_one_sequence_reads_weights_and_its_cache() -> None:
@@ -46,9 +46,9 @@ def test_few_tokens_meet_few_experts() -> None:
 def test_devices_divide_weights_and_add_exchanges() -> None:
     """Two devices read half each; 10 layers x 2 all-reduces x (10 us + 1 x 2,000 bytes / 70 GB/s)."""
     constants = EngineConstants(bandwidth=1.0, compute=1.0, layer_us=0.0, sequence_us=0.0, exchange_us=10.0)
-    one, two = (EngineCopy(DENSE, DEVICE, tensor=tensor) for tensor in (1, 2))
+    whole, two = (EngineCopy(DENSE, DEVICE, tensor=tensor) for tensor in (1, 2))
     assert two.weights == parameters(DENSE)
-    assert two.token_cache == one.token_cache / 2
+    assert two.token_cache == whole.token_cache / 2
     assert EngineCopy(DENSE, DEVICE, tensor=4).token_cache == two.token_cache, "two heads cannot be cut into four"
     step = decoding_step(two, constants, batch=1, context=0)
     assert step.exchange == pytest.approx(20 * (10e-6 + 2000 / 70e9))

@@ -1,4 +1,4 @@
-"""How the phases of a step add up, together and on two groups of devices, against sums done by hand."""
+"""Sums of a step's phases, on one group of devices and on two, against sums done by hand."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ ACTIVE = 1 - HOST_SHARE
 
 
 def step(*, generating: int = 0, ahead: bool = False, tail: float = 4.0) -> RolloutStep:
-    """Return a step of eight devices that train, and of so many others that generate."""
+    """Return a step of eight devices that train, and of `generating` others that generate."""
     return RolloutStep(BUSY, tail=tail, training_devices=8, generating_devices=generating, ahead=ahead)
 
 
@@ -35,7 +35,7 @@ def test_on_the_same_devices_phases_add_up() -> None:
 
 
 def test_on_other_devices_one_group_stands_still() -> None:
-    """The same seconds on twice the devices: each group waits while the other works."""
+    """Equal seconds on twice the devices: each group waits while the other works."""
     apart = step(generating=8)
     assert apart.seconds == step().seconds
     assert apart.shares[RolloutPhase.GENERATION] == pytest.approx(40 / 77 * ACTIVE / 2)
@@ -56,17 +56,17 @@ def test_shares_add_up_and_ahead_never_takes_longer(
 ) -> None:
     """Shares of device-seconds are positive and add up to one; running ahead is never slower."""
     busy = {RolloutPhase.GENERATION: generation, RolloutPhase.TRAINING: training}
-    one, two = (
+    asked, overlapped = (
         RolloutStep(busy, tail=tail, training_devices=8, generating_devices=generating, ahead=way)
         for way in (ahead, True)
     )
-    assert sum(one.shares.values()) == pytest.approx(1)
-    assert min(one.shares.values()) >= 0
-    assert two.seconds <= one.seconds * (1 + 1e-9)
+    assert sum(asked.shares.values()) == pytest.approx(1)
+    assert min(asked.shares.values()) >= 0
+    assert overlapped.seconds <= asked.seconds * (1 + 1e-9)
 
 
 def test_ppo_trains_a_critic_and_scores_with_a_model() -> None:
-    """Of 80 seconds of training with full recomputation a forward pass is a quarter: 20."""
+    """A forward pass takes a quarter of 80 seconds of training with full recomputation: 20."""
     share = forward_share(recomputed=1.0, adapters=False)
     passes = TrainedPasses(80.0, share, reference=True, old_policy=True, reward_model=True, critic=True)
     assert passes.phases() == {
@@ -78,8 +78,8 @@ def test_ppo_trains_a_critic_and_scores_with_a_model() -> None:
 @pytest.mark.parametrize(
     ("recomputed", "adapters", "share"), [(0.0, False, 1 / 3), (1.0, False, 1 / 4), (0.0, True, 1 / 2)]
 )
-def test_what_a_forward_pass_is_of_a_training_pass(recomputed: float, adapters: bool, share: float) -> None:
-    """One of three, one of four with recomputation, one of two where weights are frozen."""
+def test_share_of_a_forward_pass_in_a_training_pass(recomputed: float, adapters: bool, share: float) -> None:
+    """One of three, one of four with recomputation, one of two with frozen weights."""
     assert forward_share(recomputed=recomputed, adapters=adapters) == pytest.approx(share)
 
 

@@ -1,4 +1,4 @@
-"""A form in an address: what was asked comes back, and what was changed by hand is refused with words."""
+"""A form in an address: it comes back unchanged, and wrong changes by hand are refused with a message."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from planner.adapters.user_text import secrets_noted
 from planner.adapters.workspace import examples_dir
 from planner.errors import InputError
 from planner.model.network.training_method import TrainingMethod
-from planner.ui.ask.form import STARTS, Form, Machine, Method, Start
+from planner.ui.ask.form import STARTS, Form, MachineRow, Start, WeightsChoice
 from planner.ui.ask.link import LONGEST_UNPACKED, form_of, packed, parameters_of
 from planner.ui.scenario import first_form, plan_of_form
 
 MACHINES = st.builds(
-    Machine,
+    MachineRow,
     name=st.sampled_from(["RTX-3090", "dgx-station-v100", "A100-80GB-SXM"]),
     count=st.integers(1, 72),
     buy=st.booleans(),
@@ -26,7 +26,7 @@ MACHINES = st.builds(
 FORMS = st.builds(
     Form,
     start=st.sampled_from([Start.TRAIN, Start.BUY, Start.OFFERS]),
-    method=st.sampled_from(Method),
+    method=st.sampled_from(WeightsChoice),
     learns=st.none() | st.sampled_from(TrainingMethod),
     completion=st.none() | st.integers(1, 10_000),
     amount=st.sampled_from(["data", "samples", "tokens"]),
@@ -76,8 +76,8 @@ def test_a_plan_of_ones_own_travels_in_the_link() -> None:
         pytest.param({"budget": ["nan"]}, "budget", id="not a number"),
         pytest.param({"samples": ["1_0"]}, "samples: has underscores", id="grouped digits"),
         pytest.param({"samples": ["\u0663"]}, "samples", id="digits of another script"),
-        pytest.param({"machines": ["have:\u0663xRTX-3090"]}, "is no machine", id="such digits of a machine"),
-        pytest.param({"machines": ["2xRTX-3090"]}, "is no machine", id="machine"),
+        pytest.param({"machines": ["have:\u0663xRTX-3090"]}, "is not a machine", id="such digits of a machine"),
+        pytest.param({"machines": ["2xRTX-3090"]}, "is not a machine", id="machine"),
         pytest.param({"machines": ["have:1xRTX-3090"] * 7}, "machines", id="too many machines"),
         pytest.param({"config": ["%%%"]}, "cut off or changed", id="cut"),
         pytest.param({"config": [packed("{}")[:-3]]}, "cut off or changed", id="shortened"),

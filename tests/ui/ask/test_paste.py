@@ -1,4 +1,4 @@
-"""A pasted log or command becomes the form's; what is neither is said to be neither."""
+"""A pasted log or command fills the form; another text is reported as neither."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from planner import clock
 from planner.errors import InputError
-from planner.ui.ask.form import STARTS, Method, Start
+from planner.ui.ask.form import STARTS, Start, WeightsChoice
 from planner.ui.ask.link import form_of, parameters_of
 from planner.ui.ask.paste import NOTHING, understood
 from planner.ui.ask.question import answer_form
@@ -23,7 +23,7 @@ def test_a_command_changes_the_form_and_keeps_on_the_screen_what_it_cannot_carry
     text = "torchrun --nproc_per_node=4 t.py --model_name Qwen/Qwen2.5-7B --load_in_4bit --lora_r 64"
     found = understood(text, FORM, open_catalog())
     assert found.changes["model"] == "qwen2.5-7b"
-    assert found.changes["method"] is Method.QLORA
+    assert found.changes["method"] is WeightsChoice.QLORA
     assert "machines" not in found.changes
     assert "not in the form: nproc_per_node 4, lora_r 64" in found.lines
     assert any("load_in_4bit" in line for line in found.lines)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
+from planner import clock
 from tests.cli.refusals import one_error, replaced
 
 WON = {"code": "KRW", "per_usd": 1400.0, "low": 1300.0, "high": 1500.0, "as_of": "2026-11-20", "source": "a bank"}
@@ -75,6 +78,20 @@ class TestCurrency:
         assert "1400 KRW a USD (a bank)" in price["source"]
         assert option["bill"]["lines"][0]["currency"] == "KRW"
 
+    def test_a_price_in_won_is_not_aged_by_its_exchange_rate(self, planner, changed):
+        """The price has no date of its own, as `usd_per_hour` has none; a note tells the age of the rate."""
+        options = [{**OFFER, "local_per_hour": 28000.0, "price": kind} for kind in ("on_demand", "spot")]
+        for days in (30, 400):
+            as_of = str(clock.today() - timedelta(days=days))
+            changes = {"currency": WON, "options": options, "currency.as_of": as_of}
+            document = planner("compare", changed("dgx_station_v100", changes), "--json").document
+            for option in document["options"]:
+                assert (option["price_age_days"], option["price_stale"]) == (None, None)
+                assert "price_too_old" not in option["why_not_codes"]
+            rate = [note for note in document["notes"] if "exchange rate" in note]
+            told = "the exchange rate, 1,400 KRW a USD, is 400 days old: write today's under currency in the plan"
+            assert rate == ([told] if days == 400 else [])
+
     def test_hours_at_a_price_in_won_cost_exactly_those_won(self, planner, changed):
         """1,000 samples of 36.18 s are 10.05 h; at 60,000 KRW 603,000 KRW, whatever the rate and the cents."""
         changes = {
@@ -125,6 +142,18 @@ class TestCurrency:
         assert (rate["code"], rate["side"], rate["today_per_usd"]) == ("KRW", "below", 1400.0)
         assert rate["per_usd"] == pytest.approx(1120.0, rel=1e-6)
         assert "is cheaper below 1,120 KRW a USD; today 1,400" in document["sentence"]
+
+    def test_a_recommendation_has_the_same_amounts_of_money_as_the_comparison(self, planner, changed):
+        """Amounts hold the error of the rate, which dollars at today's rate do not."""
+        plan = changed("dgx_station_v100", {"currency": WON})
+        options = planner("compare", plan, "--json").document["options"]
+        compared = {option["id"]: option["local_confident"] for option in options}
+        others = planner("recommend", plan, "--json").document["alternatives"]
+        assert others
+        assert {other["option"]: other["local_confident"] for other in others}.items() <= compared.items()
+        table = planner("recommend", plan).out.split("not recommended")[1]
+        assert " KRW " in table
+        assert " USD " not in table.split("why not")[0]
 
     def test_without_a_currency_nothing_is_converted(self, planner, changed):
         document = planner("compare", changed("dgx_station_v100"), "--json").document

@@ -1,4 +1,4 @@
-"""Questions about preference and rollout trainings that people asked in public, in our words, and what answers them.
+"""Public questions about preference and rollout trainings in our words, with their answers.
 
 Where a source has a figure, the plan was predicted before anything of it entered the evidence. What the sources leave
 open stands in `assumed`. Result: docs/decisions/2026-11-27-preferences-and-rollouts.md.
@@ -15,13 +15,13 @@ from planner import api
 from planner.model.answer.option_estimate import OptionEstimate
 
 
-class Question(NamedTuple):
-    """One question with its plan; `published`: the hours that the source states for this plan."""
+class MethodQuestion(NamedTuple):
+    """A question with its plan. `published` holds the hours that the source states for it."""
 
     id: str
     asked: str
     source: str
-    """Repository and number of the issue."""
+    """Repository and number of the source issue."""
     plan: dict[str, Any]
     published: float
     assumed: str
@@ -43,7 +43,7 @@ QLORA = {"adapters": {"rank": 16, "frozen": "nf4"}, "optimizer": "paged-adamw"}
 S_DPO = {"method": "dpo", "reference": "model", "completion_tokens": {"mean": 6}, "framework": "HF Trainer"}
 LASTFM = {"epochs": 3, "samples_per_epoch": 44_000, "tokens_per_sample": 210}
 TIMED = (
-    Question(
+    MethodQuestion(
         "step-dpo-7b", "How long does Step-DPO of a 7B model take on eight A100s?", "JIA-Lab-research/Step-DPO 6",
         _plan(
             "qwen2-7b", 1024, {"epochs": 8, "samples_per_epoch": 10_795, "tokens_per_sample": 250},
@@ -55,7 +55,7 @@ TIMED = (
         ),
         2.0, "80 GB; a prompt with the first steps of 250 tokens, a step of 60; the rest by its script",
     ),
-    Question(
+    MethodQuestion(
         "step-dpo-72b", "And of a model of 70B?", "JIA-Lab-research/Step-DPO 6",
         _plan(
             "qwen2-72b", 1024, {"epochs": 4, "samples_per_epoch": 10_795, "tokens_per_sample": 250},
@@ -67,7 +67,7 @@ TIMED = (
         ),
         20.0, "as above; weights and Adam in the host's memory, by the name of its configuration",
     ),
-    Question(
+    MethodQuestion(
         "open-r1-7b", "The recipe says three hours on eight H100s and I see nine: which is right?",
         "huggingface/open-r1 251",
         _plan(
@@ -81,7 +81,7 @@ TIMED = (
         ),
         468 * 70 / 3600, "prompts of 200 tokens; 16 prompts a step by its progress bar; one device generates",
     ),
-    Question(
+    MethodQuestion(
         "maxrl-4b", "How many hours does the GRPO of Qwen3 4B on POLARIS take?", "tajwarfahim/maxrl 2",
         _plan(
             "qwen3-4b", 5120, {"steps": 1000, "tokens_per_sample": 120},
@@ -93,7 +93,7 @@ TIMED = (
         ),
         72.0, "completions of 1,500 tokens, prompts of 120; 3,200 Gbit/s; validations count",
     ),
-    Question(
+    MethodQuestion(
         "s-dpo-a5000", "How long do three epochs of S-DPO take on your four cards?", "chenyuxin1999/S-DPO 3",
         _plan(
             "llama-2-7b", 512, LASTFM,
@@ -102,7 +102,7 @@ TIMED = (
         ),
         9.0, "22,000 samples, eight times the validation file; one chosen and three rejected are two pairs; rank 16",
     ),
-    Question(
+    MethodQuestion(
         "s-dpo-4090", "More than 30 hours for S-DPO on one RTX 4090: is that right?", "chenyuxin1999/S-DPO 9",
         _plan(
             "qwen2-7b", 512, LASTFM,
@@ -111,7 +111,7 @@ TIMED = (
         ),
         30.0, "as above; the data are not named",
     ),
-    Question(
+    MethodQuestion(
         "swift-moe-lora", "500 s a step for LoRA-GRPO of a 30B mixture on eight A100s?", "modelscope/ms-swift 6718",
         _plan(
             "qwen3-30b-a3b", 12_000, {"steps": 60, "tokens_per_sample": 150},
@@ -124,7 +124,7 @@ TIMED = (
         ),
         60 * 500 / 3600, "its example in which training and generation take turns; completions of 2,000 tokens; rank 8",
     ),
-    Question(
+    MethodQuestion(
         "search-r1-ppo", "PPO of Qwen2.5 3B on four A100s takes 1,081 s a step: is this normal?",
         "PeterGriffinJin/Search-R1 152",
         _plan(
@@ -137,7 +137,7 @@ TIMED = (
         ),
         1005 * 1081 / 3600, "80 GB; a prompt with found passages of 1,500 tokens, 250 written; one turn",
     ),
-    Question(
+    MethodQuestion(
         "reft-7b", "Two hours for one epoch of ReFT on eight A100s: is anything wrong?", "lqtrung1998/mwp_ReFT 28",
         _plan(
             "code-llama-7b", 1024, {"epochs": 1, "samples_per_epoch": 7_473, "tokens_per_sample": 100},
@@ -149,7 +149,7 @@ TIMED = (
         ),
         2.0, "GSM8K; completions of 150 tokens; a critic of its own, and not a head on the model",
     ),
-    Question(
+    MethodQuestion(
         "tulu3-70b", "How long does the PPO of the 70B model take on six nodes?", "allenai/open-instruct 484",
         _plan(
             "llama-3.1-70b", 4096, {"samples": 400_000, "tokens_per_sample": 700},
@@ -173,12 +173,12 @@ def answer(plan: dict[str, Any]) -> OptionEstimate:
 @pytest.fixture(scope="module")
 def answers() -> dict[str, OptionEstimate]:
     """Return the answer of each question about hours."""
-    return {one.id: answer(one.plan) for one in TIMED}
+    return {question.id: answer(question.plan) for question in TIMED}
 
 
-@pytest.mark.parametrize("question", TIMED, ids=lambda one: one.id)
-def test_a_question_about_hours_is_answered(answers: dict[str, OptionEstimate], question: Question) -> None:
-    """With hours and their range, that it fits, and of rollouts where a step goes."""
+@pytest.mark.parametrize("question", TIMED, ids=lambda question: question.id)
+def test_a_question_about_hours_is_answered(answers: dict[str, OptionEstimate], question: MethodQuestion) -> None:
+    """Each answer has hours with a range, says that it fits, and for rollouts shows the phases of a step."""
     found = answers[question.id]
     assert found.wall_hours is not None, found.why_not
     assert found.fits
@@ -194,22 +194,24 @@ def test_a_question_about_hours_is_answered(answers: dict[str, OptionEstimate], 
 def test_published_hours_lie_in_the_range_as_often_as_when_the_table_was_made(
     answers: dict[str, OptionEstimate],
 ) -> None:
-    """Nine of ten: a search engine that answers between turns is no part of a plan."""
-    hours = {name: one.wall_hours for name, one in answers.items()}
+    """The 90 % range holds for nine of ten. A plan cannot state a search engine that answers between turns."""
+    hours = {name: answered.wall_hours for name, answered in answers.items()}
     inside = [
-        one.id for one in TIMED if (found := hours[one.id]) is not None and found.low <= one.published <= found.high
+        question.id
+        for question in TIMED
+        if (found := hours[question.id]) is not None and found.low <= question.published <= found.high
     ]
     assert len(inside) >= 9, inside
 
 
 class FitQuestion(NamedTuple):
-    """A question about the least machines: on how many devices a source says that it runs, and on how many not."""
+    """A question about the fewest devices: the counts on which it runs and fails, according to the source."""
 
     id: str
     asked: str
     source: str
     command: str
-    """Of `planner memory`, without the number of devices."""
+    """Arguments of `planner memory`, without the number of devices."""
     runs_on: int
     fails_on: int
 
@@ -241,9 +243,9 @@ FITS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("question", FITS, ids=lambda one: one.id)
+@pytest.mark.parametrize("question", FITS, ids=lambda question: question.id)
 def test_the_machines_are_those_that_the_source_names(planner, question: FitQuestion) -> None:
-    """It fits where it ran, more likely than not does not where it failed, and the answer says what would help."""
+    """It fits where it ran, likely does not fit where it failed, and the answer names remedies."""
 
     def memory(devices: int) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(
