@@ -247,7 +247,8 @@ class TestWhatToDo:
         found = year(plan({"runs": 26}, site="mine", options=[cheaper]))
         assert found["rows"][FIRM]["above_owning_usd_per_year"] < 0
         assert found["recommended"] == "mine"
-        assert "is not surely cheaper" in found["headline"][0]
+        cases = round(100 * (1 - found["rows"][FIRM]["chance_owning_cheaper"]))
+        assert f"costs less in {cases} of 100 cases" in found["headline"][0]
 
     def test_spot_is_named_and_never_taken(self, plan, year):
         found = year(plan({"runs": 26}, options=[SPOT]))
