@@ -59,12 +59,12 @@ class Calendar:
         return 0.0 if today == self.first else self.hours_to(today)
 
     def moment(self, hours: float) -> datetime:
-        """Return the moment after so many hours, in the plan's zone, to the second."""
+        """Return the moment that lies these hours after the start, in the plan's zone, to the second."""
         most = min(hours, self._last_hours)
         return (self.start + timedelta(seconds=round(most * SECONDS_PER_HOUR))).astimezone(self.zone)
 
     def last_day(self, hours: float) -> date:
-        """Return the day on which work ends that ends so many hours after the start. Midnight ends the day before."""
+        """Return the day on which work ends after these hours. Midnight ends the day before."""
         if hours > self._last_hours:
             return date.max
         end = self.start + timedelta(hours=hours) - INSTANT

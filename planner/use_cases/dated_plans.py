@@ -12,7 +12,7 @@ from planner.model.plan.plan import CampaignLimits, Plan
 
 
 class Counted(NamedTuple):
-    """From when work is counted."""
+    """Moment from which work is counted."""
 
     today: date
     """Day in the plan's zone."""

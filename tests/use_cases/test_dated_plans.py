@@ -1,4 +1,4 @@
-"""From when work is counted: no hour counts that has passed."""
+"""Moment from which work is counted: no hour counts that has passed."""
 
 from __future__ import annotations
 
