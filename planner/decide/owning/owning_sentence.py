@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from planner.cost.ownership.owed_anyway import is_owed
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.resolved_site import ResolvedSite
+from planner.decide.owning.verdict import yearly_usd
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import WORDS
 from planner.decide.recommend.wording import share_text, short_amount, short_usd, with_reason
@@ -36,11 +37,11 @@ def headline(year: PlannedYear) -> tuple[str, ...]:
     if best is None:
         why = own.why_not or "its cost is not known"
         return (f"Nothing fits: {with_reason(own.display_name, why)}.",)
-    said = [_advice(best, own, firm, year)]
+    sentences = [_advice(best, own, firm, year)]
     if cheapest is not None and not cheapest.firm:
-        said.append(_not_firm(cheapest, best))
-    said.append(_when_it_pays(own, best, firm, year))
-    return tuple(sentence for sentence in said if sentence)
+        sentences.append(_not_firm(cheapest, best))
+    sentences.append(_when_it_pays(own, best, firm, year))
+    return tuple(sentence for sentence in sentences if sentence)
 
 
 def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
@@ -49,16 +50,16 @@ def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: Pl
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
-        usd = short_usd(_usd(own)) + (" as if bought today" if own.as_if_bought else "")
-        cheaper = best.chance_owning_cheaper if _usd(own) <= _usd(best) else None
+        usd = short_usd(yearly_usd(own)) + (" as if bought today" if own.as_if_bought else "")
+        cheaper = best.chance_owning_cheaper if yearly_usd(own) <= yearly_usd(best) else None
         end = f"; {DOING[own.hold]} {_costs_less(usd, cheaper)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
-    less = _usd(firm) - _usd(own)
+    less = yearly_usd(firm) - yearly_usd(own)
     if less <= 0:
         cheaper = None if firm.chance_owning_cheaper is None else 1 - firm.chance_owning_cheaper
-        end = f"; {firm.display_name} {_costs_less(short_usd(_usd(firm)), cheaper)}"
+        end = f"; {firm.display_name} {_costs_less(short_usd(yearly_usd(firm)), cheaper)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     end = f", {short_usd(less)} less than renting"
     if year.trainings is None:
@@ -82,8 +83,8 @@ def _not_firm(cheapest: YearOption, best: YearOption) -> str:
     assert cheapest.price_kind is not None
     kind = NOT_FIRM[cheapest.price_kind]
     name = cheapest.display_name if kind in cheapest.display_name.lower() else f"{cheapest.display_name} ({kind})"
-    usd = short_usd(_usd(cheapest))
-    if _usd(cheapest) < _usd(best):
+    usd = short_usd(yearly_usd(cheapest))
+    if yearly_usd(cheapest) < yearly_usd(best):
         return f"{name}: {usd} a year, but it may be taken away."
     return f"Even {name}: {usd} a year, and it may be taken away."
 
@@ -149,12 +150,7 @@ def whole_trainings(number: float) -> str:
 def _money(option: YearOption) -> str:
     local = option.local_per_year
     beside = "" if local is None else f" ({short_amount(local.value)} {local.code})"
-    return f"{short_usd(_usd(option))}{beside}"
-
-
-def _usd(option: YearOption) -> float:
-    assert option.usd_per_year is not None, "options without a cost are not named"
-    return option.usd_per_year.value
+    return f"{short_usd(yearly_usd(option))}{beside}"
 
 
 def site_sentence(

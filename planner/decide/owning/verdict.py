@@ -45,9 +45,9 @@ def recommended(options: Sequence[YearOption], *, confidence: float) -> YearOpti
     pays. Purchases over the plan's budget, spot and marketplace are never recommended.
     """
     known = [option for option in options if may_be_recommended(option)]
-    order = sorted(known, key=lambda option: (PLACE[option.hold], _usd(option)))
+    order = sorted(known, key=lambda option: (PLACE[option.hold], yearly_usd(option)))
     unbeaten = (option for option in order if not any(_beats(other, option, confidence) for other in known))
-    return next(unbeaten, min(known, key=_usd, default=None))
+    return next(unbeaten, min(known, key=yearly_usd, default=None))
 
 
 def may_be_recommended(option: YearOption) -> bool:
@@ -57,10 +57,11 @@ def may_be_recommended(option: YearOption) -> bool:
 
 
 def _beats(other: YearOption, option: YearOption, confidence: float) -> bool:
-    much_cheaper = _usd(other) * (1 + TIE_FRACTION) < _usd(option)
+    much_cheaper = yearly_usd(other) * (1 + TIE_FRACTION) < yearly_usd(option)
     return much_cheaper and chance_cheaper(other, option) >= confidence
 
 
-def _usd(option: YearOption) -> float:
-    assert option.usd_per_year is not None
+def yearly_usd(option: YearOption) -> float:
+    """Return the likely yearly cost of an option that has one."""
+    assert option.usd_per_year is not None, "its cost is known"
     return option.usd_per_year.value

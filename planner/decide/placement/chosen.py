@@ -152,7 +152,8 @@ def by_middle_values(question: PlacementQuestion, solution: Solution) -> Solutio
     The samples decide whether its runs end within their windows.
     """
     middle = {(way.group, way.option): way for way in question.instance.ways}
-    bins = tuple(replace(bin_, opens=question.instance.bins[bin_.origin].opens) for bin_ in solution.instance.bins)
+    opens = {bin_.origin: bin_.opens for bin_ in question.instance.bins}
+    bins = tuple(replace(bin_, opens=opens[bin_.origin]) for bin_ in solution.instance.bins)
     ways = tuple(
         replace(middle[way.group, way.option], bin=way.bin, billed_hours=way.billed_hours)
         if bins[way.bin].blocks else replace(middle[way.group, way.option], bin=way.bin)

@@ -130,8 +130,8 @@ def at_confidence(question: PlacementQuestion, *, hours: float | None, usd: floa
         asked = replace(asked, bins=bins, ways=tuple(_longer(question, way, hours) for way in asked.ways))
     if usd is not None:
         options = zip(asked.options, question.candidates, strict=True)
-        held = tuple(replace(option, held=_cost_factor(candidate, usd)) for option, candidate in options)
-        asked = replace(asked, options=held, credits=dict(question.sure_credits))
+        surely = tuple(replace(option, cost_factor=_cost_factor(candidate, usd)) for option, candidate in options)
+        asked = replace(asked, options=surely, credits=dict(question.sure_credits))
     return asked
 
 

@@ -321,6 +321,19 @@ def test_the_recommended_option_keeps_the_budget_and_is_not_far_from_the_cheapes
     assert len({one.id for one in answer.options}) == len(chosen)
 
 
+@pytest.mark.parametrize(
+    ("waiting", "first"),
+    [
+        pytest.param(None, "fast", id="nothing stated: five times faster at under twice the cost"),
+        pytest.param(0.02, "slow", id="10 + 1.2 USD against 15.5 + 0.2"),
+        pytest.param(0.2, "fast", id="10 + 12 USD against 15.5 + 2"),
+    ],
+)
+def test_a_stated_price_of_waiting_takes_the_place_of_the_five_times_rule(waiting: float | None, first: str) -> None:
+    options = [option("slow", 60, 10), option("fast", 10, 15.5)]
+    assert compared(options, CampaignLimits(waiting_usd_per_hour=waiting)).recommended == first
+
+
 @given(points)
 def test_an_exact_number_needs_no_confidence(chosen: list[tuple[float, float]]) -> None:
     """Without ranges every confidence gives the same answer."""
