@@ -12,9 +12,10 @@ from planner.cost.cloud.credits import with_credits
 from planner.cost.ownership.life import life_reasons
 from planner.decide.campaign.bills_by_hours import cost_by_hours
 from planner.decide.campaign.campaign_bill import campaign_bill
+from planner.decide.campaign.campaign_hours import campaign_hours, confident_hours, other_use_of, window_reasons
 from planner.decide.campaign.held import bought, campaign_money, kept_entries
 from planner.decide.campaign.ready import Ready, ready
-from planner.decide.campaign.run_groups import ALL_RUNS, Runs, longest_lane, mean_work
+from planner.decide.campaign.run_groups import ALL_RUNS, Runs, mean_work
 from planner.decide.campaign.turns import between_turns, with_turns
 from planner.decide.limits import MachineTerms, forbidden, most_sets
 from planner.decide.options.option import EstimatedOption
@@ -30,10 +31,7 @@ from planner.model.catalog import Catalog
 from planner.model.owning.hold import Hold
 from planner.model.plan.option_times import Queue, Tries
 from planner.model.plan.plan import CampaignLimits, Owning
-from planner.model.quantity import Quantity, Unit
-from planner.quantity.conversion import MATERIAL_FRACTION, derived, interval
-from planner.quantity.formula import named
-from planner.quantity.interval import sum_of
+from planner.model.quantity import Quantity
 from planner.quantity.time_units import HOURS_PER_DAY
 from planner.scenario.allowed_offers import provider_of
 
@@ -61,16 +59,13 @@ def campaign_option(
     a site runs no more than floor(its nodes / nodes per training). The hours leave out queueing. The campaign starts
     on `limits.start`, else today, and not before the machine is ready.
     """
-    from planner.decide.outcomes.option_outcomes import TimedOption
-
     estimate = estimated.option
     at_once = _at_once(estimated, limits)
     groups = groups or (Runs(ALL_RUNS, limits.runs, 1.0),)
     begins = limits.start or today
     readiness = ready(estimated, catalog, begins=begins, today=today)
-    hours = _campaign_hours(estimated, groups, at_once, limits.runs)
-    timed = TimedOption.of(estimate)
-    alone = timed.hours_at(hours, limits.confidence, runs=limits.runs, at_once=at_once) if hours else 0.0
+    hours = campaign_hours(estimated, groups, at_once, limits.runs)
+    alone = confident_hours(estimate, hours, limits.confidence, runs=limits.runs, at_once=at_once) if hours else 0.0
     work = BilledTrainings(
         trainings=limits.runs, at_once=at_once, longer=alone / hours.value if hours and alone else 1.0
     )
@@ -93,14 +88,14 @@ def campaign_option(
     bill = _after_credits(billed, estimate, catalog, finish)
     surely = alone
     if between is not None:
-        surely = timed.hours_at(
-            between.run_hours, limits.confidence, runs=limits.runs, at_once=at_once, between=between
+        surely = confident_hours(
+            estimate, between.run_hours, limits.confidence, runs=limits.runs, at_once=at_once, between=between
         )
     ended = last_day(start=start, hours=surely, passed=passed) if hours else None
     longer = surely / hours.value if hours else 1.0
     of_allocation = allocation_reasons(estimated.price, bill=bill, finish=ended, longer=longer)
     of_life = _life_reasons(estimated, catalog, hours)
-    of_windows, of_groups = _window_reasons(estimated, surely), _group_reasons(groups, estimate.nodes)
+    of_windows, of_groups = window_reasons(estimated, surely), _group_reasons(groups, estimate.nodes)
     reasons = (*estimated.limit_reasons, *of_allocation, *of_life, *of_windows, *of_groups)
     unchanged = {name: value for name, value in estimate if name not in OF_CAMPAIGN}
     return CampaignOption(
@@ -199,33 +194,15 @@ def _notes(estimated: EstimatedOption, limits: CampaignLimits, at_once: int, rea
     if at_once < wanted and estimated.candidate is not None:
         holds = "site has nodes" if estimated.candidate.quota is None else "quota holds nodes"
         notes.append(f"{wanted} at once are asked for; the {holds} for {at_once}")
-    if others := _other_use(estimated):
+    if others := other_use_of(estimated):
         notes.append(f"others use {others:g} of its busy hours, so the campaign takes 1 / {1 - others:g} as long")
     return tuple(notes)
-
-
-def _other_use(estimated: EstimatedOption) -> float:
-    return (estimated.candidate.option.other_use or 0.0) if estimated.candidate is not None else 0.0
 
 
 def _life_reasons(estimated: EstimatedOption, catalog: Catalog, hours: Quantity | None) -> tuple[Reason, ...]:
     if hours is None or estimated.option.site is None:
         return ()
     return life_reasons(estimated.resolved, catalog, days=hours.value / HOURS_PER_DAY)
-
-
-def _window_reasons(estimated: EstimatedOption, surely: float) -> tuple[Reason, ...]:
-    """Return that the window of a block is too short for the hours that the campaign stays under with the confidence.
-
-    Its runs end half an hour before the window does.
-    """
-    window = estimated.candidate.option.window if estimated.candidate is not None else None
-    if window is None or surely <= window.hours - BLOCK_LAST_HOURS:
-        return ()
-    ends = window.end.isoformat(timespec="minutes")
-    text = f"its window ends at {ends}, {window.hours:.4g} h after it opens; the campaign may take {surely:.4g} h"
-    figures = {"window_hours": window.hours, "run_hours": surely}
-    return (Reason(code=ReasonCode.WINDOW_TOO_SHORT, text=text, figures=figures),)
 
 
 def _group_reasons(groups: Sequence[Runs], nodes: int | None) -> tuple[Reason, ...]:
@@ -235,29 +212,3 @@ def _group_reasons(groups: Sequence[Runs], nodes: int | None) -> tuple[Reason, .
         return ()
     text = f"its {nodes} {'node is' if nodes == 1 else 'nodes are'} not what {' and '.join(names)} may have"
     return (Reason(code=ReasonCode.NODES_NOT_ASKED, text=text),)
-
-
-def _campaign_hours(estimated: EstimatedOption, groups: Sequence[Runs], at_once: int, runs: int) -> Quantity | None:
-    estimate, others = estimated.option, _other_use(estimated)
-    wall, startup = estimate.wall_hours, estimate.time.launch_hours if estimate.time else None
-    if wall is None:
-        return None
-    launch = startup if startup is not None and startup.value > 0 else None
-    work, starts = longest_lane(groups, at_once, hours=wall.value, startup=launch.value if launch else 0.0)
-    hours, each, parts = interval(wall, Unit.HOURS).scaled(work), f"{wall.value:.5g} h", [wall]
-    if launch is not None:
-        hours = sum_of([hours, interval(launch, Unit.HOURS).scaled(starts)])
-        each, parts = f"({wall.value:.5g} + {launch.value:.3g} of its launch) h", [wall, launch]
-    times = f"{starts:g} one after another" if work == starts else f"{starts:g} one after another, {work:.4g} in work,"
-    repeated = f"{times} x {each} ({_trainings(runs)}); " if runs > 1 or len(parts) > 1 else ""
-    source = "; ".join([f"{repeated}{wall.source}", *(part.source for part in parts[1:])])
-    shares = {id(wall): wall.value * work, id(launch): launch.value * starts if launch else 0.0}
-    heavy = [part for part in parts if shares[id(part)] >= MATERIAL_FRACTION * hours.value]
-    if others:
-        source = f"1 / (1 - {others:g} that others use) x {source}"
-    whole = named("campaign_hours", hours.scaled(1 / (1 - others)), "h", "runs one after another, with their launches")
-    return derived(whole, Unit.HOURS, *heavy, source=source)
-
-
-def _trainings(runs: int) -> str:
-    return "1 training" if runs == 1 else f"{runs} trainings"
