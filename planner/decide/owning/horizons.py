@@ -7,7 +7,7 @@ from datetime import date
 from planner.decide.campaign.budget import limits_in_usd
 from planner.decide.options.estimate_plan import Estimated, estimate_options
 from planner.decide.owning.own_or_rent import year_of_plan
-from planner.decide.owning.owning_sentence import DOING, trainings_text, whole_trainings
+from planner.decide.owning.owning_sentence import DOING, costs_less, takes, trainings_text, whole_trainings
 from planner.decide.owning.rented_year import RentedYear, rented_year
 from planner.decide.recommend.answer_plan import answer_plan
 from planner.decide.recommend.headline import VERBS
@@ -37,7 +37,7 @@ def answer_with_year(
     if plan.found is not None and Hold.HAVE not in held:
         return document
     if not held:
-        rented = rented_year(plan, estimated.options)
+        rented = rented_year(plan, estimated.options, today=today)
         return document if rented is None else _with_notes(document, _of_rents(document, rented, plan), rented.notes)
     year = year_of_plan(plan, catalog, site=None, today=today, estimates=estimated)
     return document if year is None else _with_notes(document, horizons(document, year, plan))
@@ -54,7 +54,7 @@ def horizons(comparison: ComparisonDocument, year: PlannedYear, plan: Plan) -> H
     return Horizons(
         campaign=_campaign(comparison, plan),
         campaign_option=comparison.recommended,
-        year=_year(best, year),
+        year=_year(best, year, plan.campaign.confidence),
         year_option=year.recommended,
         year_chance=best.chance_costs_less if best else None,
         year_against=best.costs_less_than if best else None,
@@ -85,7 +85,7 @@ def _campaign(comparison: ComparisonDocument, plan: Plan) -> str:
     return f"{start}: {VERBS[option.hold or Hold.RENT].lower()} {name_of(option)}."
 
 
-def _year(best: YearOption | None, year: PlannedYear) -> str:
+def _year(best: YearOption | None, year: PlannedYear, confidence: float) -> str:
     """Write what `own-or-rent` recommends, and how sure it is to cost less than what it is held against."""
     start = "A year of such work"
     if year.counted_from is CountedFrom.SITE:
@@ -102,10 +102,12 @@ def _year(best: YearOption | None, year: PlannedYear) -> str:
     if against is None or best.chance_costs_less is None:
         return f"{deed}."
     if best.chance_costs_less < EVEN_CHANCE:
-        chance = percent_text(1 - best.chance_costs_less)
-        return f"{deed}; {against.display_name} costs less with {chance}, which is not sure enough."
+        chance = 1 - best.chance_costs_less
+        if against.over_budget:
+            why = f"costs less with {percent_text(chance)}, but {takes(against)}, over the plan's budget"
+            return f"{deed}; {against.display_name} {why}."
+        return f"{deed}; {against.display_name} {costs_less(chance, confidence)}."
     ours = against.id == year.owning and best.hold is not Hold.HAVE  # of two that stand there, say which
     other = DOING[against.hold] if ours else against.display_name
     other += f" {against.display_name}" if ours and against.hold is Hold.BUY else ""
-    other += " as if bought today (already_owned states what it would sell for)" if against.as_if_bought else ""
     return f"{deed}, {percent_text(best.chance_costs_less)} sure to cost less than {other}."

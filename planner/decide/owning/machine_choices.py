@@ -37,6 +37,8 @@ class OwnedOption:
     node: Node
     other_use: float = 0.0
     """Share of its busy hours that others use."""
+    as_bought: ResolvedSite | None = None
+    """Of a machine that stands there and whose price alone is known: with that price."""
 
 
 def choices(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from planner.cost.cloud.bill_lines import local_amount
-from planner.cost.ownership.owed_anyway import avoidable
+from planner.cost.ownership.owed_anyway import avoidable, is_paid
 from planner.cost.ownership.owned_cost import busy_gpu_hours_per_year
 from planner.cost.ownership.owned_inputs import NoOwningCost
 from planner.cost.ownership.owned_money import full_price, resolve_candidate
@@ -115,7 +115,7 @@ def own_or_rent(
     candidate, owned, resolved, others = question.candidate, asked.owned, question.in_full, asked.others
     against = next((rental for rental in rentals if rental.usd_per_owned_gpu_hour is not None), None)
     by_plan = question.year
-    clauses = headline(by_plan)
+    clauses = headline(by_plan, confidence=plan.campaign.confidence)
     reasons = (*_no_comparison(rented, against), *owned.option.blocking_reasons)
     return OwnOrRentDocument(
         plan=plan.name,
@@ -232,7 +232,9 @@ def _other_owned(
 def _owned(candidate: Candidate, options: dict[str, OptionEstimate], resolved: ResolvedSite) -> OwnedOption:
     """Return the option with the costs that renting instead would save."""
     option = options[candidate.id]
-    return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, candidate.option.other_use or 0.0)
+    as_bought = resolved if is_paid(resolved, option.hold) else None
+    others = candidate.option.other_use or 0.0
+    return OwnedOption(option, avoidable(resolved, option.hold), candidate.node, others, as_bought)
 
 
 def _same_hardware(one: Candidate, other: Candidate) -> bool:

@@ -10,7 +10,8 @@ from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_ye
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import WORDS
-from planner.decide.recommend.wording import share_text, short_amount, short_usd, with_reason
+from planner.decide.recommend.rank import TIE_FRACTION
+from planner.decide.recommend.wording import percent_text, share_text, short_amount, short_usd, with_reason
 from planner.model.answer.option_estimate import OptionEstimate
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import PlannedYear, YearOption
@@ -25,10 +26,10 @@ DOING = {Hold.HAVE: "keeping ours", Hold.RENT: "leasing ours", Hold.BUY: "buying
 NOT_FIRM = {PriceKind.SPOT: "spot", PriceKind.MARKETPLACE: "marketplace"}
 
 
-def headline(year: PlannedYear) -> tuple[str, ...]:
+def headline(year: PlannedYear, *, confidence: float) -> tuple[str, ...]:
     """Write at most three sentences: what to do and for how much, the cheapest that is not firm, from when it pays.
 
-    Renting is paying as one goes: without a term, where the plan has such an offer.
+    Renting is paying as one goes: without a term, where the plan has such an offer. `confidence`: the plan's.
     """
     options = {option.id: option for option in year.options}
     own, best = options[year.owning], options.get(year.recommended or "")
@@ -36,33 +37,62 @@ def headline(year: PlannedYear) -> tuple[str, ...]:
     if best is None:
         why = own.why_not or "its cost is not known"
         return (f"Nothing fits: {with_reason(own.display_name, why)}.",)
-    said = [_advice(best, own, firm, year)]
+    said = [_advice(best, own, firm, year, confidence)]
     if cheapest is not None and not cheapest.firm:
         said.append(_not_firm(cheapest, best))
-    said.append(_when_it_pays(own, best, firm, year))
+    said.append(_over_budget(own, best, year) or _when_it_pays(own, best, firm, year))
     return tuple(sentence for sentence in said if sentence)
 
 
-def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear) -> str:
+def _advice(best: YearOption, own: YearOption, firm: YearOption | None, year: PlannedYear, confidence: float) -> str:
     """Write what to do and what it costs a year, beside the next best; the longest form that stays readable."""
     start, work = f"{VERBS[best.hold]} {best.display_name}: {_money(best)} a year", _work(year)
     if own.why_not is not None:
         return f"{start}{work}."
     if best.id != own.id:
-        costs = "costs {}" if _usd(own) > _usd(best) else "at {} is not surely cheaper"
-        new = " as if bought today" if own.as_if_bought else ""
-        end = f"; {DOING[own.hold]} {costs.format(short_usd(_usd(own)) + new)}"
+        end = f"; {DOING[own.hold]} costs {short_usd(_usd(own))}"
+        if _usd(own) <= _usd(best) and not own.over_budget and best.chance_costs_less is not None:
+            end = f"; {DOING[own.hold]} at {short_usd(_usd(own))} {costs_less(1 - best.chance_costs_less, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     if firm is None:
         return readable(f"{start}{work}; the plan names nothing firm to rent.", f"{start}{work}.")
     less = _usd(firm) - _usd(own)
     if less <= 0:
-        end = f"; {firm.display_name} at {short_usd(_usd(firm))} is not surely cheaper"
+        assert firm.chance_costs_less is not None, "both costs are known"
+        end = f"; {firm.display_name} at {short_usd(_usd(firm))} {costs_less(firm.chance_costs_less, confidence)}"
         return readable(f"{start}{work}{end}.", f"{start}{end}.")
     end = f", {short_usd(less)} less than renting"
     if year.trainings is None:
         return readable(f"{start}{work}{end}.", f"{start}{work}.")
     return readable(f"{start}{work}{end} {firm.display_name}.", f"{start}{end} {firm.display_name}.", f"{start}{end}.")
+
+
+def costs_less(chance: float, confidence: float) -> str:
+    """Write why an option that likely costs less does not take another's place: not surely, or hardly less."""
+    if chance < confidence:
+        return f"costs less with {percent_text(chance)}, under the plan's {percent_text(confidence)}"
+    return f"costs less, but by under {share_text(TIE_FRACTION)}"
+
+
+def takes(option: YearOption) -> str:
+    """Write what an option commits a person to pay."""
+    if option.usd_at_once:
+        return f"takes {short_usd(option.usd_at_once)} at once"
+    return f"commits {short_usd(option.usd_committed or 0.0)}"
+
+
+def _over_budget(own: YearOption, best: YearOption, year: PlannedYear) -> str:
+    """Write which of what likely costs less is refused for the plan's budget."""
+    if own.why_not is not None:
+        return ""
+    refused = [one for one in year.compared if one.over_budget and one.firm and _usd(one) < _usd(best)]
+    rent = next((one for one in refused if one.hold is Hold.RENT and one.id != own.id), None)
+    ours = f"{DOING[own.hold]} {takes(own)}" if own.over_budget else ""
+    rents = f"{rent.display_name} {takes(rent)}" if rent is not None else ""
+    if not ours and not rents:
+        return ""
+    text = f"{ours} and {rents}, both" if ours and rents else f"{ours or rents},"
+    return f"{text[0].upper()}{text[1:]} over the plan's budget."
 
 
 def readable(*forms: str) -> str:
@@ -84,8 +114,6 @@ def _when_it_pays(own: YearOption, best: YearOption, firm: YearOption | None, ye
     """Write what is spent at once, and from how much work on owning costs no more than the rent that is named."""
     if own.why_not is not None:
         return f"{with_reason(own.display_name, own.why_not)}."
-    if own.over_budget and own.usd_at_once:
-        return f"{DOING[own.hold].capitalize()} takes {short_usd(own.usd_at_once)} at once, over the plan's budget."
     at_once = f"It takes {short_usd(best.usd_at_once)} at once" if best.usd_at_once else ""
     another = best.id != own.id and best.hold is Hold.BUY
     forms = [_more_than_it_can(year)] if _more_than_it_can(year) else [] if another else _pays_from(own, firm, year)

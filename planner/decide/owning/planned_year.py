@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
+from datetime import date
 
-from planner.cost.cloud.allocation import allocation_reasons, first_day
 from planner.cost.power.circuit import overloads
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.machine_choices import OwnedOption, upfront_usd
+from planner.decide.owning.rented_row import rented_row
 from planner.decide.owning.verdict import recommended
 from planner.decide.owning.year_option import (
     by_cost,
     cheapest,
+    committed_to,
     counted_as,
     pay_as_you_go,
     reasons_against,
-    spent_at_once,
     with_chances,
     year_option,
 )
 from planner.decide.owning.yearly_break_even import break_even
-from planner.decide.owning.yearly_cost import owning_a_year, rented_a_year
+from planner.decide.owning.yearly_cost import RentedWork, owning_a_year
 from planner.decide.owning.yearly_work import (
     YearlyWork,
     busy_fraction,
@@ -37,7 +37,7 @@ from planner.model.owning.hold import Hold
 from planner.model.plan.plan import Plan
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval
-from planner.quantity.time_units import DAYS_PER_YEAR, HOURS_PER_YEAR
+from planner.quantity.time_units import HOURS_PER_YEAR
 
 
 @dataclass(frozen=True)
@@ -141,25 +141,18 @@ def _owned(
     year = owning_a_year(owned.resolved, work, nodes=nodes)
     at_once = upfront_usd(owned.resolved.inputs, nodes) if owned.option.hold is Hold.BUY else None
     row = year_option(asked.plan.currency, owned.option, reasons, year=year, own=own)
-    counted = {"nodes": nodes} | counted_as(owned.option, owned.resolved)
-    return row.model_copy(update=counted | spent_at_once(asked.plan, at_once))
+    counted = {"nodes": nodes} | counted_as(owned.option, owned.resolved) | committed_to(asked.plan, at_once=at_once)
+    if owned.as_bought is not None:
+        counted |= {"usd_per_year_as_if_bought": owning_a_year(owned.as_bought, work, nodes=nodes)}
+    return row.model_copy(update=counted)
 
 
 def _rented(asked: YearAsked, estimated: EstimatedOption, work: YearlyWork, own: Quantity) -> YearOption:
-    option = estimated.option
-    billed = rented_a_year(estimated, trainings=work.trainings, at_once=asked.at_once)
-    if billed is None:
-        return year_option(asked.plan.currency, option, option.blocking_reasons or option.reasons, own=own)
-    year, bill = billed
-    start = max(asked.plan.campaign.start or asked.today, first_day(estimated.price, today=asked.today))
-    end = start + timedelta(days=int(DAYS_PER_YEAR) - 1)
-    of_year = allocation_reasons(estimated.price, bill=bill.bill, finish=end)
-    reasons = (*estimated.limit_reasons, *of_year)
-    hourly = 0.0 if estimated.rates is None or estimated.rates.terms.once else 1.0
-    row = year_option(asked.plan.currency, option, reasons, year=year, own=own, hourly=hourly)
-    if reasons:
+    rented = RentedWork(work.trainings, asked.at_once, asked.plan.campaign.confidence, mean_work=work.wanted.mean_work)
+    row = rented_row(asked.plan, estimated, rented, today=asked.today, own=own)
+    if row.usd_per_year is None or row.why_not is not None:
         return row
-    even = break_even(work, asked.owned.resolved, estimated, at_once=asked.at_once)
+    even = break_even(work, asked.owned.resolved, estimated, rented)
     return row.model_copy(update={"break_even": even})
 
 

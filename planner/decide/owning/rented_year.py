@@ -6,11 +6,14 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from planner.decide.options.option import EstimatedOption
+from planner.decide.owning.owning_sentence import takes
+from planner.decide.owning.rented_row import rented_row
 from planner.decide.owning.verdict import recommended
-from planner.decide.owning.year_option import pay_as_you_go, year_option
-from planner.decide.owning.yearly_cost import rented_a_year
+from planner.decide.owning.year_option import pay_as_you_go
+from planner.decide.owning.yearly_cost import RentedWork, rented_a_year
 from planner.decide.recommend.headline import VERBS
 from planner.decide.recommend.phrases import Phrases
 from planner.model.answer.planned_year import YearOption
@@ -27,7 +30,7 @@ class RentedYear:
     notes: tuple[str, ...] = ()
 
 
-def rented_year(plan: Plan, estimated: Sequence[EstimatedOption]) -> RentedYear | None:
+def rented_year(plan: Plan, estimated: Sequence[EstimatedOption], *, today: date) -> RentedYear | None:
     """Return what to rent for `campaign.runs_per_year` trainings: all of a term is paid, used or not.
 
     None where the plan does not say how many there are, or lists no term that is still to be paid.
@@ -37,7 +40,8 @@ def rented_year(plan: Plan, estimated: Sequence[EstimatedOption]) -> RentedYear 
     terms = [each for each in rents.values() if _is_term(each)]
     if trainings is None or not terms:
         return None
-    rows = {name: _row(plan, each, trainings) for name, each in rents.items()}
+    work = _work(plan, trainings)
+    rows = {name: rented_row(plan, each, work, today=today) for name, each in rents.items()}
     best = recommended(list(rows.values()), confidence=plan.campaign.confidence)
     if best is None or best.usd_per_year is None:
         return RentedYear("A year of such work: no option can be recommended.", None)
@@ -46,7 +50,9 @@ def rented_year(plan: Plan, estimated: Sequence[EstimatedOption]) -> RentedYear 
     return RentedYear(
         f"A year of such work: {VERBS[best.hold].lower()} {best.display_name} for {cost}.",
         best,
-        tuple(_pays(plan, term, rents[as_used], trainings) for term in terms) if as_used is not None else (),
+        tuple(_pays(plan, term, rents[as_used], trainings) + _budget(rows[term.option.id]) for term in terms)
+        if as_used is not None
+        else (),
     )
 
 
@@ -58,18 +64,13 @@ def _is_term(each: EstimatedOption) -> bool:
     return rates.terms.once and not rates.terms.blocks
 
 
-def _row(plan: Plan, each: EstimatedOption, trainings: int) -> YearOption:
-    option = each.option
-    found = rented_a_year(each, trainings=trainings, at_once=_at_once(plan, each, trainings))
-    if found is None:
-        return year_option(plan.currency, option, option.blocking_reasons or option.reasons)
-    return year_option(plan.currency, option, each.limit_reasons, year=found[0], hourly=0.0 if _is_term(each) else 1.0)
+def _work(plan: Plan, trainings: int) -> RentedWork:
+    return RentedWork(trainings, plan.campaign.side_by_side, plan.campaign.confidence)
 
 
-def _at_once(plan: Plan, each: EstimatedOption, trainings: int) -> int:
-    """Return how many run side by side: as the plan says, and no fewer than the hours of a year ask for."""
-    hours = each.option.wall_hours.value if each.option.wall_hours is not None else 0.0
-    return max(plan.campaign.side_by_side, math.ceil(trainings * hours / HOURS_PER_YEAR))
+def _budget(term: YearOption) -> str:
+    """Write that the plan's budget does not hold a term."""
+    return f", but {takes(term)}, over the plan's budget" if term.over_budget else ""
 
 
 def _pays(plan: Plan, term: EstimatedOption, as_used: EstimatedOption, trainings: int) -> str:
@@ -78,10 +79,8 @@ def _pays(plan: Plan, term: EstimatedOption, as_used: EstimatedOption, trainings
     most = 0 if hours is None or hours.value <= 0 else math.floor(HOURS_PER_YEAR / hours.value)
 
     def costs_no_more(count: int) -> bool:
-        year, other = (
-            rented_a_year(each, trainings=count, at_once=_at_once(plan, each, count)) for each in (term, as_used)
-        )
-        return year is not None and other is not None and year[0].value <= other[0].value
+        year, other = (rented_a_year(each, _work(plan, count)) for each in (term, as_used))
+        return year is not None and other is not None and year.usd_per_year.value <= other.usd_per_year.value
 
     enough = bisect_left(range(1, most + 1), True, key=costs_no_more) + 1
     name, other = (each.option.display_name or each.option.id for each in (term, as_used))

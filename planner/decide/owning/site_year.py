@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from planner.cost.ownership.owned_cost import annual_cost, busy_gpu_hours_per_year
 from planner.cost.ownership.owned_money import full_price
+from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.machine_choices import upfront_usd
 from planner.decide.owning.planned_year import YearAsked
@@ -13,10 +14,10 @@ from planner.decide.owning.verdict import recommended
 from planner.decide.owning.year_option import (
     by_cost,
     cheapest,
+    committed_to,
     counted_as,
     pay_as_you_go,
     reasons_against,
-    spent_at_once,
     with_chances,
     year_option,
 )
@@ -33,12 +34,13 @@ def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
     """Hold owning against the rents at the site's own busy share: USD of the hour x speed x busy hours of a year."""
     owned = asked.owned
     resolved, nodes, option = owned.resolved, owned.resolved.site.nodes, owned.option
-    value = resolved.range_of(lambda inputs: nodes * annual_cost(inputs).total)
-    year = to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
+    year = _in_full(resolved)
     own = year_option(asked.plan.currency, option, reasons_against(option), year=year)
     at_once = upfront_usd(resolved.inputs, nodes) if option.hold is Hold.BUY else None
-    counted = {"nodes": nodes} | counted_as(option, resolved)
-    own = own.model_copy(update=counted | spent_at_once(asked.plan, at_once))
+    counted = {"nodes": nodes} | counted_as(option, resolved) | committed_to(asked.plan, at_once=at_once)
+    if owned.as_bought is not None:
+        counted |= {"usd_per_year_as_if_bought": _in_full(owned.as_bought)}
+    own = own.model_copy(update=counted)
     by_id = {rental.id: rental for rental in rentals}
     rents = [_rented(asked, each, by_id[each.option.id], year) for each in asked.rented if each.option.id in by_id]
     options = sorted([own, *rents], key=by_cost)
@@ -63,6 +65,13 @@ def site_year(asked: YearAsked, rentals: Sequence[RentalOption]) -> PlannedYear:
         cheapest_rent=cheapest(rents),
         options=with_chances(options, own.id),
     )
+
+
+def _in_full(resolved: ResolvedSite) -> Quantity:
+    """Return what the whole site costs a year at its own busy share."""
+    nodes = resolved.site.nodes
+    value = resolved.range_of(lambda inputs: nodes * annual_cost(inputs).total)
+    return to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, f"{nodes} node(s), in full", resolved.as_of)
 
 
 def _rented(asked: YearAsked, estimated: EstimatedOption, rental: RentalOption, own: Quantity) -> YearOption:

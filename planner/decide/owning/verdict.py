@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from planner.decide.recommend.rank import TIE_FRACTION
+from planner.decide.recommend.rank import TIE_FRACTION, Costs, hours_come_first
 from planner.model.answer.planned_year import YearOption
 from planner.model.owning.hold import Hold
 from planner.quantity.chance import doubted
@@ -42,13 +42,38 @@ def recommended(options: Sequence[YearOption], *, confidence: float) -> YearOpti
 
     In the order have, rent or use, buy, and of each the cheapest first: the first that no other one beats, by more
     than 10 % and with the plan's confidence. So a machine is bought only where that is sure enough to pay, and one that
-    stands there is given up only so. What takes more at once than the plan's budget is not bought. Spot and
-    marketplace are never first: nobody keeps them for years.
+    stands there is given up only so. What commits to more than the plan's budget is not taken. Of what is rented, hours
+    that are paid as they are used come before what is paid ahead, or after it, by the rule of `compare`. Spot and
+    marketplace are never first: they do not last for years.
     """
     known = [one for one in options if may_be_recommended(one)]
     order = sorted(known, key=lambda one: (PLACE[one.hold], _usd(one)))
-    unbeaten = (one for one in order if not any(_beats(other, one, confidence) for other in known))
-    return next(unbeaten, min(known, key=_usd, default=None))
+    unbeaten = [one for one in order if not any(_beats(other, one, confidence) for other in known)]
+    if not unbeaten:
+        return min(known, key=_usd, default=None)
+    return _ahead_of_hours(unbeaten[0], unbeaten, confidence)
+
+
+def _ahead_of_hours(first: YearOption, unbeaten: Sequence[YearOption], confidence: float) -> YearOption:
+    """Return what is paid ahead where it comes before the hours that are first; else the first."""
+    if first.hold not in (Hold.RENT, Hold.USE) or first.usd_committed is not None:
+        return first
+    hours = _costs(first, confidence)
+    ahead = [
+        one
+        for one in unbeaten
+        if one.hold is first.hold
+        and one.usd_committed is not None
+        and not hours_come_first(hours, _costs(one, confidence))
+    ]
+    return min(ahead, key=_usd, default=first)
+
+
+def _costs(option: YearOption, confidence: float) -> Costs:
+    from planner.decide.outcomes.outcomes import Outcomes
+
+    drawn = _drawn(option)
+    return Costs(_usd(option), Outcomes(hours=None, usd=drawn, in_windows=drawn >= 0).usd_at(confidence))
 
 
 def may_be_recommended(option: YearOption) -> bool:

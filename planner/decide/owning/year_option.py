@@ -15,18 +15,12 @@ from planner.model.answer.planned_year import YearOption
 from planner.model.answer.reason import Reason, codes_of, text_of
 from planner.model.currency import Currency
 from planner.model.owning.hold import Hold
-from planner.model.owning.site import Acquisition
 from planner.model.plan.plan import Plan
 from planner.model.plan.plan_option import UNCOMMITTED
 from planner.model.prices.offer import FAST_KINDS
 from planner.model.quantity import Quantity
 from planner.quantity.chance import doubted, log_deviation
 from planner.speed.estimator.shared_causes import Causes
-
-
-def as_if_bought(option: OptionEstimate, resolved: ResolvedSite) -> bool:
-    """Return whether a machine that stands there is counted at its price, for want of what it would sell for."""
-    return option.hold is Hold.HAVE and resolved.inputs.acquisition is Acquisition.PURCHASE
 
 
 def resale_not_counted(option: OptionEstimate, resolved: ResolvedSite) -> bool:
@@ -37,8 +31,7 @@ def resale_not_counted(option: OptionEstimate, resolved: ResolvedSite) -> bool:
 
 def counted_as(option: OptionEstimate, resolved: ResolvedSite) -> dict[str, object]:
     """Return how the capital of a machine that stands there is counted."""
-    sold, owed = resale_not_counted(option, resolved), is_owed(resolved, option.hold)
-    return {"as_if_bought": as_if_bought(option, resolved), "resale_not_counted": sold, "lease_owed": owed}
+    return {"resale_not_counted": resale_not_counted(option, resolved), "lease_owed": is_owed(resolved, option.hold)}
 
 
 def with_chances(options: Sequence[YearOption], owning: str) -> tuple[YearOption, ...]:
@@ -125,10 +118,11 @@ def _error_causes(option: OptionEstimate, year: Quantity, hourly: float) -> Caus
     return tuple((name, sd) for name, sd in (*fitting, (f"year {option.id}", rest)) if sd > 0)
 
 
-def spent_at_once(plan: Plan, usd: float | None) -> dict[str, object]:
-    """Return what a purchase takes at once, and whether that is over the plan's budget."""
-    budget = limits_in_usd(plan.campaign, plan.currency).budget_usd
-    return {"usd_at_once": usd, "over_budget": usd is not None and budget is not None and usd > budget}
+def committed_to(plan: Plan, *, at_once: float | None = None, ahead: float | None = None) -> dict[str, object]:
+    """Return what a purchase takes at once or a term binds to, and whether that is over the plan's budget."""
+    budget, usd = limits_in_usd(plan.campaign, plan.currency).budget_usd, ahead if at_once is None else at_once
+    over = usd is not None and budget is not None and usd > budget
+    return {"usd_at_once": at_once, "usd_committed": ahead, "over_budget": over}
 
 
 def cheapest(options: Sequence[YearOption]) -> str | None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.options.option import EstimatedOption
-from planner.decide.owning.yearly_cost import owning_usd, rented_a_year
+from planner.decide.owning.yearly_cost import RentedWork, owning_usd, rented_a_year
 from planner.decide.owning.yearly_work import YearlyWork, gpu_hours_available
 from planner.model.answer.own_or_rent import RentalOption
 from planner.model.answer.planned_year import BreakEven
@@ -14,7 +15,7 @@ from planner.quantity.recorded_number import unrecorded
 
 
 def break_even(
-    work: YearlyWork, resolved: ResolvedSite, estimated: EstimatedOption, *, at_once: int
+    work: YearlyWork, resolved: ResolvedSite, estimated: EstimatedOption, rented: RentedWork
 ) -> BreakEven | None:
     """Return the fewest trainings a year at which owning costs no more than their bill; None: it never does.
 
@@ -24,9 +25,9 @@ def break_even(
 
     def owning_is_cheaper(trainings: int) -> bool:
         hours = trainings * work.hours.value * work.accelerators
-        rented = rented_a_year(estimated, trainings=trainings, at_once=at_once)
+        cost = rented_a_year(estimated, replace(rented, trainings=trainings))
         own = owning_usd(resolved.inputs, nodes=resolved.site.nodes, gpu_hours=hours, other_use=work.other_use)
-        return rented is not None and own <= rented[0].value
+        return cost is not None and own <= cost.usd_per_year.value
 
     too_few, enough = 0, math.floor(work.most)
     with unrecorded():

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from dataclasses import dataclass, replace
 
 from planner.cost.cloud.bill import Billed, BilledTrainings
+from planner.cost.cloud.bill_rates import BillRates
 from planner.cost.ownership.owned_cost import OwnedInputs, annual_cost
 from planner.cost.ownership.resolved_site import ResolvedSite
 from planner.decide.campaign.campaign_bill import campaign_bill
+from planner.decide.campaign.campaign_hours import campaign_hours, confident_hours
+from planner.decide.campaign.run_groups import ALL_RUNS, Runs
 from planner.decide.options.option import EstimatedOption
 from planner.decide.owning.yearly_work import YearlyWork
+from planner.model.answer.bill import Bill
+from planner.model.prices.offer import PriceKind
 from planner.model.quantity import Quantity, Unit
 from planner.quantity.conversion import derived, interval, to_quantity
 from planner.quantity.formula import formula, smallest
@@ -47,23 +53,94 @@ def owning_a_year(resolved: ResolvedSite, work: YearlyWork, *, nodes: int) -> Qu
     return to_quantity(value, Unit.USD_PER_YEAR, resolved.basis, source, resolved.as_of)
 
 
-def rented_a_year(estimated: EstimatedOption, *, trainings: float, at_once: int) -> tuple[Quantity, Billed] | None:
-    """Return what a year's trainings are billed, as a campaign of them would be, and that bill; None: not known.
+@dataclass(frozen=True)
+class RentedWork:
+    """A year's runs, as a campaign of them would be rented."""
 
-    USD = bill of all trainings in the years of its term (1 without a longer one) / those years
+    trainings: float
+    """In the plan's whole work."""
+    at_once: int
+    """Runs side by side at least; more where a year has fewer hours than they take."""
+    confidence: float
+    """With which what is paid ahead holds the runs."""
+    mean_work: float = 1.0
+    """Of a run, as a share of the plan's work."""
 
-    Of a number of trainings that is not whole, the next whole one is billed and its bill scaled.
+
+@dataclass(frozen=True)
+class RentedCost:
+    """What a year's runs cost where they are rented."""
+
+    usd_per_year: Quantity
+    bill: Bill
+    committed_usd: float | None
+    """What is paid whether it is used or not: all of a term or of blocks. None: the hours are paid as they are used."""
+    longer: float
+    """Factor on the likely hours that the runs may take with the confidence, where these are bought ahead."""
+    hours: float
+    """Of all runs with that factor."""
+
+
+def rented_a_year(estimated: EstimatedOption, work: RentedWork) -> RentedCost | None:
+    """Return what a year's runs are billed, as a campaign of them would be; None: not known.
+
+    USD = bill of all runs in the years of its term (1 without a longer one) / those years
+
+    Of a number of runs that is not whole, the next whole one is billed and its bill scaled, but for what is paid ahead.
+    Blocks hold the runs with the confidence, as those of a campaign do.
     """
-    years = _term_years(estimated)
-    runs = max(1, round(trainings * years))
-    billed = campaign_bill(estimated, BilledTrainings(trainings=runs, at_once=at_once), ())
+    years, rates = _term_years(estimated), estimated.rates
+    wanted = work.trainings / work.mean_work * years
+    ahead = rates is not None and rates.terms.once and not rates.committed
+    runs = max(1, math.ceil(wanted - 1e-9) if ahead else round(wanted))
+    billed_work, hours = _billed_work(estimated, work, runs, years)
+    billed = campaign_bill(estimated, billed_work, (), share=work.mean_work)
     if billed is None:
         return None
     usd = billed.usd
-    value = interval(usd, Unit.USD).scaled(trainings / runs)
+    value = interval(usd, Unit.USD).scaled(1 / years if ahead else wanted / years / runs)
     term = f" in {years} years, / {years}" if years > 1 else ""
     source = f"{usd.value:,.2f} USD of {runs} trainings{term}; {usd.source}"
-    return derived(value, Unit.USD_PER_YEAR, usd, source=source), billed
+    return RentedCost(
+        derived(value, Unit.USD_PER_YEAR, usd, source=source),
+        billed.bill,
+        _committed_usd(rates, billed, billed_work.sets) if rates is not None and ahead else None,
+        billed_work.longer,
+        hours,
+    )
+
+
+def _billed_work(estimated: EstimatedOption, work: RentedWork, runs: int, years: int) -> tuple[BilledTrainings, float]:
+    """Return the runs as they are billed, and the hours in which they are done."""
+    groups = (Runs(ALL_RUNS, runs, work.mean_work),)
+    alone = campaign_hours(estimated, groups, 1, runs)
+    if alone is None:
+        return BilledTrainings(trainings=runs, at_once=work.at_once), 0.0
+    at_once = max(work.at_once, math.ceil(alone.value / (years * HOURS_PER_YEAR)))
+    hours = campaign_hours(estimated, groups, at_once, runs)
+    assert hours is not None, "those of one after another are known"
+    surely = hours.value
+    if _is_limited(estimated):
+        surely = confident_hours(estimated.option, hours, work.confidence, runs=runs, at_once=at_once)
+    longer = surely / hours.value if surely > 0 else 1.0
+    return BilledTrainings(trainings=runs, at_once=at_once, longer=longer), surely
+
+
+def _is_limited(estimated: EstimatedOption) -> bool:
+    """Return whether the machine is gone after the hours that are bought or granted."""
+    rates, price = estimated.rates, estimated.price
+    granted = price is not None and (price.node_hours_limit is not None or price.price_kind is PriceKind.GRANT)
+    return granted or (rates is not None and rates.terms.ends)
+
+
+def _committed_usd(rates: BillRates, billed: Billed, sets: int) -> float:
+    """Return what is paid for the term itself, or for the blocks that hold the work.
+
+    USD of a term = sets of machines x nodes x hours of the term x price
+    """
+    if rates.terms.ends:
+        return billed.bought.value if billed.bought is not None else billed.usd.value
+    return sets * rates.nodes * rates.terms.minimum_hours * rates.price.value
 
 
 def _term_years(estimated: EstimatedOption) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from planner.decide.limits import MachineTerms, refusals
 from planner.decide.recommend.pareto import is_known, is_priced
@@ -157,13 +158,12 @@ def _likely_cheaper_hours(
     """
     if not _is_paid_ahead(best) or limits.prefer is Prefer.TIME or best.payable_usd is None:
         return best
-    likely = MUCH_LESS * best.payable_usd.value
+    ahead = _costs_of(best)
     hourly = [
         option
         for option in ordered
         if not _is_paid_ahead(option) and is_firm(option) and option.hold is best.hold
-        and option.payable_usd is not None and option.payable_usd.value <= likely
-        and ranking_usd(option) <= TOO_DEAR * ranking_usd(best)
+        and option.payable_usd is not None and _cost_much_less(_costs_of(option), ahead)
     ]  # fmt: skip
     return min(hourly, key=lambda option: _order(option, limits), default=best)
 
@@ -205,10 +205,38 @@ def _is_paid_in_vain(one: CampaignOption, rival: CampaignOption) -> bool:
     """
     if not _is_paid_ahead(one) or _is_paid_ahead(rival) or not is_firm(rival) or rival.hold is not one.hold:
         return False
-    ours, theirs = one.payable_usd, rival.payable_usd
-    assert ours is not None, "it is comparable"
-    assert theirs is not None, "it is comparable"
-    return theirs.value < (1 - TIE_FRACTION) * ours.value
+    return _likely_cost_less(_costs_of(rival), _costs_of(one))
+
+
+class Costs(NamedTuple):
+    """USD that an option likely costs, and that it stays under with the plan's confidence."""
+
+    likely: float
+    confident: float
+
+
+def hours_come_first(hours: Costs, ahead: Costs) -> bool:
+    """Return whether firm hours that are paid as they are used come before what is paid ahead, of these two alone.
+
+    As among all options: the cheaper one at the confidence, of ties within 10 % the hours if they likely cost a tenth
+    less, and in any case if they likely cost a quarter less and at the confidence at most twice as much.
+    """
+    ties = hours.confident <= (1 + TIE_FRACTION) * ahead.confident
+    cheaper = hours.confident < ahead.confident or (ties and _likely_cost_less(hours, ahead))
+    return cheaper or _cost_much_less(hours, ahead)
+
+
+def _likely_cost_less(hours: Costs, ahead: Costs) -> bool:
+    return hours.likely < (1 - TIE_FRACTION) * ahead.likely
+
+
+def _cost_much_less(hours: Costs, ahead: Costs) -> bool:
+    return hours.likely <= MUCH_LESS * ahead.likely and hours.confident <= TOO_DEAR * ahead.confident
+
+
+def _costs_of(option: CampaignOption) -> Costs:
+    assert option.payable_usd is not None, "it is comparable"
+    return Costs(option.payable_usd.value, ranking_usd(option))
 
 
 def _is_paid_ahead(option: CampaignOption) -> bool:

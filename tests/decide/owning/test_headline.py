@@ -24,30 +24,30 @@ def _year(*options: YearOption, recommended: str, firm: str | None = None) -> Pl
 
 
 def test_a_cheaper_machine_stands_beside_what_keeping_costs() -> None:
-    assert headline(_year(PC, OURS, recommended="pc")) == (
+    assert headline(_year(PC, OURS, recommended="pc"), confidence=0.8) == (
         "Buy pc: 1,300 USD a year for 50 trainings; keeping ours costs 3,000 USD.",
     )
 
 
 def test_a_dearer_one_is_recommended_only_where_ours_is_not_surely_cheaper() -> None:
-    assert headline(_year(OURS, DEAR, recommended="dear"))[0] == (
+    assert headline(_year(OURS, DEAR, recommended="dear"), confidence=0.8)[0] == (
         "Rent dear: 9,000 USD a year for 50 trainings; keeping ours at 3,000 USD is not surely cheaper."
     )
 
 
 def test_keeping_is_held_against_paying_as_one_goes() -> None:
     """9,000 - 3,000 USD."""
-    said = headline(_year(OURS, DEAR, recommended="ours", firm="dear"))
+    said = headline(_year(OURS, DEAR, recommended="ours", firm="dear"), confidence=0.8)
     assert said[0] == "Keep ours: 3,000 USD a year for 50 trainings, 6,000 USD less than renting dear."
 
 
 def test_nothing_that_fits_has_the_reason() -> None:
     broken = OURS.model_copy(update={"why_not": "it does not fit"})
-    (said,) = headline(_year(broken, recommended="none"))
+    (said,) = headline(_year(broken, recommended="none"), confidence=0.8)
     assert said == "Nothing fits: ours: it does not fit."
 
 
 def test_without_anything_to_rent_the_plan_is_told_so() -> None:
-    said = headline(_year(OURS, recommended="ours"))
+    said = headline(_year(OURS, recommended="ours"), confidence=0.8)
     assert said[0] == "Keep ours: 3,000 USD a year for 50 trainings; the plan names nothing firm to rent."
     assert OURS.hold is Hold.HAVE
