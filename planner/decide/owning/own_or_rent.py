@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import cached_property
 
 from planner.cost.cloud.bill_lines import local_amount
 from planner.cost.ownership.owed_anyway import avoidable, is_paid
@@ -51,12 +52,25 @@ class OwningQuestion:
     """Of the machine, with what is owed anyway."""
     candidate: Candidate
     rented: Sequence[Candidate]
-    rentals: tuple[RentalOption, ...]
 
     @property
     def year(self) -> PlannedYear:
         """A year of the plan's trainings; at the site's own busy share where their time is not known."""
-        return planned_year(self.asked) or site_year(self.asked, self.rentals)
+        return planned_year(self.asked) or site_year(self.asked, self._against(self.asked.owned.resolved))
+
+    @cached_property
+    def rentals(self) -> tuple[RentalOption, ...]:
+        """Every rented option against the machine as an investment."""
+        return self._against(self.asked.owned.at_its_price)
+
+    def _against(self, resolved: ResolvedSite) -> tuple[RentalOption, ...]:
+        options, owned = {each.option.id: each.option for each in self.asked.rented}, self.asked.owned.option
+        return tuple(
+            rental_alternative(
+                OwnVsRent(resolved, owned, options[one.id], same_hardware=_same_hardware(self.candidate, one))
+            )
+            for one in self.rented
+        )
 
 
 def asked_of_plan(
@@ -73,15 +87,9 @@ def asked_of_plan(
     owned = _owned(candidate, options, resolved)
     others = _other_owned(candidates, candidate, options, plan, catalog)
     rented = [other for other in candidates if other.site is None]
-    rentals = tuple(
-        rental_alternative(
-            OwnVsRent(owned.resolved, owned.option, options[other.id], same_hardware=_same_hardware(candidate, other))
-        )
-        for other in rented
-    )
     rents = [each for each in estimated if each.option.site is None]
     asked = YearAsked(plan, today, owned, others, rents, mean_work(run_groups(plan, catalog)))
-    return OwningQuestion(asked, resolved, candidate, rented, rentals)
+    return OwningQuestion(asked, resolved, candidate, rented)
 
 
 def year_of_plan(
@@ -144,14 +152,14 @@ def own_or_rent(
         curve=curve(resolved),
         rivals=rentals,
         choices=choices(owned, others, rentals, plan.currency),
-        sensitivities=_sensitivities(owned.resolved, against, rentals),
+        sensitivities=_sensitivities(owned.at_its_price, against, rentals),
         incentives=_incentives(resolved),
         fits_circuit=_fits(candidate, owned.option),
         confidence=plan.campaign.confidence,
         by_plan=by_plan,
         headline=clauses,
         sentence=" ".join(clauses),
-        site_sentence=site_sentence(owned.resolved, owned.option, rentals, against),
+        site_sentence=site_sentence(owned.at_its_price, owned.option, rentals, against),
         inputs=_inputs(resolved),
         notes=tuple(dict.fromkeys(resolved.notes + owned.option.notes)),
         why_not=text_of(reasons),
